@@ -8,8 +8,9 @@ use std::process::Command;
 use serde::Deserialize;
 
 use crate::{
-    backend::{BUILT_IN, IN_THIS_PROGRAM},
+    backend::{BUILT_IN, HAVE_A_PROGRAM},
     common::answer::Answer,
+    common::warning::{Warning, WarningKind},
 };
 use perf_worker::{
     backend::{Backend, Capabilities, DaemonCommand, Description},
@@ -120,6 +121,17 @@ pub fn worker_file(name: &str) -> String {
     format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"))
 }
 
+/// The program of the workers of a middleware that comes with the tool; none if it is always this program. It is named
+/// after this program and not on the PATH, so that a copy under another name never measures another build.
+fn program_of(backend: &dyn Backend) -> Option<PathBuf> {
+    if !HAVE_A_PROGRAM.iter().any(|other| other.name() == backend.name()) {
+        return None;
+    }
+    let mut path = std::env::current_exe().ok()?.into_os_string();
+    path.push(format!("_{}", backend.name().to_lowercase()));
+    Some(PathBuf::from(path))
+}
+
 /// A name as it is shown: file names and users may have `_` between its words.
 fn with_hyphens(name: &str) -> String {
     name.replace('_', "-")
@@ -167,36 +179,35 @@ impl Communicator {
         Ok(Communicator { name, program: Program::Other(program), setting })
     }
 
-    /// Whether its workers are this program.
+    /// Whether its workers are this program: those of the mock, and Gantry's if their own program is missing.
     #[must_use]
     pub fn is_in_this_program(&self) -> bool {
-        matches!(self.program, Program::This(backend) if IN_THIS_PROGRAM.iter().any(|own| own.name() == backend.name()))
+        matches!(self.program, Program::This(backend) if program_of(backend).is_none_or(|path| !path.is_file()))
     }
 
     /// The program of the workers.
-    ///
-    /// # Errors
-    /// A sentence: Gantry's is not beside this program, with its name.
-    pub fn worker(&self) -> Result<PathBuf, String> {
-        if let Program::Other(path) = &self.program {
-            return Ok(path.clone());
-        }
-        if self.is_in_this_program() {
-            // Even if the file has been replaced meanwhile.
-            return Ok(PathBuf::from("/proc/self/exe"));
-        }
-        // Named after this program and not on the PATH, so that a copy under another name never measures another build.
-        let own = std::env::current_exe().map_err(|error| format!("the path of this program is not known: {error}"))?;
-        let mut path = own.into_os_string();
-        path.push(format!("_{}", self.name.to_lowercase()));
-        let path = PathBuf::from(path);
-        if path.is_file() {
-            return Ok(path);
-        }
-        let (path, name, file) = (path.display(), &self.name, worker_file(&self.name));
-        Err(format!(
-            "there is no {path}, the program of {name}'s workers: `cargo build` and `cargo install` make {file} beside perf_test, \
-             and `cargo run` does not; copy or rename both alike"
+    #[must_use]
+    pub fn worker(&self) -> PathBuf {
+        let own = match &self.program {
+            Program::Other(path) => Some(path.clone()),
+            Program::This(backend) => program_of(*backend).filter(|path| path.is_file()),
+        };
+        // Even if the file has been replaced meanwhile.
+        own.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
+    }
+
+    /// The warning of a run whose workers are this program although there should be one for them.
+    #[must_use]
+    pub fn warning(&self) -> Option<Warning> {
+        let Program::This(backend) = self.program else { return None };
+        let missing = program_of(backend).filter(|path| !path.is_file())?;
+        Some(Warning::new(
+            WarningKind::WorkerProgram,
+            format!(
+                "the workers were perf_test itself, so their memory includes its other parts: there is no {}",
+                missing.display()
+            ),
+            "`cargo build --release` and `cargo install` make it, and `cargo run` does not",
         ))
     }
 

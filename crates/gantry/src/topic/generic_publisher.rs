@@ -183,16 +183,33 @@ impl GenericPublisher {
     /// # Real-time
     /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; its time grows with the number of bytes.
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
-        self.check_length(message.len())?;
-        let mut loan = self.loan_for_copy(message.len())?;
-        gantry_cdr::copy(loan.bytes_mut(), message);
+        self.publish_copy_with(message.len(), |body| gantry_cdr::copy(body, message))
+    }
+
+    /// As [`GenericPublisher::publish_copy`], of a message that does not lie in one piece: `write` writes its
+    /// `length_bytes` bytes, all of them, as it serialises it.
+    ///
+    /// # Errors
+    /// As [`GenericPublisher::publish_copy`].
+    ///
+    /// # Real-time
+    /// As [`GenericPublisher::publish_copy`], and `write`.
+    pub fn publish_copy_with(&mut self, length_bytes: usize, write: impl FnOnce(&mut [u8])) -> Result<u64> {
+        self.check_length(length_bytes)?;
+        let mut loan = self.loan_for_copy(length_bytes)?;
+        write(loan.bytes_mut());
         self.publish_copied(loan)
     }
 
-    /// As [`GenericPublisher::publish_copy`], for the response to a request.
-    pub(crate) fn publish_copy_for(&mut self, request: RequestId, message: &[u8]) -> Result<u64> {
-        let mut loan = self.loan_for_copy(message.len())?.answering(request);
-        gantry_cdr::copy(loan.bytes_mut(), message);
+    /// As [`GenericPublisher::publish_copy_with`], for the response to a request.
+    pub(crate) fn publish_copy_for(
+        &mut self,
+        request: RequestId,
+        length_bytes: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> Result<u64> {
+        let mut loan = self.loan_for_copy(length_bytes)?.answering(request);
+        write(loan.bytes_mut());
         self.publish_copied(loan)
     }
 

@@ -69,6 +69,21 @@ impl GenericSubscription {
         Ok(self.engine.take()?.map(GenericSample))
     }
 
+    /// The copy path: has `copy` copy the next message to memory of its own
+    /// ([`GenericSample::copy_to`], [`GenericSample::copy_into`]), and counts the copy for the graph.
+    ///
+    /// # Errors
+    /// As [`GenericSubscription::take`].
+    ///
+    /// # Real-time
+    /// As [`GenericSubscription::take`], and `copy`.
+    pub fn take_copy_with<R>(&mut self, copy: impl FnOnce(&GenericSample) -> R) -> Result<Option<(R, SampleInfo)>> {
+        let Some(sample) = self.take()? else { return Ok(None) };
+        let copied = copy(&sample);
+        self.engine.count_copy();
+        Ok(Some((copied, sample.message_info())))
+    }
+
     /// As [`GenericSubscription::take`], with the time of the take.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ tests![
     a_length_that_no_message_of_the_type_has_is_refused_by_the_publisher,
     samples_have_exactly_the_time_of_the_caller,
     large_copies_reuse_the_slot_that_readers_released_last,
+    a_message_in_pieces_is_copied_in_and_out_and_counted,
     a_name_without_ros_2_s_conventions_is_used_as_it_is,
 ];
 
@@ -197,4 +198,33 @@ fn large_copies_reuse_the_slot_that_readers_released_last() {
     assert_ne!(held.bytes().as_ptr(), other);
     (12..20).for_each(|value| assert_eq!(next(value).bytes().as_ptr(), other, "message {value} is in a cold slot"));
     assert!(held.bytes().iter().all(|byte| *byte == 10), "a held sample changed");
+}
+
+fn a_message_in_pieces_is_copied_in_and_out_and_counted() {
+    let node = node();
+    let mut publisher = node.create_generic_publisher("pieces", path(), Qos::default()).unwrap();
+    let mut subscription = node.create_generic_subscription("pieces", path(), Qos::default()).unwrap();
+    let (bytes, mut copy) = (path_bytes(100), Vec::new());
+    for sequence in 1..=3 {
+        let (one, other) = bytes.split_at(40);
+        let write = |body: &mut [u8]| {
+            body[40..].copy_from_slice(other);
+            body[..40].copy_from_slice(one);
+        };
+        assert_eq!(publisher.publish_copy_with(bytes.len(), write).unwrap(), sequence);
+        assert!(subscription.wait(PATIENCE).unwrap());
+        let (length_bytes, info) = subscription
+            .take_copy_with(|sample| {
+                sample.copy_into(&mut copy);
+                copy.len()
+            })
+            .unwrap()
+            .unwrap();
+        assert_eq!((length_bytes, info.sequence), (bytes.len(), sequence));
+        assert!(copy == bytes, "the copy has other bytes");
+    }
+    assert!(subscription.take_copy_with(|_| panic!("there is no message")).unwrap().is_none());
+    let [connection] = &node.connections("pieces").unwrap()[..] else { panic!("one connection") };
+    let copied = (connection.publisher.copied_messages, connection.subscription.copied_messages);
+    assert_eq!(copied, (3, 3));
 }

@@ -8,6 +8,6 @@ use perf_worker::backend::Backend;
 /// All of them.
 pub const BUILT_IN: [&dyn Backend; 2] = [&gantry::Gantry, &mock::Mock];
 
-/// Those whose workers are this program. Gantry's are `perf_test_gantry`, since their memory is a figure: it would hold
-/// pages of this program's other parts.
-pub const IN_THIS_PROGRAM: [&dyn Backend; 1] = [&mock::Mock];
+/// Those whose workers are a small program beside this one, as long as it is there, since their memory is a figure: in
+/// this program it would hold pages of the other parts.
+pub const HAVE_A_PROGRAM: [&dyn Backend; 1] = [&gantry::Gantry];

@@ -113,6 +113,8 @@ pub enum WarningKind {
     Unsent,
     /// A worker exited, failed or did not respond.
     Worker,
+    /// The workers were `perf_test` itself, which needs more memory than the program that is made for them.
+    WorkerProgram,
 }
 
 impl fmt::Display for WarningKind {

@@ -28,7 +28,7 @@ impl Build {
     #[must_use]
     pub fn now(communicator: &str) -> Build {
         let own = std::env::current_exe().ok();
-        let worker = Communicator::find(communicator).and_then(|found| found.worker()).ok();
+        let worker = Communicator::find(communicator).ok().map(|found| found.worker());
         let boot_id = std::fs::read_to_string(root_folder().join(BOOT_ID)).unwrap_or_default().trim().to_owned();
         Build { boot_id, perf_test: state(own), worker: state(worker) }
     }

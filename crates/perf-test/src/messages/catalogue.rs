@@ -7,40 +7,24 @@ use gantry_msgs::{
     performance_test_msgs::msg as performance_test_msgs, v1::performance_test::msg as v1,
 };
 
-use super::Benchmark;
+use super::MessageType;
 use crate::common::nearest::nearest;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Content, Layout, MessageSpec};
 
-/// Work for a message type that is known only at run time.
-pub trait WithType {
-    /// Its result.
-    type Output;
-    /// Does it for the type `M`.
-    fn run<M: Benchmark>(self) -> Self::Output;
-}
-
-/// The dispatch returns `work` if the name is not among these.
 macro_rules! catalogue {
-    ($names:ident, $dispatch:ident: $($package:ident { $($name:ident)+ })+) => {
-        const $names: &[&str] = &[$($(stringify!($name),)+)+];
-
-        fn $dispatch<W: WithType>(name: &str, work: W) -> Result<W::Output, W> {
-            match name {
-                $($(stringify!($name) => Ok(work.run::<$package::$name>()),)+)+
-                _ => Err(work),
-            }
-        }
+    ($types:ident: $($package:ident { $($name:ident)+ })+) => {
+        static $types: &[MessageType] = &[$($(MessageType::of::<$package::$name>(stringify!($name)),)+)+];
     };
 }
 
-catalogue!(ONLY_V1, run_v1: v1 {
+catalogue!(ONLY_V1: v1 {
     Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m Array2m Array4m Array8m
     PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m NavSatFix Range RadarDetection RadarTrack });
-catalogue!(ONLY_V2, run_v2: performance_test {
+catalogue!(ONLY_V2: performance_test {
     Array32 Array64 Array128 Array256 Array512 Array1k Array4k Array16k Array32k Array60k Array64k Array256k Array1m Array2m
     Array4m Array8m PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m });
-catalogue!(BOTH, run_both:
+catalogue!(BOTH:
     performance_test {
         Struct16 Struct256 Struct4k Struct32k BoundedSequence1k BoundedSequence4k BoundedSequence16k BoundedSequence32k
         BoundedSequence64k BoundedSequence256k BoundedSequence1m BoundedSequence2m BoundedSequence4m BoundedSequence8m
@@ -51,21 +35,17 @@ catalogue!(BOTH, run_both:
         Stamped3Float32 Stamped4Float32 Stamped9Float32 Stamped12Float32 Stamped4Int32 StampedInt64 StampedVector }
     performance_test_msgs { Sample });
 
-fn names(layout: Layout) -> impl Iterator<Item = &'static str> {
+fn types(layout: Layout) -> impl Iterator<Item = &'static MessageType> {
     let only = match layout {
         Layout::V1 => ONLY_V1,
         Layout::V2 => ONLY_V2,
     };
-    only.iter().chain(BOTH).copied()
+    only.iter().chain(BOTH)
 }
 
-/// Does `work` for the message `name`; `None` if this generation has no such message.
-pub fn with_type<W: WithType>(name: &str, layout: Layout, work: W) -> Option<W::Output> {
-    let only = match layout {
-        Layout::V1 => run_v1(name, work),
-        Layout::V2 => run_v2(name, work),
-    };
-    only.or_else(|work| run_both(name, work)).ok()
+/// The type of the message that has exactly this name in a generation.
+pub fn message_type(name: &str, layout: Layout) -> Option<&'static MessageType> {
+    types(layout).find(|known| known.name == name)
 }
 
 /// A message of the catalogue.
@@ -102,38 +82,31 @@ impl MessageChoice {
     }
 }
 
-struct Describe {
-    name: &'static str,
-    unbounded_bytes: usize,
-}
-
-impl WithType for Describe {
-    type Output = MessageChoice;
-
-    fn run<M: Benchmark>(self) -> MessageChoice {
-        let message = M::prepared(self.unbounded_bytes);
+impl MessageType {
+    /// The message with `unbounded_bytes` if it is of variable size.
+    fn choice(&self, unbounded_bytes: usize) -> MessageChoice {
+        let message = (self.prepared)(unbounded_bytes);
         // Messages that are too long have been refused before.
-        let bytes = M::shape_bytes(message.shape()).unwrap_or(usize::MAX);
-        let payload_bytes = message.payload().len();
+        let bytes = message.loan_bytes().unwrap_or(usize::MAX);
         MessageChoice {
             name: self.name,
-            type_name: M::TYPE_NAME,
-            content: M::CONTENT,
+            type_name: self.type_name,
+            content: self.content,
             bytes,
-            payload_bytes,
-            last_id: M::LAST_ID,
+            payload_bytes: message.payload().len(),
+            last_id: self.last_id,
         }
     }
 }
 
 /// All messages of a generation, with `unbounded_bytes` in those of variable size.
 pub fn list(layout: Layout, unbounded_bytes: usize) -> impl Iterator<Item = MessageChoice> {
-    names(layout).filter_map(move |name| with_type(name, layout, Describe { name, unbounded_bytes }))
+    types(layout).map(move |known| known.choice(unbounded_bytes))
 }
 
 /// Whether a message of any generation has exactly this name.
 pub fn is_message(name: &str) -> bool {
-    [Layout::V1, Layout::V2].into_iter().flat_map(names).any(|known| known == name)
+    [Layout::V1, Layout::V2].into_iter().any(|layout| message_type(name, layout).is_some())
 }
 
 /// The message with the name `name`, with `unbounded_bytes` if it is of variable size: in any mixture of cases, in ROS
@@ -144,14 +117,13 @@ pub fn is_message(name: &str) -> bool {
 /// A sentence with the nearest message, if one is near, and the command that lists them.
 pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<MessageChoice, String> {
     let (package, wanted) = parts(name);
-    if let Some(known) = names(layout).find(|known| known.to_lowercase() == wanted)
-        && let Some(found) = with_type(known, layout, Describe { name: known, unbounded_bytes })
-        && package.is_none_or(|package| found.type_name.split('/').next() == Some(package))
+    if let Some(known) = types(layout).find(|known| known.name.to_lowercase() == wanted)
+        && package.is_none_or(|package| known.type_name.split('/').next() == Some(package))
     {
-        return Ok(found);
+        return Ok(known.choice(unbounded_bytes));
     }
-    let nearest =
-        nearest(&wanted, names(layout)).map_or(String::new(), |nearest| format!("; the nearest is `{nearest}`"));
+    let nearest = nearest(&wanted, types(layout).map(|known| known.name));
+    let nearest = nearest.map_or(String::new(), |nearest| format!("; the nearest is `{nearest}`"));
     let layout = layout.name();
     Err(format!(
         "there is no message `{name}` in the {layout} layout{nearest}. \

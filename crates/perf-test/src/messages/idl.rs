@@ -2,7 +2,7 @@
 
 use gantry_idl::{Definitions, Errors, dds_idl};
 
-use super::{Benchmark, WithType, find, list, with_type};
+use super::{find, list, message_type};
 use perf_worker::run_spec::Layout;
 
 /// OMG IDL of these messages of a generation, or of all its messages if no name is given. Names are those of `--msg`.
@@ -16,17 +16,10 @@ pub fn idl(names: &[String], layout: Layout) -> Result<String, String> {
         names.iter().map(|name| Ok(find(name, layout, 0)?.name)).collect::<Result<_, String>>()?
     };
     chosen.sort_unstable();
-    let definitions: Result<Vec<Definitions>, Errors> =
-        chosen.into_iter().filter_map(|name| with_type(name, layout, Definition)).collect();
+    let definitions: Result<Vec<Definitions>, Errors> = chosen
+        .into_iter()
+        .filter_map(|name| message_type(name, layout))
+        .map(|known| Definitions::from_text(&known.type_name.parse()?, &(known.description)(0).definition))
+        .collect();
     Ok(dds_idl(&definitions.map_err(|errors| errors.to_string())?))
-}
-
-struct Definition;
-
-impl WithType for Definition {
-    type Output = Result<Definitions, Errors>;
-
-    fn run<M: Benchmark>(self) -> Self::Output {
-        Definitions::from_text(&M::TYPE_NAME.parse()?, M::DEFINITION)
-    }
 }

@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
+use gantry::Message;
 use gantry::gantry_cdr::{
     Shape,
     zerocopy::{FromZeros, IntoBytes},
 };
-use gantry::{Loan, Message, Sample};
 use gantry_msgs::builtin_interfaces::msg::Time;
 use gantry_msgs::irobot_interfaces_plugin::msg as plugin;
 use gantry_msgs::performance_test_msgs::msg::{self as base, PerformanceHeader};
@@ -60,19 +60,19 @@ macro_rules! owned {
 /// Methods of all messages that have a view in place.
 macro_rules! viewed {
     () => {
-        fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+        fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {
             *loan.header_mut() = header(stamp, size_of_val(&loan.data()[..]));
         }
 
-        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+        fn stamped_sample(sample: &Self::View<&[u8]>) -> Stamped {
             stamped(sample.header())
         }
 
-        fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
+        fn payload_of_loan<'a>(loan: &'a mut Self::View<&mut [u8]>) -> &'a mut [u8] {
             loan.data_mut()[..].as_mut_bytes()
         }
 
-        fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
+        fn payload_of_sample<'a>(sample: &'a Self::View<&[u8]>) -> &'a [u8] {
             sample.data()[..].as_bytes()
         }
     };

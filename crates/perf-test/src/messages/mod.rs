@@ -1,15 +1,16 @@
 //! The benchmark messages: performance_test's in both generations of their layouts, and iRobot's.
 //!
 //! The types are those of `gantry-msgs`. [`Benchmark`] makes them messages of a measurement: each carries its time of
-//! sending and its id, is prepared once, and is stamped and read without an allocation. [`with_type`] turns a name into
-//! a type at run time.
+//! sending and its id, is prepared once, and is stamped and read without an allocation. [`MessageType`] is the table of
+//! functions of one of them, by which a program moves messages whose type it knows at run time only.
 
 mod catalogue;
 mod idl;
 mod irobot;
+mod message_type;
 mod performance_test;
 
-use gantry::{GenericSample, Loan, Message, Sample, gantry_cdr::Shape};
+use gantry::{Message, gantry_cdr::Shape};
 
 use perf_worker::{
     run_spec::Content,
@@ -32,36 +33,37 @@ macro_rules! fixed_size {
 }
 use fixed_size;
 
-/// Methods of every message that is a struct in place: a loan and a sample are the message.
+/// Methods of every message that is a struct in place: its view in a loan or a sample is the message.
 macro_rules! in_place {
     () => {
-        fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+        fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {
             (**loan).stamp(stamp);
         }
 
-        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+        fn stamped_sample(sample: &Self::View<&[u8]>) -> Stamped {
             (**sample).stamped()
         }
 
-        fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
+        fn payload_of_loan<'a>(loan: &'a mut Self::View<&mut [u8]>) -> &'a mut [u8] {
             (**loan).payload_mut()
         }
 
-        fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
+        fn payload_of_sample<'a>(sample: &'a Self::View<&[u8]>) -> &'a [u8] {
             (**sample).payload()
         }
     };
 }
 use in_place;
 
-pub use catalogue::{MessageChoice, WithType, find, is_message, list, with_type};
+pub use catalogue::{MessageChoice, find, is_message, list, message_type};
 pub use idl::idl;
+pub use message_type::{MessageType, OwnedMessage, Seen};
 
 /// The largest payload of a message of variable size, bytes: with its ring it fits in the 1 GiB of a publisher.
 pub const MAX_UNBOUNDED_BYTES: u32 = (1 << 30) - (1 << 20);
 
-/// A message that carries its time of sending and its id. Its samples may be taken on any thread, as executors do.
-pub trait Benchmark: Message<View<GenericSample>: Send> {
+/// A message that carries its time of sending and its id.
+trait Benchmark: Message {
     /// Its content.
     const CONTENT: Content;
     /// The largest id that it can carry, all ones; the next one is carried as 0.
@@ -77,20 +79,20 @@ pub trait Benchmark: Message<View<GenericSample>: Send> {
     /// Stamps the owned message.
     fn stamp(&mut self, stamp: Stamp);
     /// Stamps a loan in place.
-    fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp);
+    fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp);
     /// Reads the owned message.
     fn stamped(&self) -> Stamped;
     /// Reads a sample in place.
-    fn stamped_sample(sample: &Sample<Self>) -> Stamped;
+    fn stamped_sample(sample: &Self::View<&[u8]>) -> Stamped;
     /// The bytes of the owned message that `--touch` writes and reads: those of its array, or all but the stamp if it
     /// has only numbers. Otherwise empty: such a message is always written and read completely.
     fn payload(&self) -> &[u8];
     /// The same bytes, writable.
     fn payload_mut(&mut self) -> &mut [u8];
     /// The same bytes in a loan.
-    fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8];
+    fn payload_of_loan<'a>(loan: &'a mut Self::View<&mut [u8]>) -> &'a mut [u8];
     /// The same bytes in a sample.
-    fn payload_of_sample(sample: &Sample<Self>) -> &[u8];
+    fn payload_of_sample<'a>(sample: &'a Self::View<&[u8]>) -> &'a [u8];
 }
 
 #[cfg(test)]

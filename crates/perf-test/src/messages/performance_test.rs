@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
+use gantry::Message;
 use gantry::gantry_cdr::{
     Shape,
     zerocopy::{FromZeros, IntoBytes},
 };
-use gantry::{Loan, Message, Sample};
 use gantry_msgs::performance_test::msg as v2;
 use gantry_msgs::v1::performance_test::msg as v1;
 
@@ -36,12 +36,12 @@ macro_rules! owned {
 /// The stamp in place of a message that is read through a view.
 macro_rules! viewed {
     () => {
-        fn stamp_loan(loan: &mut Loan<Self>, stamp: Stamp) {
+        fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {
             loan.set_time(stamp.time_ns);
             loan.set_id(stamp.id);
         }
 
-        fn stamped_sample(sample: &Sample<Self>) -> Stamped {
+        fn stamped_sample(sample: &Self::View<&[u8]>) -> Stamped {
             Stamped { time_ns: sample.time(), id: sample.id() }
         }
     };
@@ -75,11 +75,11 @@ macro_rules! payload {
             &mut self.$field
         }
 
-        fn payload_of_loan(loan: &mut Loan<Self>) -> &mut [u8] {
+        fn payload_of_loan<'a>(loan: &'a mut Self::View<&mut [u8]>) -> &'a mut [u8] {
             loan.$field_mut()
         }
 
-        fn payload_of_sample(sample: &Sample<Self>) -> &[u8] {
+        fn payload_of_sample<'a>(sample: &'a Self::View<&[u8]>) -> &'a [u8] {
             sample.$field()
         }
     };
@@ -97,11 +97,11 @@ macro_rules! no_payload {
             &mut []
         }
 
-        fn payload_of_loan(_: &mut Loan<Self>) -> &mut [u8] {
+        fn payload_of_loan<'a>(_: &'a mut Self::View<&mut [u8]>) -> &'a mut [u8] {
             &mut []
         }
 
-        fn payload_of_sample(_: &Sample<Self>) -> &[u8] {
+        fn payload_of_sample<'a>(_: &'a Self::View<&[u8]>) -> &'a [u8] {
             &[]
         }
     };

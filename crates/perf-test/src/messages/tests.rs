@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use gantry::gantry_cdr::AlignedBytes;
 
 use super::*;
-use perf_worker::run_spec::Layout;
+use perf_worker::{backend::Draft, run_spec::Layout};
 
 /// The originals' `sizeof`, and our bytes where they are fewer: C ends a struct with padding, CDR does not.
 const IROBOT: &[(&str, usize, usize)] = &[
@@ -127,20 +127,10 @@ fn the_unbounded_size_is_the_payload_of_messages_of_variable_size() {
     }
 }
 
-/// The hash of a type.
-struct Hash;
-
-impl WithType for Hash {
-    type Output = [u8; 32];
-
-    fn run<M: Benchmark>(self) -> [u8; 32] {
-        M::TYPE_HASH
-    }
-}
-
 #[test]
 fn only_equal_types_of_the_generations_match() {
-    let hashes = |name| [Layout::V1, Layout::V2].map(|layout| with_type(name, layout, Hash).unwrap());
+    let hash = |name, layout| (message_type(name, layout).unwrap().description)(0).hash;
+    let hashes = |name| [Layout::V1, Layout::V2].map(|layout| hash(name, layout));
     for name in ["Array1k", "Array4m", "PointCloud1m"] {
         let [before, now] = hashes(name);
         assert_ne!(before, now, "{name}");
@@ -162,43 +152,61 @@ fn only_equal_types_of_the_generations_match() {
            BoundedSequence4m BoundedSequence8m);
 }
 
-/// Stamps an owned message and checks its bytes.
-struct Stamps;
+/// Gives this stamp, and writes no payload.
+struct Stamping(Stamp);
 
-impl WithType for Stamps {
-    type Output = ();
+impl Draft for Stamping {
+    fn write(&mut self, _: &mut [u8]) {}
 
-    fn run<M: Benchmark>(self) {
-        let mut message = M::prepared(100);
-        let stamp = Stamp { time_ns: 3_000_000_007, id: (1 << 32) + 5, rate_hz: 100 };
-        message.stamp(stamp);
-        let mut body = AlignedBytes::zeroed(message.body_bytes().unwrap());
-        message.write_body(body.as_mut()).unwrap();
-        let stamped = message.stamped();
-        let bytes = body.as_ref().len();
-        assert_eq!(stamped, Stamped { time_ns: stamp.time_ns, id: stamp.id & M::LAST_ID });
-        assert_eq!(M::shape_bytes(message.shape()).unwrap(), bytes, "{}", M::TYPE_NAME);
-        if M::LAST_ID == u64::MAX {
-            let (_, end) = body.as_ref().split_at(bytes - 16);
-            assert_eq!(end, [3_000_000_007_u64.to_le_bytes(), stamp.id.to_le_bytes()].concat(), "{}", M::TYPE_NAME);
-        } else {
-            let payload_bytes = match M::CONTENT {
-                Content::Sequence => 100,
-                _ => bytes.saturating_sub(if M::TYPE_NAME.ends_with("StampedInt64") { 24 } else { 20 }),
-            };
-            let words = [3, 7, 5, 100_f32.to_bits(), payload_bytes as u32];
-            assert_eq!(body.as_ref()[..20], words.map(u32::to_le_bytes).concat(), "{}", M::TYPE_NAME);
-        }
-        message.touch();
-        assert_eq!(message.body_bytes().unwrap(), bytes, "{} is not as long as before", M::TYPE_NAME);
+    fn stamp(&mut self) -> Stamp {
+        self.0
     }
+}
+
+/// Stamps an owned message and a loan, and checks their bytes.
+fn check_stamps(known: &MessageType) {
+    let name = known.type_name;
+    let mut message = (known.prepared)(100);
+    let stamp = Stamp { time_ns: 3_000_000_007, id: (1 << 32) + 5, rate_hz: 100 };
+    message.write(&mut Stamping(stamp));
+    let mut body = AlignedBytes::zeroed(message.body_bytes().unwrap());
+    message.write_body(body.as_mut()).unwrap();
+    let bytes = body.as_ref().len();
+    let expected = Stamped { time_ns: stamp.time_ns, id: stamp.id & known.last_id };
+    assert_eq!(message.stamped(), expected, "{name}");
+    assert_eq!(message.loan_bytes().unwrap(), bytes, "{name}");
+    if known.last_id == u64::MAX {
+        let (_, end) = body.as_ref().split_at(bytes - 16);
+        assert_eq!(end, [3_000_000_007_u64.to_le_bytes(), stamp.id.to_le_bytes()].concat(), "{name}");
+    } else {
+        let payload_bytes = match known.content {
+            Content::Sequence => 100,
+            _ => bytes.saturating_sub(if name.ends_with("StampedInt64") { 24 } else { 20 }),
+        };
+        let words = [3, 7, 5, 100_f32.to_bits(), payload_bytes as u32];
+        assert_eq!(body.as_ref()[..20], words.map(u32::to_le_bytes).concat(), "{name}");
+    }
+    let mut loan = AlignedBytes::zeroed(bytes);
+    message.write_loan(loan.as_mut(), &mut Stamping(stamp)).unwrap();
+    assert!(loan.as_ref() == body.as_ref(), "{name}: a loan has other bytes than a copy");
+    let mut short = AlignedBytes::zeroed(bytes - 8);
+    assert!(message.write_loan(short.as_mut(), &mut Stamping(stamp)).is_err(), "{name}");
+    let mut seen = None;
+    (known.view)(loan.as_ref(), &mut |message| seen = Some((message.stamped, message.payload.len()))).unwrap();
+    assert_eq!(seen, Some((expected, message.payload().len())), "{name}");
+    let copy = (known.to_owned)(loan.as_ref()).unwrap();
+    assert!((copy.stamped(), copy.payload()) == (expected, message.payload()), "{name}");
+    let sentence = (known.view)(&loan.as_ref()[..8], &mut |_| panic!("{name} is too short")).unwrap_err();
+    assert!(sentence.contains(name) && (known.to_owned)(&loan.as_ref()[..8]).is_err(), "{sentence}");
+    message.touch();
+    assert_eq!(message.body_bytes().unwrap(), bytes, "{name} is not as long as before");
 }
 
 #[test]
 fn time_and_id_are_where_the_originals_have_them() {
     for layout in [Layout::V1, Layout::V2] {
         for found in list(layout, 0) {
-            with_type(found.name, layout, Stamps).unwrap();
+            check_stamps(message_type(found.name, layout).unwrap());
         }
     }
 }

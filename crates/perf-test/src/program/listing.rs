@@ -193,13 +193,11 @@ fn capabilities(of: &Capabilities) -> String {
 
 impl Middleware {
     fn of(communicator: Communicator) -> Middleware {
-        let worker = communicator.worker();
-        let (description, problem) = match worker.as_ref().map_err(String::clone).and_then(|_| communicator.describe())
-        {
+        let (description, problem) = match communicator.describe() {
             Ok(description) => (Some(description), None),
             Err(sentence) => (None, Some(sentence)),
         };
-        let program = worker.ok().filter(|_| !communicator.is_in_this_program());
+        let program = Some(communicator.worker()).filter(|_| !communicator.is_in_this_program());
         Middleware { name: communicator.name, program, description, problem }
     }
 }

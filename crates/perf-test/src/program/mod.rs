@@ -11,7 +11,7 @@ use gantry::printable;
 use serde::Serialize;
 
 use crate::{
-    backend::IN_THIS_PROGRAM,
+    backend::BUILT_IN,
     cli::{
         self, Command, CompareOptions, Compared, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
         ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions, SweepOptions,
@@ -41,7 +41,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // A worker parses no command line.
     if arguments.get(1).is_some_and(|verb| verb == "worker") {
-        return ExitCode::from(worker::run(&IN_THIS_PROGRAM));
+        return ExitCode::from(worker::run(&BUILT_IN));
     }
     // Before all else: a wrong command line is a start, too. A daemon is a process of a run.
     if arguments.get(1).is_none_or(|verb| verb != "daemon") {

@@ -14,7 +14,7 @@ test_support::tests![
     help_and_lists_need_no_run,
     a_topology_is_checked_and_listed_as_it_is_resolved,
     a_worker_is_started_by_the_program_alone,
-    a_program_without_that_of_its_workers_says_how_to_get_it,
+    a_program_without_that_of_its_workers_is_their_program_and_says_so,
     microcontrollers_are_measured_by_the_program_beside_this_one,
     the_list_has_what_can_be_measured_and_how_to_add_the_rest,
     a_subscription_without_samples_is_a_failed_measurement,
@@ -105,19 +105,25 @@ fn a_topology_is_checked_and_listed_as_it_is_resolved() {
     memory.assert_empty();
 }
 
-fn a_program_without_that_of_its_workers_says_how_to_get_it() {
+fn a_program_without_that_of_its_workers_is_their_program_and_says_so() {
     let (memory, program) = (Memory::new(), Path::new(env!("CARGO_BIN_EXE_perf_test")));
     // Beside the program, so that it can be a link: a copy has some hundred megabytes.
     let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
-    let alone = folder.path().join("renamed");
-    std::fs::hard_link(program, &alone).unwrap();
-    let output = memory.command_of(&alone, "--max-runtime 1").output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let renamed = folder.path().join("renamed");
+    std::fs::hard_link(program, &renamed).unwrap();
+    let run = |options: &str| {
+        let output = memory.command_of(&renamed, options).output().unwrap();
+        assert!(output.status.success(), "{options}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
     let missing = folder.path().join("renamed_gantry").display().to_string();
-    assert!([&missing, "`cargo install`"].iter().all(|words| stderr.contains(*words)), "{stderr}");
-    let mock = memory.command_of(&alone, "-c Mock --max-runtime 1").output().unwrap();
-    assert!(mock.status.success(), "{mock:?}");
+    let words = "the workers were perf_test itself";
+    let alone = run("-r 100 --max-runtime 1");
+    assert!(alone.contains(words) && alone.contains(&missing), "{alone}");
+    assert!(!run("-c Mock -r 100 --max-runtime 1").contains(words));
+    let worker = Path::new(env!("CARGO_BIN_EXE_perf_test_gantry"));
+    std::fs::hard_link(worker, folder.path().join("renamed_gantry")).unwrap();
+    assert!(!run("-r 100 --max-runtime 1").contains(words));
     memory.assert_empty();
 }
 

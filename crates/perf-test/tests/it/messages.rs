@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use gantry::{Node, Qos};
 use perf_test::log::Log;
-use perf_test::messages::{Benchmark, WithType, list, with_type};
+use perf_test::messages::{MessageType, list, message_type};
+use perf_worker::backend::Draft;
 use perf_worker::run_spec::{Content, Layout};
 use perf_worker::stamp::{Stamp, Stamped};
 
@@ -25,41 +26,57 @@ test_support::tests![
 /// The payload of messages of unbounded size.
 const UNBOUNDED_BYTES: usize = 3000;
 
-/// Sends messages of one type to a subscription of the same process, on both paths, and takes each on both paths.
-struct BothPaths<'a> {
-    node: &'a Node,
-    bytes: usize,
+/// Writes this byte to the payload, and stamps.
+struct Filling(u8, Stamp);
+
+impl Draft for Filling {
+    fn write(&mut self, payload: &mut [u8]) {
+        payload.fill(self.0);
+    }
+
+    fn stamp(&mut self) -> Stamp {
+        self.1
+    }
 }
 
-impl WithType for BothPaths<'_> {
-    type Output = ();
-
-    fn run<M: Benchmark>(self) {
-        let qos = || Qos::default().reliable().keep_last(4);
-        let topic = format!("messages_{}", std::process::id());
-        let mut publisher = self.node.create_publisher::<M>(&topic, qos()).unwrap();
-        let mut in_place = self.node.create_subscription::<M>(&topic, qos()).unwrap();
-        let mut copying = self.node.create_subscription::<M>(&topic, qos()).unwrap();
-        assert!(publisher.wait_for_subscriptions(2, Duration::from_secs(10)).unwrap(), "{}", M::TYPE_NAME);
-        let (mut sent, mut copy) = (M::prepared(UNBOUNDED_BYTES), M::prepared(0));
-        for id in 1..=2 {
-            let stamp = Stamp { time_ns: 5_000_000_000 + id as i64, id, rate_hz: 10 };
-            if id == 1 {
-                let mut loan = publisher.loan_with(sent.shape()).unwrap();
-                M::stamp_loan(&mut loan, stamp);
-                publisher.publish(loan).unwrap();
-            } else {
-                sent.stamp(stamp);
-                publisher.publish_copy(&sent).unwrap();
-            }
-            let expected = Stamped { time_ns: stamp.time_ns, id };
-            let sample = in_place.take().unwrap().unwrap();
-            assert_eq!(M::stamped_sample(&sample), expected, "{}", M::TYPE_NAME);
-            let info = copying.take_copy_into(&mut copy).unwrap().unwrap();
-            assert_eq!((info.sequence, info.length_bytes), (id, self.bytes), "{}", M::TYPE_NAME);
-            assert_eq!(sample.message_info().length_bytes, self.bytes, "{}", M::TYPE_NAME);
-            assert_eq!(copy.stamped(), expected, "{}", M::TYPE_NAME);
+/// Sends messages of one type on both paths, and takes each on both paths.
+fn check_both_paths(node: &Node, known: &MessageType, bytes: usize) {
+    let (name, description) = (known.type_name, (known.description)(UNBOUNDED_BYTES));
+    let qos = || Qos::default().reliable().keep_last(4);
+    let topic = format!("messages_{}", std::process::id());
+    let mut publisher = node.create_generic_publisher(&topic, description.clone(), qos()).unwrap();
+    let mut in_place = node.create_generic_subscription(&topic, description.clone(), qos()).unwrap();
+    let mut copying = node.create_generic_subscription(&topic, description, qos()).unwrap();
+    assert!(publisher.wait_for_subscriptions(2, Duration::from_secs(10)).unwrap(), "{name}");
+    let (mut sent, mut copy, mut buffer) = ((known.prepared)(UNBOUNDED_BYTES), (known.prepared)(0), Vec::new());
+    for id in 1..=2 {
+        let stamp = Stamp { time_ns: 5_000_000_000 + id as i64, id, rate_hz: 10 };
+        let mut draft = Filling(id as u8, stamp);
+        if id == 1 {
+            let mut loan = publisher.loan(sent.loan_bytes().unwrap()).unwrap();
+            sent.write_loan(loan.bytes_mut(), &mut draft).unwrap();
+            publisher.publish(loan).unwrap();
+        } else {
+            sent.write(&mut draft);
+            let length_bytes = sent.body_bytes().unwrap();
+            publisher.publish_copy_with(length_bytes, |body| sent.write_body(body).unwrap()).unwrap();
         }
+        let expected = Stamped { time_ns: stamp.time_ns, id };
+        let is_filled = |payload: &[u8]| payload.iter().all(|byte| *byte == id as u8);
+        let sample = in_place.take().unwrap().unwrap();
+        let mut seen = false;
+        (known.view)(sample.bytes(), &mut |message| {
+            seen = message.stamped == expected && is_filled(message.payload);
+        })
+        .unwrap();
+        assert!(seen, "{name} in place");
+        assert_eq!(sample.message_info().length_bytes, bytes, "{name}");
+        let taken = copying.take_copy_with(|sample| copy.copy_from(sample, &mut buffer)).unwrap();
+        let (copied, info) = taken.unwrap();
+        copied.unwrap();
+        assert_eq!((info.sequence, info.length_bytes), (id, bytes), "{name}");
+        assert_eq!(copy.stamped(), expected, "{name}");
+        assert!(is_filled(copy.payload()) && copy.payload().len() == sent.payload().len(), "{name} as a copy");
     }
 }
 
@@ -68,7 +85,7 @@ fn every_message_type_works_on_both_paths() {
     let node = Node::builder("messages").domain_id(231).build().unwrap();
     for layout in [Layout::V1, Layout::V2] {
         for message in list(layout, UNBOUNDED_BYTES) {
-            with_type(message.name, layout, BothPaths { node: &node, bytes: message.bytes }).unwrap();
+            check_both_paths(&node, message_type(message.name, layout).unwrap(), message.bytes);
         }
     }
 }

@@ -168,8 +168,17 @@ impl GenericClient {
     /// # Errors
     /// As [`GenericClient::loan_request`] and [`GenericClient::send_request`].
     pub fn send_request_copy(&mut self, request: &[u8]) -> Result<RequestId> {
+        self.send_request_copy_with(request.len(), |body| gantry_cdr::copy(body, request))
+    }
+
+    /// As [`GenericClient::send_request_copy`], of a request whose `length_bytes` bytes `write` writes, as
+    /// [`GenericPublisher::publish_copy_with`].
+    ///
+    /// # Errors
+    /// As [`GenericClient::send_request_copy`].
+    pub fn send_request_copy_with(&mut self, length_bytes: usize, write: impl FnOnce(&mut [u8])) -> Result<RequestId> {
         self.tracker.prepare_to_send(&mut self.requests)?;
-        let sequence = self.requests.publish_copy(request)?;
+        let sequence = self.requests.publish_copy_with(length_bytes, write)?;
         Ok(self.tracker.track(sequence))
     }
 

@@ -74,6 +74,13 @@ impl GenericResponse {
         self.id
     }
 
+    /// The message, with its times and the server's gid.
+    #[inline]
+    #[must_use]
+    pub fn sample(&self) -> &GenericSample {
+        &self.sample
+    }
+
     /// The message, in its server's memory.
     #[inline]
     #[must_use]

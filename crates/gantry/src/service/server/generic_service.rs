@@ -103,7 +103,23 @@ impl GenericService {
     /// # Errors
     /// As [`GenericService::loan_response`] and [`GenericService::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &[u8]) -> Result<()> {
-        let publish = |publisher: &mut GenericPublisher| publisher.publish_copy_for(request, response).map(drop);
+        self.send_response_copy_with(request, response.len(), |body| gantry_cdr::copy(body, response))
+    }
+
+    /// As [`GenericService::send_response_copy`], of a response whose `length_bytes` bytes `write` writes, as
+    /// [`GenericPublisher::publish_copy_with`](crate::GenericPublisher::publish_copy_with). `write` is not called if
+    /// the client is gone.
+    ///
+    /// # Errors
+    /// As [`GenericService::send_response_copy`].
+    pub fn send_response_copy_with(
+        &mut self,
+        request: RequestId,
+        length_bytes: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> Result<()> {
+        let publish =
+            |publisher: &mut GenericPublisher| publisher.publish_copy_for(request, length_bytes, write).map(drop);
         self.replies.publish(request.client_gid, publish).unwrap_or(Ok(()))
     }
 
@@ -167,6 +183,13 @@ impl GenericRequest {
     pub fn id(&self) -> RequestId {
         let info = self.sample.message_info();
         RequestId { client_gid: info.publisher_gid, sequence: info.sequence }
+    }
+
+    /// The message, with its times and the client's gid.
+    #[inline]
+    #[must_use]
+    pub fn sample(&self) -> &GenericSample {
+        &self.sample
     }
 
     /// The message, in its client's memory.

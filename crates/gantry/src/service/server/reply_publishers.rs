@@ -130,7 +130,7 @@ impl ReplyPublishers {
         let is_unread = self.unread.publisher.as_ref().is_some_and(|unread| unread.owns(&response));
         let publish = |publisher: &mut GenericPublisher| match is_unread {
             true => publisher
-                .publish_copy_for(request, response.bytes())
+                .publish_copy_for(request, response.bytes().len(), |body| gantry_cdr::copy(body, response.bytes()))
                 .map_err(|error| PublishError { loan: response, error: Box::new(error) }),
             false => publisher.publish(response.answering(request)),
         };

@@ -9,22 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ::gantry::{
-    CallbackIsolatedExecutor, EventsExecutor, Executor as GantryExecutor, MultiThreadedExecutor, Node, PublishMode,
-    Sample, SingleThreadedExecutor, Subscription, Tick, Timer,
+    CallbackIsolatedExecutor, EventsExecutor, Executor as GantryExecutor, GenericSubscription, MultiThreadedExecutor,
+    Node, PublishMode, SingleThreadedExecutor, Tick, Timer,
 };
 
-use super::{
-    MakePublisher, for_message,
-    node_service::{MakeNodeClient, MakeNodeServer},
-    qos, sentence,
-};
-use crate::messages::{Benchmark, WithType};
+use super::{GantryPublisher, SizedType, node_service, qos, sentence, subscription::Reading};
 use perf_worker::{
-    backend::{Executor, Matched, Matching, NodeClient, Publisher, Received, Responder, Sink, Taken},
+    backend::{Executor, Matched, Matching, NodeClient, Publisher, Received, Responder, Sink},
     clock::now_ns,
     endpoint::EndpointPlan,
     run_spec::{PassBy, RunSpec},
-    stamp::Stamped,
 };
 
 /// The executors by their names for `-x`, the default first.
@@ -40,15 +34,7 @@ pub struct NodeExecutor {
 }
 
 /// A subscription until the spin gives it to its node.
-type Slot = Arc<Mutex<Option<Box<dyn Waiting>>>>;
-
-/// A subscription that no executor has yet.
-trait Waiting: Send {
-    fn matched(&mut self) -> Result<Matching, String>;
-    fn mismatches(&mut self) -> Vec<String>;
-    /// Gives it to its node with its callback.
-    fn start(self: Box<Self>);
-}
+type Slot = Arc<Mutex<Option<WaitingSubscription>>>;
 
 impl NodeExecutor {
     /// The executor of the run, without nodes.
@@ -84,8 +70,8 @@ impl NodeExecutor {
 impl Executor for NodeExecutor {
     fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String> {
         let node = self.node(spec, plan)?;
-        let (publish_mode, zero_copy) = (self.publish_mode, plan.pass_by == PassBy::LoanedMsg);
-        for_message(plan, MakePublisher { node, plan, publish_mode, zero_copy })
+        let (sized_type, zero_copy) = (SizedType::of(plan)?, plan.pass_by == PassBy::LoanedMsg);
+        Ok(Box::new(GantryPublisher::new(&node, plan, sized_type, self.publish_mode, zero_copy)?))
     }
 
     fn timer(&mut self, plan: &EndpointPlan, mut expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String> {
@@ -109,7 +95,7 @@ impl Executor for NodeExecutor {
     ) -> Result<Box<dyn Received + Send>, String> {
         let node = self.node(spec, plan)?;
         let overwritten = Arc::new(AtomicU64::new(0));
-        let waiting = for_message(plan, MakeWaiting { node, plan, sink, overwritten: overwritten.clone() })?;
+        let waiting = WaitingSubscription::new(node, plan, sink, overwritten.clone())?;
         let waiting = Arc::new(Mutex::new(Some(waiting)));
         self.subscriptions.push(waiting.clone());
         Ok(Box::new(NodeSubscription { waiting, overwritten }))
@@ -117,7 +103,7 @@ impl Executor for NodeExecutor {
 
     fn client(&mut self, spec: &RunSpec, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Result<NodeClient, String> {
         let node = self.node(spec, plan)?;
-        for_message(plan, MakeNodeClient { node, plan, responses })
+        node_service::client(&node, plan, responses)
     }
 
     fn server(
@@ -127,7 +113,7 @@ impl Executor for NodeExecutor {
         requests: Arc<dyn Responder>,
     ) -> Result<Box<dyn Received + Send>, String> {
         let node = self.node(spec, plan)?;
-        for_message(plan, MakeNodeServer { node, plan, requests })
+        node_service::server(&node, plan, requests)
     }
 
     fn spin(&mut self, start_ns: i64) -> Result<(), String> {
@@ -174,19 +160,20 @@ struct NodeSubscription {
 }
 
 impl NodeSubscription {
-    fn waiting<T>(&self, of: impl FnOnce(&mut dyn Waiting) -> T) -> Option<T> {
+    fn waiting<T>(&self, of: impl FnOnce(&mut GenericSubscription) -> T) -> Option<T> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.as_mut().map(|waiting| of(&mut **waiting))
+        waiting.as_mut().map(|waiting| of(&mut waiting.subscription))
     }
 }
 
 impl Matched for NodeSubscription {
     fn matched(&mut self) -> Result<Matching, String> {
-        self.waiting(|waiting| waiting.matched()).unwrap_or(Ok(Matching::Count(0)))
+        let count = self.waiting(GenericSubscription::publisher_count).unwrap_or(Ok(0));
+        count.map(Matching::Count).map_err(sentence)
     }
 
     fn mismatches(&mut self) -> Vec<String> {
-        self.waiting(|waiting| waiting.mismatches()).unwrap_or_default()
+        self.waiting(|subscription| subscription.mismatches()).unwrap_or_default()
     }
 }
 
@@ -196,80 +183,38 @@ impl Received for NodeSubscription {
     }
 }
 
-struct MakeWaiting<'a> {
+/// A subscription that no executor has yet.
+struct WaitingSubscription {
+    subscription: GenericSubscription,
     node: Node,
-    plan: &'a EndpointPlan,
+    reading: Reading,
     sink: Arc<dyn Sink>,
     overwritten: Arc<AtomicU64>,
 }
 
-impl WithType for MakeWaiting<'_> {
-    type Output = Result<Box<dyn Waiting>, String>;
-
-    fn run<M: Benchmark>(self) -> Self::Output {
-        let MakeWaiting { node, plan, sink, overwritten } = self;
-        let subscription = node.create_subscription::<M>(&plan.topic, qos(plan)).map_err(sentence)?;
-        let is_owned = plan.pass_by == PassBy::UniquePtr;
-        Ok(Box::new(WaitingSubscription { subscription, node, is_owned, sink, overwritten }))
-    }
-}
-
-struct WaitingSubscription<M: Benchmark> {
-    subscription: Subscription<M>,
-    node: Node,
-    /// The callback gets an owned message.
-    is_owned: bool,
-    sink: Arc<dyn Sink>,
-    overwritten: Arc<AtomicU64>,
-}
-
-impl<M: Benchmark> Waiting for WaitingSubscription<M> {
-    fn matched(&mut self) -> Result<Matching, String> {
-        self.subscription.publisher_count().map(Matching::Count).map_err(sentence)
+impl WaitingSubscription {
+    fn new(
+        node: Node,
+        plan: &EndpointPlan,
+        sink: Arc<dyn Sink>,
+        overwritten: Arc<AtomicU64>,
+    ) -> Result<WaitingSubscription, String> {
+        let sized_type = SizedType::of(plan)?;
+        let created = node.create_generic_subscription(&plan.topic, sized_type.description(), qos(plan));
+        let in_place = plan.pass_by != PassBy::UniquePtr;
+        let reading = Reading { message_type: sized_type.message_type, in_place, marks: false };
+        Ok(WaitingSubscription { subscription: created.map_err(sentence)?, node, reading, sink, overwritten })
     }
 
-    fn mismatches(&mut self) -> Vec<String> {
-        self.subscription.mismatches()
-    }
-
-    fn start(self: Box<Self>) {
-        let WaitingSubscription { subscription, node, is_owned, sink, overwritten } = *self;
-        node.add_callback(subscription, move |subscription, sample| {
+    /// Gives it to its node with its callback.
+    fn start(self) {
+        let WaitingSubscription { subscription, node, reading, sink, overwritten } = self;
+        node.add_callback(subscription, move |subscription: &mut GenericSubscription, sample| {
             let left = subscription.overwritten();
             overwritten.store(left, Ordering::Relaxed);
-            if is_owned { receive_copy(&*sink, &sample, left) } else { receive_in_place(&*sink, &sample, left) }
+            if let Err(error) = reading.show(&sample, left, &mut |taken| sink.taken(taken)) {
+                subscription.skip_malformed(&sample, error);
+            }
         });
-    }
-}
-
-/// A message that is read where it lies.
-fn receive_in_place<M: Benchmark>(sink: &dyn Sink, sample: &Sample<M>, overwritten: u64) {
-    let received_ns = now_ns();
-    let (stamped, payload) = (M::stamped_sample(sample), M::payload_of_sample(sample));
-    sink.taken(&Taken { loaned: !sample.is_inline(), payload, ..taken(sample, stamped, received_ns, overwritten) });
-}
-
-/// A message that the callback owns.
-fn receive_copy<M: Benchmark>(sink: &dyn Sink, sample: &Sample<M>, overwritten: u64) {
-    match sample.to_message() {
-        Ok(message) => {
-            let received_ns = now_ns();
-            let payload = message.payload();
-            sink.taken(&Taken { payload, ..taken(sample, message.stamped(), received_ns, overwritten) });
-        }
-        Err(error) => sink.failed(format!("a message cannot be copied out: {error}")),
-    }
-}
-
-fn taken<M: Benchmark>(sample: &Sample<M>, stamped: Stamped, received_ns: i64, overwritten: u64) -> Taken<'static> {
-    let info = sample.message_info();
-    Taken {
-        source: info.publisher_gid.0,
-        time_ns: stamped.time_ns,
-        id: stamped.id,
-        received_ns,
-        length_bytes: info.length_bytes as u64,
-        overwritten,
-        ..Taken::default()
     }
 }

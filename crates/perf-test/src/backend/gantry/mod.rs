@@ -4,31 +4,37 @@
 //! parts of a loan that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost.
 //! Small messages travel inline: they are copied into the ring's entry and out of it, also with zero copy.
 //!
+//! Endpoints are generic ones, and the functions of a [`MessageType`](crate::messages::MessageType) do what a typed
+//! endpoint of Gantry does with its type: build a loan, check a sample, serialise, copy out. So this code is compiled
+//! once, and not for each type.
+//!
 //! Of the phases of a message only one is seen: a take that copies out. A message in shared memory has arrived when it
 //! is published, and with zero copy nothing is serialised or deserialised.
 
 mod executor;
 mod node_service;
+mod publisher;
 mod raw;
 mod service;
+mod sized_type;
+mod subscription;
 
 use std::time::Duration;
 
-use ::gantry::{EngineError, Node, PublishMode, PublisherOptions};
+use ::gantry::{Node, PublishMode};
 
 use executor::NodeExecutor;
+use publisher::GantryPublisher;
+use sized_type::SizedType;
+use subscription::GantrySubscription;
 
-use crate::messages::{Benchmark, WithType, with_type};
-use perf_worker::choice::Choice;
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, Draft, Executor, Matched, Matching,
-        Publisher, Sent, Server, Session, Setting, Settings, Subscription, Taken,
+        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, Executor, Publisher, Server, Session,
+        Setting, Settings,
     },
-    clock::now_ns,
     endpoint::EndpointPlan,
-    run_spec::{Durability, History, Reliability, RunSpec, Wait},
-    stamp::Stamped,
+    run_spec::{Durability, History, Reliability, RunSpec},
 };
 
 /// The period of the sender thread with asynchronous publishing.
@@ -110,18 +116,13 @@ impl Session for GantrySession {
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        if spec.raw {
-            return raw::publisher(spec, plan, self.publish_mode);
-        }
-        let (node, publish_mode, zero_copy) = (node(spec, plan)?, self.publish_mode, spec.zero_copy);
-        let publisher = for_message(plan, MakePublisher { node, plan, publish_mode, zero_copy })?;
-        Ok(publisher)
+        let (node, sized_type) = (node(spec, plan)?, sized_type(spec, plan)?);
+        Ok(Box::new(GantryPublisher::new(&node, plan, sized_type, self.publish_mode, spec.zero_copy)?))
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
-        let made =
-            if spec.raw { raw::subscription(spec, plan) } else { for_message(plan, MakeSubscription(spec, plan)) };
-        made.map(Delivery::Pull)
+        let (node, sized_type) = (node(spec, plan)?, sized_type(spec, plan)?);
+        Ok(Delivery::Pull(Box::new(GantrySubscription::new(&node, spec, plan, sized_type)?)))
     }
 
     fn executor(&self, spec: &RunSpec, _number: u32) -> Result<Box<dyn Executor>, String> {
@@ -129,18 +130,17 @@ impl Session for GantrySession {
     }
 
     fn client(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
-        for_message(plan, service::MakeClient(spec, plan))
+        service::client(spec, plan)
     }
 
     fn server(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
-        for_message(plan, service::MakeServer(spec, plan))
+        service::server(spec, plan)
     }
 }
 
-fn for_message<T, W: WithType<Output = Result<T, String>>>(plan: &EndpointPlan, make: W) -> Result<T, String> {
-    let (message, layout) = (&plan.message.name, plan.message.layout);
-    with_type(message, layout, make)
-        .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", layout.name())))
+/// The type of an endpoint outside of executors.
+fn sized_type(spec: &RunSpec, plan: &EndpointPlan) -> Result<SizedType, String> {
+    if spec.raw { Ok(raw::sized_type(plan)) } else { SizedType::of(plan) }
 }
 
 #[cold]
@@ -167,160 +167,5 @@ fn qos(plan: &EndpointPlan) -> ::gantry::Qos {
     match plan.qos.history {
         History::KeepLast => qos.keep_last(plan.qos.depth),
         History::KeepAll => qos.keep_all(),
-    }
-}
-
-/// A message of which every page has been touched, so that no page fault falls into the measurement.
-fn touched<M: Benchmark>(plan: &EndpointPlan) -> Box<M> {
-    let mut message = M::prepared(plan.message.unbounded_bytes as usize);
-    message.touch();
-    message
-}
-
-/// The end of a wait.
-fn waited(result: ::gantry::Result<bool>) -> Result<(), String> {
-    match result {
-        // Mismatched publishers are reported by `mismatches`.
-        Ok(_)
-        | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. } | EngineError::IncompatibleQos { .. })) => {
-            Ok(())
-        }
-        Err(error) => Err(sentence(error)),
-    }
-}
-
-struct MakePublisher<'a> {
-    node: Node,
-    plan: &'a EndpointPlan,
-    publish_mode: PublishMode,
-    /// Messages are loaned.
-    zero_copy: bool,
-}
-
-impl WithType for MakePublisher<'_> {
-    type Output = Result<Box<dyn Publisher + Send>, String>;
-
-    fn run<M: Benchmark>(self) -> Self::Output {
-        let MakePublisher { node, plan, publish_mode, zero_copy } = self;
-        let options = PublisherOptions { publish_mode, ..PublisherOptions::default() };
-        let created = node.create_publisher_with_options::<M>(&plan.topic, qos(plan), options);
-        let message = if zero_copy { M::prepared(plan.message.unbounded_bytes as usize) } else { touched(plan) };
-        let is_inline = plan.message.bytes <= options.max_inline_bytes;
-        let publisher = created.map_err(sentence)?;
-        Ok(Box::new(TypedPublisher { publisher, message, zero_copy, is_inline }))
-    }
-}
-
-struct TypedPublisher<M: Benchmark> {
-    publisher: ::gantry::Publisher<M>,
-    /// The message that is copied in; with zero copy the one with the shape of the loans.
-    message: Box<M>,
-    zero_copy: bool,
-    /// The messages are so small that publishing copies them.
-    is_inline: bool,
-}
-
-impl<M: Benchmark> Matched for TypedPublisher<M> {
-    fn matched(&mut self) -> Result<Matching, String> {
-        self.publisher.subscription_count().map(Matching::Count).map_err(sentence)
-    }
-
-    fn mismatches(&mut self) -> Vec<String> {
-        self.publisher.mismatches().unwrap_or_else(|error| vec![sentence(error)])
-    }
-
-    fn source(&self) -> Option<[u8; 16]> {
-        Some(self.publisher.gid().0)
-    }
-}
-
-impl<M: Benchmark> Publisher for TypedPublisher<M> {
-    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
-        if self.zero_copy {
-            let mut loan = self.publisher.loan_uninit_with(self.message.shape()).map_err(sentence)?;
-            draft.write(M::payload_of_loan(&mut loan));
-            M::stamp_loan(&mut loan, draft.stamp());
-            let published = self.publisher.publish(loan).map_err(|unpublished| sentence(unpublished.into()));
-            published.map(|_| Sent { loaned: !self.is_inline, ..Sent::default() })
-        } else {
-            draft.write(self.message.payload_mut());
-            self.message.stamp(draft.stamp());
-            self.publisher.publish_copy(&self.message).map(|_| Sent::default()).map_err(sentence)
-        }
-    }
-}
-
-struct MakeSubscription<'a>(&'a RunSpec, &'a EndpointPlan);
-
-impl WithType for MakeSubscription<'_> {
-    type Output = Result<Box<dyn Subscription>, String>;
-
-    fn run<M: Benchmark>(self) -> Self::Output {
-        let MakeSubscription(spec, plan) = self;
-        let created = node(spec, plan)?.create_subscription::<M>(&plan.topic, qos(plan));
-        let mut subscription = created.map_err(sentence)?;
-        subscription.set_busy_wait(spec.wait != Wait::Block);
-        let private = (!spec.zero_copy).then(|| touched(plan));
-        let marks = spec.phases && private.is_some();
-        Ok(Box::new(TypedSubscription { subscription, private, marks }))
-    }
-}
-
-struct TypedSubscription<M: Benchmark> {
-    subscription: ::gantry::Subscription<M>,
-    /// The destination of copies; none with zero copy.
-    private: Option<Box<M>>,
-    /// The beginning of a take that copies is marked.
-    marks: bool,
-}
-
-impl<M: Benchmark> Matched for TypedSubscription<M> {
-    fn matched(&mut self) -> Result<Matching, String> {
-        self.subscription.publisher_count().map(Matching::Count).map_err(sentence)
-    }
-
-    fn mismatches(&mut self) -> Vec<String> {
-        self.subscription.mismatches()
-    }
-}
-
-impl<M: Benchmark> Subscription for TypedSubscription<M> {
-    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
-        let in_hand_ns = self.marks.then(now_ns);
-        let mut show = |received_ns, stamped: Stamped, info: ::gantry::SampleInfo, overwritten, loaned, payload| {
-            reader(&Taken {
-                source: info.publisher_gid.0,
-                time_ns: stamped.time_ns,
-                id: stamped.id,
-                received_ns,
-                in_hand_ns,
-                length_bytes: info.length_bytes as u64,
-                overwritten,
-                loaned,
-                payload,
-                ..Taken::default()
-            });
-        };
-        let subscription = &mut self.subscription;
-        if let Some(private) = &mut self.private {
-            let Some(info) = subscription.take_copy_into(private).map_err(sentence)? else { return Ok(false) };
-            let received_ns = now_ns();
-            show(received_ns, private.stamped(), info, subscription.overwritten(), false, private.payload());
-        } else {
-            let Some(sample) = subscription.take().map_err(sentence)? else { return Ok(false) };
-            let received_ns = now_ns();
-            let (stamped, payload) = (M::stamped_sample(&sample), M::payload_of_sample(&sample));
-            let (info, loaned) = (sample.message_info(), !sample.is_inline());
-            show(received_ns, stamped, info, subscription.overwritten(), loaned, payload);
-        }
-        Ok(true)
-    }
-
-    fn wait(&mut self, timeout: Duration) -> Result<(), String> {
-        waited(self.subscription.wait(timeout))
-    }
-
-    fn overwritten(&self) -> u64 {
-        self.subscription.overwritten()
     }
 }

@@ -7,82 +7,68 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use ::gantry::{CallbackHandle, Node, TakeSource};
+use ::gantry::{CallbackHandle, GenericClient, GenericRequest, GenericService, Node, TakeSource};
 
 use super::{
-    qos, sentence,
-    service::{Echo, Prepared, show},
+    SizedType, qos, sentence,
+    service::{Prepared, echo},
+    subscription::Reading,
 };
-use crate::messages::{Benchmark, WithType};
 use perf_worker::{
     backend::{Draft, Matched, Matching, NodeClient, Publisher, Received, Responder, Sent, Sink},
     endpoint::EndpointPlan,
     run_spec::PassBy,
 };
 
-type Client<M> = ::gantry::Client<Echo<M>>;
-type Service<M> = ::gantry::Service<Echo<M>>;
-
-/// Creates a client.
-pub struct MakeNodeClient<'a> {
-    /// Its node.
-    pub node: Node,
-    /// The plan of its requests.
-    pub plan: &'a EndpointPlan,
-    /// The destination of the responses.
-    pub responses: Arc<dyn Sink>,
+/// Creates a client in `node`, whose responses go to `responses`.
+///
+/// # Errors
+/// A sentence with the reason and the remedy.
+pub fn client(node: &Node, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Result<NodeClient, String> {
+    let sized_type = SizedType::of(plan)?;
+    let client = node.create_generic_client_with_qos(&plan.topic, echo(sized_type), qos(plan)).map_err(sentence)?;
+    let reading = reading(plan, sized_type);
+    let callback = node.add_callback(client, move |_, response| {
+        // A request that will not be answered, or whose response is malformed, counts as lost.
+        if let Ok(response) = response {
+            let _ = reading.show(response.sample(), 0, &mut |taken| responses.taken(taken));
+        }
+    });
+    let prepared = Prepared::new(plan, sized_type, is_loaned(plan));
+    let requests = Requests { callback: callback.clone(), prepared };
+    let responses = End { callback, source: PhantomData::<fn() -> GenericClient> };
+    Ok(NodeClient { requests: Box::new(requests), responses: Box::new(responses) })
 }
 
-impl WithType for MakeNodeClient<'_> {
-    type Output = Result<NodeClient, String>;
-
-    fn run<M: Benchmark>(self) -> Self::Output {
-        let MakeNodeClient { node, plan, responses } = self;
-        let client = node.create_client_with_qos::<Echo<M>>(&plan.topic, qos(plan)).map_err(sentence)?;
-        let in_place = plan.pass_by != PassBy::UniquePtr;
-        let callback = node.add_callback(client, move |_, response| {
-            // A request that will not be answered counts as lost.
-            let Ok(response) = response else { return };
-            let shown = show(response.sample(), in_place, false, 0, &mut |taken| responses.taken(taken));
-            if let Err(error) = shown {
-                responses.failed(format!("a response cannot be copied out: {error}"));
-            }
+/// Creates a server in `node`, whose requests `requests` answers.
+///
+/// # Errors
+/// A sentence with the reason and the remedy.
+pub fn server(
+    node: &Node,
+    plan: &EndpointPlan,
+    requests: Arc<dyn Responder>,
+) -> Result<Box<dyn Received + Send>, String> {
+    let sized_type = SizedType::of(plan)?;
+    let service = node.create_generic_service_with_qos(&plan.topic, echo(sized_type), qos(plan)).map_err(sentence)?;
+    let reading = reading(plan, sized_type);
+    let mut prepared = Prepared::new(plan, sized_type, is_loaned(plan));
+    let callback = node.add_callback(service, move |service: &mut GenericService, request: GenericRequest| {
+        let id = request.id();
+        let shown = reading.show(request.sample(), 0, &mut |taken| {
+            requests.request(taken, &mut |draft| prepared.respond(service, id, draft));
         });
-        let requests = Requests { callback: callback.clone(), prepared: Prepared::<M>::new(plan, is_loaned(plan)) };
-        let responses = End { callback, source: PhantomData::<fn() -> Client<M>> };
-        Ok(NodeClient { requests: Box::new(requests), responses: Box::new(responses) })
-    }
+        if let Err(error) = shown {
+            service.skip_malformed(&request, error);
+        }
+    });
+    Ok(Box::new(End { callback, source: PhantomData::<fn() -> GenericService> }))
 }
 
-/// Creates a server.
-pub struct MakeNodeServer<'a> {
-    /// Its node.
-    pub node: Node,
-    /// Its plan.
-    pub plan: &'a EndpointPlan,
-    /// It answers.
-    pub requests: Arc<dyn Responder>,
-}
-
-impl WithType for MakeNodeServer<'_> {
-    type Output = Result<Box<dyn Received + Send>, String>;
-
-    fn run<M: Benchmark>(self) -> Self::Output {
-        let MakeNodeServer { node, plan, requests } = self;
-        let service = node.create_service_with_qos::<Echo<M>>(&plan.topic, qos(plan)).map_err(sentence)?;
-        let in_place = plan.pass_by != PassBy::UniquePtr;
-        let mut prepared = Prepared::<M>::new(plan, is_loaned(plan));
-        let callback = node.add_callback(service, move |service: &mut Service<M>, request| {
-            let id = request.id();
-            let shown = show(request.sample(), in_place, false, 0, &mut |taken| {
-                requests.request(taken, &mut |draft| prepared.respond(service, id, draft));
-            });
-            if let Err(error) = shown {
-                requests.failed(format!("a request cannot be copied out: {error}"));
-            }
-        });
-        Ok(Box::new(End { callback, source: PhantomData::<fn() -> Service<M>> }))
-    }
+/// The way in which callbacks of a node read.
+fn reading(plan: &EndpointPlan, sized_type: SizedType) -> Reading {
+    let in_place = plan.pass_by != PassBy::UniquePtr;
+    Reading { message_type: sized_type.message_type, in_place, marks: false }
 }
 
 fn is_loaned(plan: &EndpointPlan) -> bool {
@@ -95,23 +81,23 @@ trait Counted: TakeSource + 'static {
     fn mismatches(&mut self) -> ::gantry::Result<Vec<String>>;
 }
 
-impl<M: Benchmark> Counted for Client<M> {
+impl Counted for GenericClient {
     fn others(&mut self) -> ::gantry::Result<usize> {
         self.server_count()
     }
 
     fn mismatches(&mut self) -> ::gantry::Result<Vec<String>> {
-        Client::<M>::mismatches(self)
+        GenericClient::mismatches(self)
     }
 }
 
-impl<M: Benchmark> Counted for Service<M> {
+impl Counted for GenericService {
     fn others(&mut self) -> ::gantry::Result<usize> {
         self.client_count()
     }
 
     fn mismatches(&mut self) -> ::gantry::Result<Vec<String>> {
-        Ok(Service::<M>::mismatches(self))
+        Ok(GenericService::mismatches(self))
     }
 }
 
@@ -149,25 +135,25 @@ impl<S: Counted> Received for End<S> {
 }
 
 /// The end of a client that sends.
-struct Requests<M: Benchmark> {
+struct Requests {
     callback: CallbackHandle,
-    prepared: Prepared<M>,
+    prepared: Prepared,
 }
 
-impl<M: Benchmark> Matched for Requests<M> {
+impl Matched for Requests {
     fn matched(&mut self) -> Result<Matching, String> {
-        matched::<Client<M>>(&self.callback)
+        matched::<GenericClient>(&self.callback)
     }
 
     fn mismatches(&mut self) -> Vec<String> {
-        mismatches::<Client<M>>(&self.callback)
+        mismatches::<GenericClient>(&self.callback)
     }
 }
 
-impl<M: Benchmark> Publisher for Requests<M> {
+impl Publisher for Requests {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let Requests { callback, prepared } = self;
-        let sent = callback.with_source(|client: &mut Client<M>| prepared.request(client, draft));
+        let sent = callback.with_source(|client: &mut GenericClient| prepared.request(client, draft));
         sent.unwrap_or_else(|| Err("the callback of the client was removed".to_owned()))
     }
 }

@@ -1,153 +1,111 @@
-//! Bytes without a type (`--raw`), through Gantry's generic publishers and subscriptions.
+//! Bytes without a type (`--raw`).
 //!
 //! A type is needed to match, so it is an array of as many bytes as a message has: its body is the bytes themselves.
 
 use std::hint::black_box;
-use std::time::Duration;
 
-use ::gantry::{GenericPublisher, GenericSubscription, PublishMode, PublisherOptions, TypeDescription};
+use ::gantry::{GenericSample, TypeDescription, gantry_cdr};
 
-use super::{node, qos, sentence, waited};
+use super::SizedType;
+use crate::messages::{MessageType, OwnedMessage, Seen};
 use perf_worker::{
-    backend::{Draft, Matched, Matching, Publisher, Sent, Subscription, Taken},
+    backend::Draft,
     clock::now_ns,
     endpoint::EndpointPlan,
-    raw,
-    run_spec::{RunSpec, Wait},
+    raw::{self, RAW_HEADER_BYTES},
+    run_spec::Content,
+    stamp::Stamped,
 };
 
-fn type_of(plan: &EndpointPlan) -> TypeDescription {
-    let length_bytes = plan.message.bytes;
+const TYPE_NAME: &str = "perf_test_msgs/msg/Raw";
+
+static RAW: MessageType = MessageType {
+    name: "Raw",
+    type_name: TYPE_NAME,
+    content: Content::Plain,
+    last_id: u64::MAX,
+    description,
+    prepared,
+    view,
+    to_owned,
+};
+
+/// The type of an endpoint of bytes.
+pub fn sized_type(plan: &EndpointPlan) -> SizedType {
+    SizedType { message_type: &RAW, size_bytes: plan.message.bytes }
+}
+
+fn description(length_bytes: usize) -> TypeDescription {
     TypeDescription {
-        name: "perf_test_msgs/msg/Raw".to_owned(),
+        name: TYPE_NAME.to_owned(),
         definition: format!("uint8[{length_bytes}] message\n").into(),
         payload_bytes: length_bytes,
         ..TypeDescription::default()
     }
 }
 
-/// The memory of copies. Every page has been touched, so that no page fault falls into the measurement.
-fn private(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; if spec.zero_copy { 0 } else { plan.message.bytes }];
-    black_box(&mut bytes).fill(0);
-    (!spec.zero_copy).then_some(bytes)
+fn prepared(length_bytes: usize) -> Box<dyn OwnedMessage> {
+    Box::new(Raw(vec![0; length_bytes]))
 }
 
-/// A publisher of bytes.
-pub fn publisher(spec: &RunSpec, plan: &EndpointPlan, publish_mode: PublishMode) -> Result<Box<dyn Publisher>, String> {
-    let options = PublisherOptions { publish_mode, ..PublisherOptions::default() };
-    let created =
-        node(spec, plan)?.create_generic_publisher_with_options(&plan.topic, type_of(plan), qos(plan), options);
-    Ok(Box::new(RawPublisher {
-        publisher: created.map_err(sentence)?,
-        private: private(spec, plan),
-        length_bytes: plan.message.bytes,
-        is_inline: plan.message.bytes <= options.max_inline_bytes,
-    }))
+fn view(body: &[u8], reader: &mut dyn FnMut(Seen<'_>)) -> Result<(), String> {
+    let received_ns = now_ns();
+    let stamped = raw::read_stamp(body).ok_or_else(|| too_short(body.len()))?;
+    reader(Seen { received_ns, stamped, payload: raw::payload(body) });
+    Ok(())
 }
 
-/// A subscription to bytes.
-pub fn subscription(spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
-    let created = node(spec, plan)?.create_generic_subscription(&plan.topic, type_of(plan), qos(plan));
-    let mut subscription = created.map_err(sentence)?;
-    subscription.set_busy_wait(spec.wait != Wait::Block);
-    let private = private(spec, plan);
-    let marks = spec.phases && private.is_some();
-    Ok(Box::new(RawSubscription { subscription, private, marks }))
+fn to_owned(body: &[u8]) -> Result<Box<dyn OwnedMessage>, String> {
+    if body.len() < RAW_HEADER_BYTES { Err(too_short(body.len())) } else { Ok(Box::new(Raw(body.to_vec()))) }
 }
 
-struct RawPublisher {
-    publisher: GenericPublisher,
-    /// The message that is copied in; none with zero copy.
-    private: Option<Vec<u8>>,
-    length_bytes: usize,
-    /// The messages are so small that publishing copies them.
-    is_inline: bool,
+#[cold]
+fn too_short(length_bytes: usize) -> String {
+    format!("a message of {length_bytes} bytes has no time and no id")
 }
 
-impl Matched for RawPublisher {
-    fn matched(&mut self) -> Result<Matching, String> {
-        self.publisher.subscription_count().map(Matching::Count).map_err(sentence)
+/// The bytes of a message.
+struct Raw(Vec<u8>);
+
+impl OwnedMessage for Raw {
+    fn touch(&mut self) {
+        black_box(&mut self.0).fill(0);
     }
 
-    fn mismatches(&mut self) -> Vec<String> {
-        self.publisher.mismatches().unwrap_or_else(|error| vec![sentence(error)])
+    fn loan_bytes(&self) -> Result<usize, String> {
+        Ok(self.0.len())
     }
 
-    fn source(&self) -> Option<[u8; 16]> {
-        Some(self.publisher.gid().0)
-    }
-}
-
-impl Publisher for RawPublisher {
-    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
-        if let Some(message) = &mut self.private {
-            draft.write(raw::payload_mut(message));
-            raw::write_stamp(message, draft.stamp());
-            return self.publisher.publish_copy(message).map(|_| Sent::default()).map_err(sentence);
-        }
-        let mut loan = self.publisher.loan(self.length_bytes).map_err(sentence)?;
-        draft.write(raw::payload_mut(loan.bytes_mut()));
-        raw::write_stamp(loan.bytes_mut(), draft.stamp());
-        let published = self.publisher.publish(loan).map_err(|unpublished| sentence(unpublished.into()));
-        published.map(|_| Sent { loaned: !self.is_inline, ..Sent::default() })
-    }
-}
-
-struct RawSubscription {
-    subscription: GenericSubscription,
-    /// The destination of copies; none with zero copy.
-    private: Option<Vec<u8>>,
-    /// The beginning of a take that copies is marked.
-    marks: bool,
-}
-
-impl Matched for RawSubscription {
-    fn matched(&mut self) -> Result<Matching, String> {
-        self.subscription.publisher_count().map(Matching::Count).map_err(sentence)
+    fn write_loan(&self, loan: &mut [u8], draft: &mut dyn Draft) -> Result<(), String> {
+        draft.write(raw::payload_mut(loan));
+        raw::write_stamp(loan, draft.stamp());
+        Ok(())
     }
 
-    fn mismatches(&mut self) -> Vec<String> {
-        self.subscription.mismatches()
-    }
-}
-
-impl Subscription for RawSubscription {
-    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
-        let in_hand_ns = self.marks.then(now_ns);
-        let Some(sample) = self.subscription.take().map_err(sentence)? else { return Ok(false) };
-        let info = sample.message_info();
-        let loaned = self.private.is_none() && !sample.is_inline();
-        let message = match &mut self.private {
-            None => sample.bytes(),
-            Some(private) => {
-                let length_bytes = sample.copy_to(private);
-                private.get(..length_bytes).unwrap_or_default()
-            }
-        };
-        let received_ns = now_ns();
-        let stamped = raw::read_stamp(message)
-            .ok_or_else(|| format!("a message of {} bytes has no time and no id", info.length_bytes))?;
-        reader(&Taken {
-            source: info.publisher_gid.0,
-            time_ns: stamped.time_ns,
-            id: stamped.id,
-            received_ns,
-            in_hand_ns,
-            length_bytes: info.length_bytes as u64,
-            overwritten: self.subscription.overwritten(),
-            loaned,
-            payload: raw::payload(message),
-            ..Taken::default()
-        });
-        Ok(true)
+    fn write(&mut self, draft: &mut dyn Draft) {
+        draft.write(raw::payload_mut(&mut self.0));
+        raw::write_stamp(&mut self.0, draft.stamp());
     }
 
-    fn wait(&mut self, timeout: Duration) -> Result<(), String> {
-        waited(self.subscription.wait(timeout))
+    fn body_bytes(&self) -> Result<usize, String> {
+        Ok(self.0.len())
     }
 
-    fn overwritten(&self) -> u64 {
-        self.subscription.overwritten()
+    fn write_body(&self, body: &mut [u8]) -> Result<(), String> {
+        gantry_cdr::copy(body, &self.0);
+        Ok(())
+    }
+
+    fn copy_from(&mut self, sample: &GenericSample, _: &mut Vec<u8>) -> Result<(), String> {
+        sample.copy_into(&mut self.0);
+        if self.0.len() < RAW_HEADER_BYTES { Err(too_short(self.0.len())) } else { Ok(()) }
+    }
+
+    fn stamped(&self) -> Stamped {
+        raw::read_stamp(&self.0).unwrap_or(Stamped { time_ns: 0, id: 0 })
+    }
+
+    fn payload(&self) -> &[u8] {
+        raw::payload(&self.0)
     }
 }

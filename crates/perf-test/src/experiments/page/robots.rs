@@ -6,7 +6,7 @@ use super::run::{Ending, Run};
 use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run};
 use crate::experiments::conditions::FIGURES;
 use crate::measure::interval::Interval;
-use crate::report::full::{Log, Summary};
+use crate::log::{Log, Summary};
 
 /// The number of figures.
 pub const COUNT: usize = FIGURES.len();

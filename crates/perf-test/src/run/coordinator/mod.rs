@@ -77,7 +77,7 @@ pub fn run(
         Calibration::measure(spec.message.bytes, spec.rate_hz, spec.qos.depth).map_err(Failure::Measurement)
     };
     Placement::of(spec).check().map_err(Failure::Usage)?;
-    let program = communicator.worker().map_err(Failure::Usage)?;
+    let program = communicator.worker();
     // Held until the workers have exited.
     let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let mut daemons = Vec::new();
@@ -116,7 +116,7 @@ pub fn run(
         daemon_usages: Vec::new(),
         daemon_readings: 0,
         hung: false,
-        warnings: Vec::new(),
+        warnings: communicator.warning().into_iter().collect(),
         matched_after_ns: 0,
         begun_ns,
         start_up_ns: 0,

@@ -1,0 +1,72 @@
+//! Publishers.
+
+use ::gantry::{GenericPublisher, Node, PublishMode, PublisherOptions};
+
+use super::{SizedType, qos, sentence};
+use crate::messages::OwnedMessage;
+use perf_worker::{
+    backend::{Draft, Matched, Matching, Publisher, Sent},
+    endpoint::EndpointPlan,
+};
+
+/// A publisher, of an endpoint's thread or of a node.
+pub struct GantryPublisher {
+    publisher: GenericPublisher,
+    /// The message that is copied in; with zero copy the one with the shape of the loans.
+    message: Box<dyn OwnedMessage>,
+    zero_copy: bool,
+    /// The messages are so small that publishing copies them.
+    is_inline: bool,
+}
+
+impl GantryPublisher {
+    /// The publisher of an endpoint; with `zero_copy` it loans its messages.
+    ///
+    /// # Errors
+    /// A sentence with the reason and the remedy.
+    pub fn new(
+        node: &Node,
+        plan: &EndpointPlan,
+        sized_type: SizedType,
+        publish_mode: PublishMode,
+        zero_copy: bool,
+    ) -> Result<GantryPublisher, String> {
+        let options = PublisherOptions { publish_mode, ..PublisherOptions::default() };
+        let created =
+            node.create_generic_publisher_with_options(&plan.topic, sized_type.description(), qos(plan), options);
+        let message = if zero_copy { sized_type.prepared() } else { sized_type.touched() };
+        let is_inline = plan.message.bytes <= options.max_inline_bytes;
+        Ok(GantryPublisher { publisher: created.map_err(sentence)?, message, zero_copy, is_inline })
+    }
+}
+
+impl Matched for GantryPublisher {
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.publisher.subscription_count().map(Matching::Count).map_err(sentence)
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.publisher.mismatches().unwrap_or_else(|error| vec![sentence(error)])
+    }
+
+    fn source(&self) -> Option<[u8; 16]> {
+        Some(self.publisher.gid().0)
+    }
+}
+
+impl Publisher for GantryPublisher {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
+        let GantryPublisher { publisher, message, zero_copy, is_inline } = self;
+        if *zero_copy {
+            let mut loan = publisher.loan(message.loan_bytes()?).map_err(sentence)?;
+            message.write_loan(loan.bytes_mut(), draft)?;
+            publisher.publish(loan).map_err(|unpublished| sentence(unpublished.into()))?;
+            return Ok(Sent { loaned: !*is_inline, ..Sent::default() });
+        }
+        message.write(draft);
+        let mut written = Ok(());
+        let write = |body: &mut [u8]| written = message.write_body(body);
+        publisher.publish_copy_with(message.body_bytes()?, write).map_err(sentence)?;
+        written.map(|()| Sent::default())
+    }
+}

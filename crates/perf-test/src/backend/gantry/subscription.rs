@@ -1,0 +1,157 @@
+//! Subscriptions, and the way from a sample to the instrument.
+
+use std::time::Duration;
+
+use ::gantry::{EngineError, GenericSample, GenericSubscription, Node, SampleInfo};
+
+use super::{SizedType, qos, sentence};
+use crate::messages::{MessageType, OwnedMessage, Seen};
+use perf_worker::{
+    backend::{Matched, Matching, Subscription, Taken},
+    clock::now_ns,
+    endpoint::EndpointPlan,
+    run_spec::{RunSpec, Wait},
+};
+
+/// A subscription of an endpoint's thread.
+pub struct GantrySubscription {
+    subscription: GenericSubscription,
+    message_type: &'static MessageType,
+    /// The destination of copies; none with zero copy.
+    private: Option<Private>,
+    /// The beginning of a take that copies is marked.
+    marks: bool,
+}
+
+/// The memory into which messages are copied.
+struct Private {
+    message: Box<dyn OwnedMessage>,
+    /// The body of a message whose fields are read from it.
+    buffer: Vec<u8>,
+}
+
+impl GantrySubscription {
+    /// The subscription of an endpoint.
+    ///
+    /// # Errors
+    /// A sentence with the reason and the remedy.
+    pub fn new(
+        node: &Node,
+        spec: &RunSpec,
+        plan: &EndpointPlan,
+        sized_type: SizedType,
+    ) -> Result<GantrySubscription, String> {
+        let created = node.create_generic_subscription(&plan.topic, sized_type.description(), qos(plan));
+        let mut subscription = created.map_err(sentence)?;
+        subscription.set_busy_wait(spec.wait != Wait::Block);
+        let private = (!spec.zero_copy).then(|| Private { message: sized_type.touched(), buffer: Vec::new() });
+        let marks = spec.phases && private.is_some();
+        Ok(GantrySubscription { subscription, message_type: sized_type.message_type, private, marks })
+    }
+}
+
+impl Matched for GantrySubscription {
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.subscription.publisher_count().map(Matching::Count).map_err(sentence)
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.subscription.mismatches()
+    }
+}
+
+impl Subscription for GantrySubscription {
+    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
+        let in_hand_ns = self.marks.then(now_ns);
+        let subscription = &mut self.subscription;
+        let Some(Private { message, buffer }) = &mut self.private else {
+            let Some(sample) = subscription.take().map_err(sentence)? else { return Ok(false) };
+            (self.message_type.view)(sample.bytes(), &mut |seen| {
+                let (info, loaned) = (sample.message_info(), !sample.is_inline());
+                reader(&Taken { loaned, ..taken(info, seen, subscription.overwritten()) });
+            })?;
+            return Ok(true);
+        };
+        let copied = subscription.take_copy_with(|sample| message.copy_from(sample, buffer)).map_err(sentence)?;
+        let Some((copied, info)) = copied else { return Ok(false) };
+        copied?;
+        let seen = seen_in(&**message);
+        reader(&Taken { in_hand_ns, ..taken(info, seen, subscription.overwritten()) });
+        Ok(true)
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), String> {
+        waited(self.subscription.wait(timeout))
+    }
+
+    fn overwritten(&self) -> u64 {
+        self.subscription.overwritten()
+    }
+}
+
+/// The end of a wait.
+fn waited(result: ::gantry::Result<bool>) -> Result<(), String> {
+    match result {
+        // Mismatched publishers are reported by `mismatches`.
+        Ok(_)
+        | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. } | EngineError::IncompatibleQos { .. })) => {
+            Ok(())
+        }
+        Err(error) => Err(sentence(error)),
+    }
+}
+
+/// A message that was copied out just now.
+fn seen_in(message: &dyn OwnedMessage) -> Seen<'_> {
+    let received_ns = now_ns();
+    Seen { received_ns, stamped: message.stamped(), payload: message.payload() }
+}
+
+fn taken(info: SampleInfo, seen: Seen<'_>, overwritten: u64) -> Taken<'_> {
+    Taken {
+        source: info.publisher_gid.0,
+        time_ns: seen.stamped.time_ns,
+        id: seen.stamped.id,
+        received_ns: seen.received_ns,
+        length_bytes: info.length_bytes as u64,
+        overwritten,
+        payload: seen.payload,
+        ..Taken::default()
+    }
+}
+
+/// The treatment of samples by callbacks and services, which own their messages unless they read them in place.
+#[derive(Clone, Copy)]
+pub struct Reading {
+    /// The type of the messages.
+    pub message_type: &'static MessageType,
+    /// Messages are read in place; else each is copied to a new one.
+    pub in_place: bool,
+    /// The beginning of a copy is marked.
+    pub marks: bool,
+}
+
+impl Reading {
+    /// Passes a sample on to `reader`, in place or as an owned copy.
+    ///
+    /// # Errors
+    /// A sentence: the sample is no message of the type.
+    pub fn show(
+        self,
+        sample: &GenericSample,
+        overwritten: u64,
+        reader: &mut dyn FnMut(&Taken<'_>),
+    ) -> Result<(), String> {
+        if self.in_place {
+            return (self.message_type.view)(sample.bytes(), &mut |seen| {
+                let (info, loaned) = (sample.message_info(), !sample.is_inline());
+                reader(&Taken { loaned, ..taken(info, seen, overwritten) });
+            });
+        }
+        let in_hand_ns = self.marks.then(now_ns);
+        let message = (self.message_type.to_owned)(sample.bytes())?;
+        let seen = seen_in(&*message);
+        reader(&Taken { in_hand_ns, ..taken(sample.message_info(), seen, overwritten) });
+        Ok(())
+    }
+}

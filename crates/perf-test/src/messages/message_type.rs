@@ -1,0 +1,192 @@
+//! A message type that is known at run time only: the table of its functions.
+//!
+//! A back end that moves bytes writes and reads messages of any type by this table, so a program has the code of a
+//! middleware once, and only these functions for each type. Functions on the data path do not allocate, unless they say
+//! so. The error of each is a sentence.
+
+use gantry::{
+    GenericSample, TypeDescription,
+    gantry_cdr::{self, ByteOrder, View},
+};
+
+use super::Benchmark;
+use perf_worker::{backend::Draft, clock::now_ns, run_spec::Content, stamp::Stamped};
+
+/// The functions of a message type.
+pub struct MessageType {
+    /// Its name here, as `Array4m`.
+    pub name: &'static str,
+    /// Its full name, as `performance_test/msg/Array4m`.
+    pub type_name: &'static str,
+    /// Its content.
+    pub content: Content,
+    /// The largest id that its messages can carry.
+    pub last_id: u64,
+    /// The type, as endpoints match it, of messages that are prepared with this number of bytes.
+    pub description: fn(usize) -> TypeDescription,
+    /// An owned message as the publishers send it, not stamped, with this number of bytes in the payload of a message
+    /// of variable size. Large parts are zeros whose pages have not been touched.
+    pub prepared: fn(usize) -> Box<dyn OwnedMessage>,
+    /// Checks that a body is such a message, and shows it where it lies.
+    pub view: fn(&[u8], &mut dyn FnMut(Seen<'_>)) -> Result<(), String>,
+    /// Checks that a body is such a message, and copies it into a new one. Allocates.
+    pub to_owned: fn(&[u8]) -> Result<Box<dyn OwnedMessage>, String>,
+}
+
+/// A message that is read where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The time when it was in the reader's hands: it was checked, and nothing of it was read.
+    pub received_ns: i64,
+    /// Its time of sending and its id.
+    pub stamped: Stamped,
+    /// The bytes that `--touch` reads.
+    pub payload: &'a [u8],
+}
+
+/// An owned message. It is also the model of the loans that have its shape.
+pub trait OwnedMessage: Send {
+    /// Touches every page, so that no page fault falls into the measurement.
+    fn touch(&mut self);
+
+    /// The length of a loan for a message of this shape.
+    ///
+    /// # Errors
+    /// A length above its bound.
+    fn loan_bytes(&self) -> Result<usize, String>;
+
+    /// Builds a message of this shape in a loan, as far as it must be written to be valid, and has `draft` write
+    /// payload and stamp.
+    ///
+    /// # Errors
+    /// The loan has another length.
+    fn write_loan(&self, loan: &mut [u8], draft: &mut dyn Draft) -> Result<(), String>;
+
+    /// Has `draft` write payload and stamp of this message.
+    fn write(&mut self, draft: &mut dyn Draft);
+
+    /// The length of this message's body.
+    ///
+    /// # Errors
+    /// A length above its bound.
+    fn body_bytes(&self) -> Result<usize, String>;
+
+    /// Serialises this message.
+    ///
+    /// # Errors
+    /// `body` is too short.
+    fn write_body(&self, body: &mut [u8]) -> Result<(), String>;
+
+    /// Makes this message a copy of a sample: directly if its memory is its body, else by way of `buffer`. Allocates
+    /// for parts that grow, and when the buffer grows. After an error it is a mixture of old and new.
+    ///
+    /// # Errors
+    /// The sample is no such message.
+    fn copy_from(&mut self, sample: &GenericSample, buffer: &mut Vec<u8>) -> Result<(), String>;
+
+    /// Its time of sending and its id.
+    fn stamped(&self) -> Stamped;
+
+    /// The bytes that `--touch` writes and reads.
+    fn payload(&self) -> &[u8];
+}
+
+impl MessageType {
+    /// The table of `M`.
+    pub(super) const fn of<M: Benchmark>(name: &'static str) -> MessageType {
+        MessageType {
+            name,
+            type_name: M::TYPE_NAME,
+            content: M::CONTENT,
+            last_id: M::LAST_ID,
+            description: description::<M>,
+            prepared: prepared::<M>,
+            view: view::<M>,
+            to_owned: to_owned::<M>,
+        }
+    }
+}
+
+fn description<M: Benchmark>(_: usize) -> TypeDescription {
+    TypeDescription {
+        name: M::TYPE_NAME.to_owned(),
+        hash: M::TYPE_HASH,
+        definition: M::DEFINITION.into(),
+        payload_bytes: M::MAX_BYTES,
+    }
+}
+
+fn prepared<M: Benchmark>(unbounded_bytes: usize) -> Box<dyn OwnedMessage> {
+    M::prepared(unbounded_bytes)
+}
+
+fn view<M: Benchmark>(body: &[u8], reader: &mut dyn FnMut(Seen<'_>)) -> Result<(), String> {
+    let view = M::view(body).map_err(|error| malformed(M::TYPE_NAME, &error))?;
+    let received_ns = now_ns();
+    reader(Seen { received_ns, stamped: M::stamped_sample(&view), payload: M::payload_of_sample(&view) });
+    Ok(())
+}
+
+fn to_owned<M: Benchmark>(body: &[u8]) -> Result<Box<dyn OwnedMessage>, String> {
+    let message = M::view(body).and_then(|view| view.to_message());
+    Ok(message.map_err(|error| malformed(M::TYPE_NAME, &error))?)
+}
+
+#[cold]
+#[inline(never)]
+fn malformed(type_name: &str, error: &gantry_cdr::Error) -> String {
+    format!("a message is no {type_name}: {error}")
+}
+
+#[cold]
+#[inline(never)]
+fn unwritable(type_name: &str, error: &gantry_cdr::Error) -> String {
+    format!("a {type_name} cannot be written: {error}")
+}
+
+impl<M: Benchmark> OwnedMessage for M {
+    fn touch(&mut self) {
+        Benchmark::touch(self);
+    }
+
+    fn loan_bytes(&self) -> Result<usize, String> {
+        M::shape_bytes(self.shape()).map_err(|error| unwritable(M::TYPE_NAME, &error))
+    }
+
+    fn write_loan(&self, loan: &mut [u8], draft: &mut dyn Draft) -> Result<(), String> {
+        let mut loan = M::build_uninit(loan, self.shape()).map_err(|error| unwritable(M::TYPE_NAME, &error))?;
+        draft.write(M::payload_of_loan(&mut loan));
+        M::stamp_loan(&mut loan, draft.stamp());
+        Ok(())
+    }
+
+    fn write(&mut self, draft: &mut dyn Draft) {
+        draft.write(self.payload_mut());
+        self.stamp(draft.stamp());
+    }
+
+    fn body_bytes(&self) -> Result<usize, String> {
+        gantry_cdr::Message::body_bytes(self).map_err(|error| unwritable(M::TYPE_NAME, &error))
+    }
+
+    fn write_body(&self, body: &mut [u8]) -> Result<(), String> {
+        gantry_cdr::Message::write_body(self, body).map_err(|error| unwritable(M::TYPE_NAME, &error))
+    }
+
+    fn copy_from(&mut self, sample: &GenericSample, buffer: &mut Vec<u8>) -> Result<(), String> {
+        if let Some(body) = self.body_mut().filter(|body| body.len() == sample.message_info().length_bytes) {
+            sample.copy_to(body);
+            return Ok(());
+        }
+        sample.copy_into(buffer);
+        self.read_body(buffer, ByteOrder::LittleEndian).map_err(|error| malformed(M::TYPE_NAME, &error))
+    }
+
+    fn stamped(&self) -> Stamped {
+        Benchmark::stamped(self)
+    }
+
+    fn payload(&self) -> &[u8] {
+        Benchmark::payload(self)
+    }
+}
