@@ -122,7 +122,7 @@ impl Board {
         if !wait_for_lock(&file, directory, patience)? {
             return Err(unusable);
         }
-        // Not if another process removed it meanwhile, or made a usable one.
+        // The board stays if another process removed this one meanwhile, or made a usable one.
         if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory, true).is_err() {
             if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
                 return Err(unusable);

@@ -95,7 +95,7 @@ impl Control {
             let generation = self.domain.raise_for_joins(topic); // once for all
             connected.iter().for_each(|(task, batch)| task.join(&self.domain, *batch, generation));
         }
-        // After the joins, which they may count on.
+        // The updates follow the joins, because an update may rely on them.
         tasks.iter().filter(|task| !task.can_wait()).for_each(|task| task.update(&self.domain));
     }
 

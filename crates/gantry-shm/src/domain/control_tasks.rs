@@ -74,7 +74,7 @@ impl Tasks {
         self.0.entry((topic, side)).or_default().tasks.push(task);
     }
 
-    /// Those that follow that side of the topic.
+    /// The tasks that follow that side of the topic.
     pub(crate) fn of(&self, topic: TopicIndex, side: Side) -> Vec<Arc<dyn ControlTask>> {
         self.0
             .get(&(topic, side))

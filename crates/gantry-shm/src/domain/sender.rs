@@ -23,9 +23,10 @@ use std::{
     time::Duration,
 };
 
-/// The allowed periods: a shorter one would not be kept, because a sleep takes that long; a longer one saves nothing.
+/// The allowed periods. A shorter period could not be kept, because a sleep takes at least 1 µs; a longer one saves
+/// nothing.
 pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
-/// The thread calls no deep functions.
+/// The thread's stack is small, because the thread makes no deep calls.
 const STACK_BYTES: usize = 256 << 10;
 
 /// A publisher, as the sender sees it; it is gone when it dropped its outbox.

@@ -42,7 +42,7 @@ pub struct PublisherMatches {
 pub struct MatchedPublishers {
     /// A number that changes whenever there are others.
     pub version: u64,
-    /// Those that are matched; none when the subscription is gone.
+    /// The publishers that are matched; empty when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
     /// All publishers of the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,
@@ -128,7 +128,7 @@ impl MatchedPublisher {
         Gid(self.0.gid)
     }
 
-    /// When it was last active.
+    /// The time at which the publisher was last active.
     #[must_use]
     pub fn activity(&self) -> Activity {
         Activity::of(&self.0.header)

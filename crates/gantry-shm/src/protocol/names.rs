@@ -117,7 +117,7 @@ impl Bucket<'_> {
         for (index, own) in self.names.iter().enumerate() {
             let word = own.load(Relaxed);
             match state(word) {
-                // Its thread claims again if it lives.
+                // The claiming thread claims again if it lives.
                 CLAIMED => self.change(index, word, FREE).map_or((), |_| ()),
                 FREE => {}
                 _ => self.end(index),

@@ -231,7 +231,7 @@ impl Publisher {
             false => LOCAL_SLOTS,
         };
         let spare = spare.min(GROWTH_BYTES / bytes).max(WARM_SLOTS);
-        // No more than the history takes before its next batch is retired.
+        // The limit is the number of samples that the history takes before its next batch is retired.
         history.used() + spare.min(self.writer.max_useful_slots().saturating_sub(history.retained()))
     }
 
@@ -309,7 +309,7 @@ mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
     use std::sync::atomic::Ordering::Relaxed;
 
-    /// Else each message would cost a fence and a line of each reader.
+    /// Reading the pins for each message would cost a fence and a cache-line transfer for each reader.
     #[test]
     fn the_pins_of_readers_are_read_once_for_many_messages() {
         const COUNT: usize = 1000;
