@@ -25,7 +25,7 @@ struct State {
     phase: Phase,
     /// The functions of [`on_shutdown`], in their order.
     functions: VecDeque<Box<dyn FnOnce() + Send>>,
-    /// They wake tasks, and threads that sleep outside the engine.
+    /// The wakers that shutdown calls: of tasks, and of threads that sleep outside the engine.
     wakers: BTreeMap<u64, Waker>,
     last_waker: u64,
 }

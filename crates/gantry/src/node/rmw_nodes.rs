@@ -18,7 +18,7 @@ impl RmwNodes {
         Ok(RmwNodes::among(&participant.endpoints_of("")?))
     }
 
-    /// Those among the entries of the graph.
+    /// Finds the nodes of rmw-gantry among the entries of the graph.
     pub(crate) fn among(entries: &[GraphEntry]) -> RmwNodes {
         let node = |EndpointDescription { gid, node, .. }: &_, implementation| RmwNode {
             gid: *gid,

@@ -190,8 +190,8 @@ impl Manual {
 }
 
 impl RosTime {
-    /// Makes a jump and tells the timers, whose wakers are to be called when nothing is locked. Meanwhile none of them
-    /// is due by mistake: a time that grows is set last.
+    /// Makes a jump and notifies the timers, whose wakers are to be called when nothing is locked. Meanwhile none of
+    /// them is due by mistake: a time that grows is set last.
     fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
         let tell =
             || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();

@@ -36,12 +36,12 @@ pub(super) struct ReplyPublishers {
 /// The publisher for replies to clients that left, which is made for the first of them.
 struct Unread {
     publisher: Option<Box<GenericPublisher>>,
-    /// Tells other processes the type of the replies until the publisher does.
+    /// The record that shows the type of the replies to other processes until the publisher exists.
     record: Option<GraphRecord>,
 }
 
 impl ReplyPublishers {
-    /// For the clients that are matched with `requests`, now and later.
+    /// Creates the publishers of replies for the clients that are matched with `requests`, now and later.
     pub(super) fn new(
         node: &Node,
         service: &str,
