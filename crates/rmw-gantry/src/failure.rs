@@ -12,9 +12,9 @@ use std::{
 /// A return code other than `RMW_RET_OK`, and the sentence that says why.
 #[derive(Debug)]
 pub struct Failure {
-    /// As `rmw` documents it for the function.
+    /// The code that `rmw` documents for this failure of the function.
     pub code: rmw_ret_t,
-    /// With the values in it, and what to do.
+    /// The sentence with the values in it and what to do next.
     pub sentence: String,
 }
 

@@ -105,7 +105,7 @@ impl<E: LibraryEvent> Wake for EndpointEvents<E> {
 /// An event of the library, as one of `rmw`.
 pub trait LibraryEvent: Sized + Send + 'static {
     const KINDS: &'static [rmw_event_type_t];
-    /// Its kind and what it adds.
+    /// The kind of the event, and the amounts that it adds to the counts of that kind.
     fn sorted(self) -> Option<(rmw_event_type_t, Change)>;
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 #[derive(Default)]
 pub struct GuardCondition {
     pub flag: Arc<Flag>,
-    /// If it is the one of a node.
+    /// The news of the graph and the node, if this is the guard condition of a node.
     graph: Option<(Weak<GraphNews>, WeakNode)>,
 }
 

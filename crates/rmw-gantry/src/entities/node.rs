@@ -16,7 +16,7 @@ use std::{
 pub struct Node {
     pub library: gantry::Node,
     pub context: Arc<Context>,
-    /// As they were given: the library may have completed them.
+    /// The name and the namespace as the program gave them; the library may have completed them.
     pub name: CString,
     pub namespace: CString,
     /// The `data` of the handle below.

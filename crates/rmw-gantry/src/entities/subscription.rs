@@ -23,7 +23,7 @@ pub struct Subscription {
     pub context: Arc<Context>,
     pub source: Arc<Source<GenericSubscription>>,
     pub message_type: Arc<MessageType>,
-    /// As it was granted.
+    /// The QoS that the library granted.
     pub qos: Qos,
     /// The topic as the program named it.
     pub topic: CString,

@@ -48,7 +48,7 @@ fn topics(
     endpoint_type: EndpointType,
     no_demangle: bool,
 ) -> gantry::Result<NamesAndTypes> {
-    // Also to learn whether there is such a node.
+    // The call fails if there is no such node.
     let topics = match endpoint_type {
         EndpointType::Publisher => library.publisher_names_and_types_by_node(full_name),
         EndpointType::Subscription => library.subscriber_names_and_types_by_node(full_name),
