@@ -69,7 +69,7 @@ pub unsafe extern "C" fn rmw_wait(
         let deadline = unsafe { wait_timeout.as_ref() }.and_then(deadline);
         macro_rules! array {
             ($pointer:ident, $data:ident, $count:ident) => {
-                // SAFETY: null, or an array of which the caller states address and length, and which no other code uses.
+                // SAFETY: null, or an array whose address and length the caller states, and which no other code uses.
                 match unsafe { $pointer.as_ref() } {
                     // SAFETY: as above.
                     Some(array) => unsafe { elements(array.$data, array.$count) }?,
