@@ -136,8 +136,8 @@ impl Usage {
         Usage { maxrss_kib: self.maxrss_kib, stime_ns, utime_ns: cpu_ns - stime_ns, ..difference }
     }
 
-    /// This usage, and where an account is below that of `earlier`, the earlier one: accounts only rise, and a part
-    /// that is taken away is read at another moment than the whole.
+    /// This usage, in which no account is below the same account of `earlier`. Accounts only rise, but a part that is
+    /// subtracted is read at another moment than the whole, so a difference may seem to fall.
     #[must_use]
     pub fn at_least(&self, earlier: &Usage) -> Usage {
         let mut risen = *self;

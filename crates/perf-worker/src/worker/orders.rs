@@ -23,7 +23,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(2);
 pub struct Way {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// Before and after it measures.
+    /// The channel for orders before and after the measurement.
     pub sender: Sender<Arc<Order>>,
     /// [`Context::expected`](super::Context::expected).
     pub expected: Arc<AtomicU64>,
@@ -31,7 +31,7 @@ pub struct Way {
 
 /// The ways of orders to the endpoints of this process.
 pub struct Orders {
-    /// One of each.
+    /// The way to each endpoint.
     pub ways: Vec<Way>,
     /// The orders while they measure.
     pub flags: Arc<Flags>,

@@ -18,16 +18,15 @@ const KIB: u64 = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// All of it.
+    /// All resident memory.
     pub rss_kib: u64,
-    /// Of this, private memory: heap, stacks, and pages of files that were written to.
+    /// Resident private memory: heap, stacks, and pages of files that were written to.
     pub anonymous_kib: u64,
-    /// Of this, pages of files.
+    /// Resident pages of files.
     pub file_kib: u64,
-    /// Of this, shared memory: tmpfs (`/dev/shm`), memfd, System V.
+    /// Resident shared memory: tmpfs (`/dev/shm`), memfd, System V.
     pub shared_kib: u64,
-    /// The most that was ever resident; of several processes the sum of their peaks, which need not have been at one
-    /// time.
+    /// The peak of resident memory; for several processes the sum of their peaks, which need not have been at one time.
     pub peak_rss_kib: u64,
     /// The size of its address space, most of which need not be resident; 0 in older logs.
     #[serde(default)]
@@ -35,18 +34,18 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of this process. Tens of microseconds; allocates.
+    /// Reads the memory of this process. Takes tens of microseconds; allocates.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not tell.
+    /// A sentence, if the kernel does not report it.
     pub fn of_this_process() -> Result<Memory, String> {
         Memory::of(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
     }
 
-    /// Of another process.
+    /// Reads the memory of another process.
     ///
     /// # Errors
-    /// A sentence, if it has exited or the kernel does not tell.
+    /// A sentence, if it has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Memory, String> {
         let name = format!("process {pid}");
         Memory::of(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
@@ -114,19 +113,19 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of this process. Milliseconds, more with more memory: the kernel looks at every page.
+    /// Reads the footprint of this process. Takes milliseconds, more with more memory: the kernel looks at every page.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not tell.
+    /// A sentence, if the kernel does not report it.
     pub fn of_this_process() -> Result<Footprint, String> {
         let found = Process::myself().and_then(|process| Footprint::of(&process));
         found.map_err(|error| unreadable("this process", &error))
     }
 
-    /// Of another process; needs to be its user or root.
+    /// Reads the footprint of another process; needs to be its user or root.
     ///
     /// # Errors
-    /// A sentence, if it has exited or the kernel does not tell.
+    /// A sentence, if it has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Footprint, String> {
         let found = open(pid).and_then(|process| Footprint::of(&process));
         found.map_err(|error| unreadable(&format!("process {pid}"), &error))

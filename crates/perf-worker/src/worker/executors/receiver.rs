@@ -33,7 +33,7 @@ struct End {
 }
 
 impl Receiver {
-    /// Of a subscription, which may be an input of the `triggers` of its process.
+    /// Creates the receiver of a subscription, which may be an input of the `triggers` of its process.
     pub fn new(plan: &EndpointPlan, triggers: &[Arc<Trigger>]) -> Receiver {
         let end = |link: &ChainLink| End {
             link: link.clone(),
