@@ -60,8 +60,8 @@ pub(crate) fn begin() -> Result<()> {
     Ok(())
 }
 
-/// Whether the program goes on: `false` once it shuts down (`rclcpp::ok`). It is `true` in programs that never call
-/// [`init`](crate::init), which rclcpp's is not.
+/// Whether the program goes on: `false` once it shuts down (`rclcpp::ok`). It is also `true` in programs that never
+/// call [`init`](crate::init); rclcpp's `ok` is false there.
 ///
 /// # Real-time
 /// One load; after a shutdown has begun, also a lock that is held while the waits are woken.
