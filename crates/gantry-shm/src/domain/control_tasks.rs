@@ -75,7 +75,7 @@ impl Tasks {
     }
 
     /// The tasks that follow that side of the topic.
-    pub(crate) fn of(&self, topic: TopicIndex, side: Side) -> Vec<Arc<dyn ControlTask>> {
+    pub(crate) fn following(&self, topic: TopicIndex, side: Side) -> Vec<Arc<dyn ControlTask>> {
         self.0
             .get(&(topic, side))
             .into_iter()

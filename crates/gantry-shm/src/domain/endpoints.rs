@@ -78,17 +78,17 @@ type Generations = Option<(TopicIndex, u64, u64)>;
 
 /// The endpoints of the topics that have many.
 #[derive(Default)]
-pub(crate) struct KnownEndpoints(Mutex<Known>);
+pub(crate) struct KnownEndpoints(Mutex<EndpointsByTopic>);
 
 #[derive(Default)]
-struct Known {
+struct EndpointsByTopic {
     /// The endpoints by the hash of the topic's name and by role.
     topics: HashMap<(u64, Role), Arc<Endpoints>>,
     epochs: u64,
 }
 
 impl KnownEndpoints {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, EndpointsByTopic> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

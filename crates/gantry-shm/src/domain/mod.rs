@@ -109,7 +109,7 @@ impl Domain {
         // Again, when the last of the other processes leaves and removes board and directories; each attempt is one
         // such race.
         for _ in 0..1000 {
-            let user_directory = Directory::of_user(root)?;
+            let user_directory = Directory::make_for_user(root)?;
             path = user_directory.path().to_owned();
             match Domain::try_join(user_directory, domain_id) {
                 Ok(Some(domain)) => return Ok(domain),

@@ -68,7 +68,7 @@ impl SubscriptionMatches {
     pub fn activity(&self) -> Result<Option<Activity>> {
         self.domain.epoch.check()?;
         let header = self.file.header()?;
-        Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::of(header)))
+        Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::read(header)))
     }
 
     /// The subscriptions that are matched now, and all subscriptions to the topic. `before` holds those that were
@@ -131,12 +131,12 @@ impl MatchedPublisher {
     /// The time at which the publisher was last active.
     #[must_use]
     pub fn activity(&self) -> Activity {
-        Activity::of(&self.0.header)
+        Activity::read(&self.0.header)
     }
 }
 
 impl Activity {
-    fn of(header: &PublisherHeader) -> Activity {
+    fn read(header: &PublisherHeader) -> Activity {
         let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
         Activity { published_ns, alive_ns: published_ns.max(asserted_ns) }
     }

@@ -40,7 +40,7 @@ const NAME_SHIFT: u32 = 24;
 pub(crate) struct Name(u64);
 
 impl Name {
-    pub(crate) fn of(hash: u64) -> Name {
+    pub(crate) fn from_hash(hash: u64) -> Name {
         Name((hash >> NAME_SHIFT).max(1))
     }
 }
