@@ -108,7 +108,7 @@ impl SubscriptionEventSource {
                 self.counts.matched_total.now += 1;
                 // A publisher that is leaving is not among the endpoints.
                 let offer = found.endpoints.iter().find(|endpoint| endpoint.gid == publisher.gid());
-                Lease::of(offer.map(|endpoint| &endpoint.qos))
+                Lease::from_qos(offer.map(|endpoint| &endpoint.qos))
             });
             self.publishers.push((publisher, lease));
         }

@@ -189,7 +189,7 @@ impl Members {
         for member in &lock(&self.list).members {
             for callback in member.callbacks(&signal.clone().into()) {
                 if !groups.iter().any(|group| Arc::ptr_eq(group.group(), &callback.group)) {
-                    groups.push(CallbackGroup::of(member.node().clone(), callback.group.clone()));
+                    groups.push(CallbackGroup::from_group(member.node().clone(), callback.group.clone()));
                 }
             }
         }

@@ -49,7 +49,7 @@ impl SlowRun {
 
 impl SlowRunWarning {
     /// The warning that a callback is still running; `None` if the callback was warned about before.
-    pub(super) fn of_running(callback: &Callback, ran_ns: u64) -> Option<SlowRunWarning> {
+    pub(super) fn for_running(callback: &Callback, ran_ns: u64) -> Option<SlowRunWarning> {
         SlowRunWarning::new(callback, "has been running", ran_ns, "wait for it")
     }
 

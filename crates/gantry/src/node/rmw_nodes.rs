@@ -14,7 +14,7 @@ struct RmwNode {
 
 impl RmwNodes {
     /// Reads the domain.
-    pub(crate) fn of_domain(participant: &Participant) -> Result<RmwNodes> {
+    pub(crate) fn read(participant: &Participant) -> Result<RmwNodes> {
         Ok(RmwNodes::among(&participant.endpoints_of("")?))
     }
 
