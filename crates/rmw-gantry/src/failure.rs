@@ -55,7 +55,7 @@ pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t 
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => RMW_RET_OK,
         Ok(Err(failure)) => report(name, failure),
-        Err(panic) => report(name, of_panic(&*panic)),
+        Err(panic) => report(name, failure_from_panic(&*panic)),
     }
 }
 
@@ -80,7 +80,7 @@ fn report(name: &'static CStr, Failure { code, sentence }: Failure) -> rmw_ret_t
     code
 }
 
-fn of_panic(panic: &(dyn Any + Send)) -> Failure {
+fn failure_from_panic(panic: &(dyn Any + Send)) -> Failure {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message");
     Failure::error(format_args!("rmw_gantry panicked, which is a bug of it: {text}"))

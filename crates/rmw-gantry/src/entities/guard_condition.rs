@@ -15,7 +15,7 @@ pub struct GuardCondition {
 
 impl GuardCondition {
     /// The guard condition of a node.
-    pub fn of_node(graph: &Arc<GraphNews>, node: &gantry::Node) -> GuardCondition {
+    pub fn for_graph(graph: &Arc<GraphNews>, node: &gantry::Node) -> GuardCondition {
         GuardCondition { flag: Arc::default(), graph: Some((Arc::downgrade(graph), node.downgrade())) }
     }
 

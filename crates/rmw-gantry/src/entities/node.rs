@@ -41,7 +41,7 @@ impl Node {
             .rmw_implementation(RMW)
             .enclave(&context.enclave)
             .build()?;
-        let graph = Arc::new(GuardCondition::of_node(&context.graph, &library));
+        let graph = Arc::new(GuardCondition::for_graph(&context.graph, &library));
         let graph_handle = Box::new(rmw_guard_condition_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
             data: Arc::as_ptr(&graph).cast_mut().cast(),

@@ -105,7 +105,7 @@ impl Subscription {
         let told = self.told_lost.load(Relaxed);
         // Relaxed, as all of these counters: none orders other memory.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
-            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::of_total(lost - told));
+            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
         }
     }
 

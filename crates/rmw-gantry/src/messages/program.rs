@@ -96,7 +96,7 @@ impl Program {
 }
 
 fn block(structure: &Structure) -> Option<Shape> {
-    Shape::of(structure).filter(Shape::is_block)
+    Shape::from_structure(structure).filter(Shape::is_block)
 }
 
 /// The known part of a position in CDR: its residue.
