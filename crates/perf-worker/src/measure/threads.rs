@@ -60,7 +60,7 @@ impl ThreadUsage {
         })
     }
 
-    fn of(task: &Task) -> ProcResult<ThreadUsage> {
+    fn read(task: &Task) -> ProcResult<ThreadUsage> {
         let (stat, status) = (task.stat()?, task.status()?);
         let tick_ns = SECOND_NS / procfs::ticks_per_second();
         let (utime_ns, stime_ns) = (stat.utime * tick_ns, stat.stime * tick_ns);
@@ -113,7 +113,7 @@ pub fn since(now: &[ThreadUsage], earlier: &[ThreadUsage]) -> Vec<ThreadUsage> {
 fn all_of(process: &Process) -> ProcResult<Vec<ThreadUsage>> {
     let mut threads = Vec::new();
     for task in process.tasks()? {
-        match task.and_then(|task| ThreadUsage::of(&task)) {
+        match task.and_then(|task| ThreadUsage::read(&task)) {
             Ok(thread) => threads.push(thread),
             Err(error) if has_ended(&error) => {}
             Err(error) => return Err(error),

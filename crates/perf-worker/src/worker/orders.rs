@@ -20,7 +20,7 @@ pub const ORDERS_THREAD: &str = "orders";
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 
 /// The way of orders to an endpoint.
-pub struct Way {
+pub struct OrderChannel {
     /// The endpoint.
     pub endpoint: Endpoint,
     /// The channel for orders before and after the measurement.
@@ -32,7 +32,7 @@ pub struct Way {
 /// The ways of orders to the endpoints of this process.
 pub struct Orders {
     /// The way to each endpoint.
-    pub ways: Vec<Way>,
+    pub ways: Vec<OrderChannel>,
     /// The orders while they measure.
     pub flags: Arc<Flags>,
     /// The endpoints are in executors, whose keeper reports the start.

@@ -39,7 +39,7 @@ impl Memory {
     /// # Errors
     /// A sentence, if the kernel does not report it.
     pub fn of_this_process() -> Result<Memory, String> {
-        Memory::of(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
+        Memory::read(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
     }
 
     /// Reads the memory of another process.
@@ -48,10 +48,10 @@ impl Memory {
     /// A sentence, if it has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Memory, String> {
         let name = format!("process {pid}");
-        Memory::of(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
+        Memory::read(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
     }
 
-    fn of(process: &Process, name: &str) -> Result<Memory, String> {
+    fn read(process: &Process, name: &str) -> Result<Memory, String> {
         let status = process.status().map_err(|error| unreadable(name, &error))?;
         let known = |field: Option<u64>| {
             field
@@ -118,7 +118,7 @@ impl Footprint {
     /// # Errors
     /// A sentence, if the kernel does not report it.
     pub fn of_this_process() -> Result<Footprint, String> {
-        let found = Process::myself().and_then(|process| Footprint::of(&process));
+        let found = Process::myself().and_then(|process| Footprint::read(&process));
         found.map_err(|error| unreadable("this process", &error))
     }
 
@@ -127,20 +127,20 @@ impl Footprint {
     /// # Errors
     /// A sentence, if it has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Footprint, String> {
-        let found = open(pid).and_then(|process| Footprint::of(&process));
+        let found = open(pid).and_then(|process| Footprint::read(&process));
         found.map_err(|error| unreadable(&format!("process {pid}"), &error))
     }
 
-    fn of(process: &Process) -> ProcResult<Footprint> {
+    fn read(process: &Process) -> ProcResult<Footprint> {
         // A process may have its own mounts, in a container.
         let mounts = process.mountinfo()?;
         let tmpfs = mounts.iter().filter(|mount| mount.fs_type == "tmpfs");
         let tmpfs: Vec<&str> = tmpfs.map(|mount| mount.majmin.as_str()).collect();
-        Ok(Footprint::of_maps(&process.smaps()?.0, &tmpfs))
+        Ok(Footprint::from_maps(&process.smaps()?.0, &tmpfs))
     }
 
     /// `tmpfs`: the devices (`major:minor`) whose files are memory.
-    fn of_maps(maps: &[MemoryMap], tmpfs: &[&str]) -> Footprint {
+    fn from_maps(maps: &[MemoryMap], tmpfs: &[&str]) -> Footprint {
         let mut footprint = Footprint::default();
         for map in maps {
             let kib = |field: &str| map.extension.map.get(field).copied().unwrap_or(0) / KIB;

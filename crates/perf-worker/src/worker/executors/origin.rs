@@ -21,7 +21,7 @@ pub struct Origin {
 
 impl Origin {
     /// The origin of a message on a chain; none if it has none there.
-    pub fn of(taken: &Taken<'_>, link: &ChainLink) -> Option<Origin> {
+    pub fn read(taken: &Taken<'_>, link: &ChainLink) -> Option<Origin> {
         if link.begins {
             return Some(Origin { oldest_ns: taken.time_ns, newest_ns: taken.time_ns });
         }
@@ -85,10 +85,10 @@ mod tests {
         write(&mut payload, &link(0, false), None);
         write(&mut payload, &link(1, false), Some(one.merge(two)));
         let taken = Taken { time_ns: 77, payload: &payload, ..Taken::default() };
-        assert_eq!(Origin::of(&taken, &link(0, false)), None);
-        assert_eq!(Origin::of(&taken, &link(1, false)), Some(one));
-        assert_eq!(Origin::of(&taken, &link(2, false)), None, "it is too short");
-        assert_eq!(Origin::of(&taken, &link(0, true)), Some(Origin { oldest_ns: 77, newest_ns: 77 }));
+        assert_eq!(Origin::read(&taken, &link(0, false)), None);
+        assert_eq!(Origin::read(&taken, &link(1, false)), Some(one));
+        assert_eq!(Origin::read(&taken, &link(2, false)), None, "it is too short");
+        assert_eq!(Origin::read(&taken, &link(0, true)), Some(Origin { oldest_ns: 77, newest_ns: 77 }));
         assert_eq!(payload[32..], [0xff; 8]);
     }
 }

@@ -53,7 +53,7 @@ impl Trigger {
             *has_come = true;
             for (own, origin) in self.links.iter().zip(of_input) {
                 let link = links.iter().find(|link| link.slot == own.slot);
-                *origin = link.and_then(|link| Origin::of(taken, link));
+                *origin = link.and_then(|link| Origin::read(taken, link));
             }
         }
         if !inputs.iter().all(|has_come| *has_come) {
