@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{ffi::CStr, sync::OnceLock};
 
-/// As `ROS_DISTRO` names it.
+/// The name of the distribution in `ROS_DISTRO`.
 const NAME: &str = "jazzy";
 
 /// A function by which a library of ROS 2 shows its age.

@@ -119,7 +119,8 @@ impl Source {
     }
 
     /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is the window of
-    /// the messages; times begin at the call. A message that `add` cannot read is said and passed over.
+    /// the messages; times begin at the call. A message that `add` cannot read is reported on standard error and passed
+    /// over.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,

@@ -70,7 +70,7 @@ impl Participant {
         let joined = {
             let mut all = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
             let all = all.get_or_insert_default();
-            // One that another thread has a reference to is being joined.
+            // Another thread's reference to an entry shows that the thread joins that domain now.
             let is_used = |weak: &mut Mutex<Weak<_>>| weak.get_mut().is_ok_and(|weak| weak.strong_count() > 0);
             all.retain(|_, joined| Arc::get_mut(joined).is_none_or(is_used));
             all.entry(key).or_default().clone()

@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_process_that_takes_the_lock_again_and_again_is_not_stuck() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
-        let directory = Directory::of_user(root.path()).unwrap();
+        let directory = Directory::make_for_user(root.path()).unwrap();
         let open = || Board::open_or_create(&directory, REGISTRY_PATIENCE).unwrap().unwrap();
         let (holder, waiting) = (open(), open());
         let patience = Duration::from_millis(200);

@@ -27,7 +27,7 @@ pub(crate) struct HeldTopics(Mutex<Held>);
 
 #[derive(Default)]
 struct Held {
-    /// By the topics' hashes: the line, and how many hold it.
+    /// The line of each held topic and the number of its holders in this process, by the topic's hash.
     topics: HashMap<u64, (TopicIndex, usize)>,
     /// How many of `topics` have each line.
     lines: HashMap<TopicIndex, usize>,
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(one.domain.board.topic_lines(), 0);
     }
 
-    /// Its bit would keep the line from being freed for good.
+    /// The bit of such a watcher would keep the line from being freed for ever.
     #[test]
     fn a_watcher_without_its_generation_holds_no_line() {
         struct Idle;
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(board.topic_lines(), 0);
     }
 
-    /// They share lines then, and all find the same one.
+    /// Topics share the last line of a bucket then, and both sides of a topic must find the same line.
     #[test]
     fn more_topics_than_lines_meet() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

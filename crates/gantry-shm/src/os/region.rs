@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_region_grows_in_place_for_owner_and_reader() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
-        let directory = Directory::of_user(root.path()).unwrap();
+        let directory = Directory::make_for_user(root.path()).unwrap();
         let kind = (PUBLISHER_MAGIC, "a test");
         let mut owner = Region::create(&directory, "test", kind, PAGE_BYTES, 1 << 30).unwrap();
         owner.publish_name(&directory, "test").unwrap();

@@ -125,7 +125,7 @@ shared_structs! {
         /// The waiters that are woken when readers join or leave, a bit each; with the next set, the processes that
         /// hold the line. W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
-        /// The same of publishers.
+        /// The waiters that are woken when publishers join or leave, as in `readers_watchers`.
         publishers_watchers: [AtomicU64; 8] = 192,
     }
 

@@ -40,7 +40,7 @@ const NAME_SHIFT: u32 = 24;
 pub(crate) struct Name(u64);
 
 impl Name {
-    pub(crate) fn of(hash: u64) -> Name {
+    pub(crate) fn from_hash(hash: u64) -> Name {
         Name((hash >> NAME_SHIFT).max(1))
     }
 }
@@ -117,7 +117,7 @@ impl Bucket<'_> {
         for (index, own) in self.names.iter().enumerate() {
             let word = own.load(Relaxed);
             match state(word) {
-                // Its thread claims again if it lives.
+                // The claiming thread claims again if it lives.
                 CLAIMED => self.change(index, word, FREE).map_or((), |_| ()),
                 FREE => {}
                 _ => self.end(index),

@@ -3,7 +3,7 @@
 
 use crate::protocol::sync::{AtomicU64, Site, acquire_order, release};
 
-/// Not 0: a sample uses the place.
+/// The flag of a place: not 0 if a sample uses the place.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct InUse(AtomicU64);

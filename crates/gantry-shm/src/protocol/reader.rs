@@ -29,12 +29,12 @@ pub(crate) enum Taken {
     Slot {
         /// Offset of its slot.
         offset: usize,
-        /// Its length; `None` if it is only in the slot's header.
+        /// Length of the payload; `None` if only the slot's header has it.
         length_bytes: Option<u64>,
     },
     /// An inline sample, which was copied; its sequence is `next - 1`, the pin is not set.
     Inline(InlineInfo),
-    /// Nothing now; the pin is not set.
+    /// No sample is available now; the pin is not set.
     Nothing,
     /// The ring was replaced: get the new one and take again. The pin is not set.
     Moved,

@@ -35,7 +35,7 @@ use std::{
 /// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they
 /// are due, but at most once a millisecond.
 pub struct Events<E: 'static> {
-    /// On whose control thread the monitor is updated.
+    /// The participant whose control thread updates the monitor.
     _participant: Arc<Participant>,
     monitor: Arc<Monitor<E>>,
 }
@@ -160,7 +160,7 @@ impl<E> Waitable for Events<E> {
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        // It fails where taking returns the error.
+        // An error here needs no report: the next take returns it.
         let Ok(mut state) = self.update() else { return };
         let _before = std::mem::replace(&mut state.waker, waker); // dropped when the monitor is unlocked
         state.is_notified = false;

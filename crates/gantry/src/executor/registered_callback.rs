@@ -27,7 +27,7 @@ pub(crate) struct RegisteredCallback {
     pub(super) lane: usize,
     /// The rank of its priority among the priorities of all callbacks; 0 is the highest.
     pub(super) level: usize,
-    /// Its values may be dropped.
+    /// Whether values of the callback may be dropped when the executor's queue is full.
     pub(super) is_lossy: bool,
     pub(super) is_pending: bool,
     /// The callback runs on a thread; waiting for its mutex is not allowed then.

@@ -93,7 +93,7 @@ fn slow_runs(signal: Arc<WakeSignal>, members: &Members, now_ns: u64) -> Vec<Slo
         })
     };
     let unknown = slow.into_iter().filter(|(callback, _)| !callback.is_known_slow() && holds_up(callback));
-    unknown.filter_map(|(callback, ran_ns)| SlowRunWarning::of_running(callback, ran_ns)).collect()
+    unknown.filter_map(|(callback, ran_ns)| SlowRunWarning::for_running(callback, ran_ns)).collect()
 }
 
 /// Whether the other callback cannot run at the same time.

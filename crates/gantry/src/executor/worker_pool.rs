@@ -259,7 +259,7 @@ impl<O: Order> WorkerPool<O> {
         drop(state);
         sleeper.sleep(sleep, until, || self.signal.should_wake());
         let mut state = lock(&self.state);
-        // Its own time, or an equal one of another thread.
+        // The thread's own time, or an equal time of another thread.
         if let Some(index) = state.asleep.iter().position(|other_ns| *other_ns == until_ns) {
             state.asleep.swap_remove(index);
         }

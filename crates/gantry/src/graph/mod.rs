@@ -139,7 +139,7 @@ impl Node {
 
     fn endpoints_info(&self, topic: &str, endpoint_type: EndpointType) -> Result<Vec<TopicEndpointInfo>> {
         let endpoints = self.participant().endpoints_of(&self.resolve_topic_name(topic)?)?;
-        let nodes = RmwNodes::of_domain(self.participant())?;
+        let nodes = RmwNodes::read(self.participant())?;
         let endpoints = endpoints.into_iter().filter_map(|entry| TopicEndpointInfo::new(entry, &nodes));
         Ok(endpoints.filter(|endpoint| endpoint.endpoint_type == endpoint_type).collect())
     }
@@ -164,7 +164,7 @@ impl Node {
     /// As [`Node::publishers_info_by_topic`].
     pub fn explain(&self, topic: &str) -> Result<Vec<Connection>> {
         let pairs = self.participant().connections(&self.resolve_topic_name(topic)?)?.into_iter();
-        let nodes = RmwNodes::of_domain(self.participant())?;
+        let nodes = RmwNodes::read(self.participant())?;
         Ok(pairs.filter_map(|pair| Connection::new(pair, &nodes)).collect())
     }
 

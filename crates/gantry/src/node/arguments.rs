@@ -250,7 +250,7 @@ mod tests {
              ns.talker:=info -e /safe --disable-rosout-logs -- -p 5 --ros-args --enable-stdout-logs -p rate:=:=",
         )
         .unwrap();
-        let values = parsed.parameters.of_node("/talker");
+        let values = parsed.parameters.for_node("/talker");
         let values: Vec<_> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(values, ["a.b/c=\"x\"", "rate=\":=\""]);
         let level = |logger: Option<&str>, level: &str| LogLevelArgument {

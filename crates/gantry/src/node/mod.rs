@@ -272,14 +272,14 @@ impl NodeBuilder {
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
             None => default_domain_id()?,
         };
-        let mut overrides = global.parameters.of_node(&names.fully_qualified_name());
-        overrides.extend(own.parameters.of_node(&names.fully_qualified_name()));
+        let mut overrides = global.parameters.for_node(&names.fully_qualified_name());
+        overrides.extend(own.parameters.for_node(&names.fully_qualified_name()));
         let parameters = Arc::new(ParameterStore::new(overrides, self.parameters));
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name(), self.details)?;
         let callbacks = Arc::new(Callbacks::new(names.fully_qualified_name()));
         let default_group = Arc::new(Group::new(CallbackGroupType::MutuallyExclusive));
         log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
-        let (presence, clock) = (Arc::new(presence), Clock::of_node());
+        let (presence, clock) = (Arc::new(presence), Clock::new_ros());
         Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameters, clock })))
     }
 }

@@ -115,8 +115,8 @@ pub(crate) enum ServiceTopic<'a> {
     Reply,
 }
 
-/// The half of a service that a topic is, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for
-/// other topics, which begin with a slash.
+/// The kind of a service's topic, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for other
+/// topics, which begin with a slash.
 pub(crate) fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
     let topic = topic.split_once('#').map_or(topic, |(topic, _client)| topic);
     let service = |prefix, suffix| {

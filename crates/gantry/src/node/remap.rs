@@ -45,7 +45,7 @@ enum Match<'a> {
 #[derive(Debug)]
 pub(crate) struct Remapped {
     pub(crate) node: String,
-    /// In its full form.
+    /// The namespace in its full form, with the slash.
     pub(crate) namespace: String,
     /// Kind (`None`: both), full name, and the full name that replaces it.
     names: Vec<(Option<NameKind>, String, String)>,

@@ -29,7 +29,7 @@ pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    /// Its look at other domains.
+    /// The check whether publishers of the topic are in other domains while none is matched.
     _unmatched: Option<Arc<UnmatchedSubscription>>,
     malformed: MalformedSamples,
 }

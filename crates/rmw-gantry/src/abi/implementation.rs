@@ -39,7 +39,7 @@ pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     )
 }
 
-/// All events of Jazzy are.
+/// Whether an event type is supported: all types of Jazzy are.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -37,7 +37,7 @@ pub unsafe extern "C" fn rmw_create_wait_set(
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
         if wait_set.is_null() {
-            // Not an invalid argument, as the headers have it.
+            // The code is ERROR, as the headers document, and not INVALID_ARGUMENT.
             return Err(Failure::error("the wait set to be destroyed is null"));
         }
         // SAFETY: the contract of rmw.
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn rmw_wait(
         let deadline = unsafe { wait_timeout.as_ref() }.and_then(deadline);
         macro_rules! array {
             ($pointer:ident, $data:ident, $count:ident) => {
-                // SAFETY: null, or an array of which the caller states address and length, and which no other code uses.
+                // SAFETY: null, or an array whose address and length the caller states, and which no other code uses.
                 match unsafe { $pointer.as_ref() } {
                     // SAFETY: as above.
                     Some(array) => unsafe { elements(array.$data, array.$count) }?,

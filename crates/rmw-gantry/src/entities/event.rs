@@ -156,7 +156,7 @@ impl Event {
 
 impl Change {
     /// A number of further events.
-    pub fn of_total(total: u64) -> Change {
+    pub fn from_total(total: u64) -> Change {
         Change { total, ..Change::default() }
     }
 }

@@ -25,9 +25,9 @@ const MAX_DEPTH: u32 = 10_000;
 pub struct Service {
     pub source: Arc<Source<GenericService>>,
     pub service_type: ServiceType,
-    /// As it was granted.
+    /// The QoS that the library granted.
     pub qos: Qos,
-    /// As it was given.
+    /// The name as the program gave it.
     pub name: CString,
     pub context: Arc<Context>,
     taken: AtomicU64,

@@ -23,7 +23,7 @@ pub struct Subscription {
     pub context: Arc<Context>,
     pub source: Arc<Source<GenericSubscription>>,
     pub message_type: Arc<MessageType>,
-    /// As it was granted.
+    /// The QoS that the library granted.
     pub qos: Qos,
     /// The topic as the program named it.
     pub topic: CString,
@@ -105,7 +105,7 @@ impl Subscription {
         let told = self.told_lost.load(Relaxed);
         // Relaxed, as all of these counters: none orders other memory.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
-            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::of_total(lost - told));
+            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
         }
     }
 

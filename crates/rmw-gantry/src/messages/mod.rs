@@ -156,7 +156,7 @@ impl Codec {
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<Codec> {
         distribution::check()?; // programs serialize without a context, too
         // SAFETY: as this function's.
-        let (introspection, language) = unsafe { type_support::of_message(type_support) }?;
+        let (introspection, language) = unsafe { type_support::find_message(type_support) }?;
         // SAFETY: not null, and valid as the one that it is of.
         let members = unsafe { (*introspection).data }.cast();
         // SAFETY: the data of an introspection type support of this language.
@@ -165,7 +165,7 @@ impl Codec {
             .map_err(|fault| Failure::error(format_args!("{} cannot be used: {fault}", unsafe { name(members) })))?;
         let program = Program::new(&structure, BODY_ALIGNMENT);
         let fixed_bytes = fixed_bytes(&program);
-        Ok(Codec { plain: Shape::of(&structure), fixed_bytes, structure, program })
+        Ok(Codec { plain: Shape::from_structure(&structure), fixed_bytes, structure, program })
     }
 
     /// The length of the CDR body of a message. Allocates nothing.

@@ -222,7 +222,7 @@ impl Sequence {
     }
 }
 
-/// Allocates and frees memory.
+/// The functions that allocate and free memory, and their state.
 type Allocator = (
     unsafe extern "C" fn(usize, *mut c_void) -> *mut c_void,
     unsafe extern "C" fn(*mut c_void, *mut c_void),

@@ -172,7 +172,7 @@ fn collector(publishers: usize, samples: usize) {
 
 /// The state that two threads share under their lock.
 #[derive(Default)]
-struct Shared {
+struct PoolState {
     /// The number of threads that sleep, or are about to.
     asleep: usize,
     /// The number of news that were found; `begun` is the number of news whose callbacks were begun.
@@ -186,7 +186,7 @@ fn shared_collector(changes: u64) {
     let board = Arc::<Board>::default();
     board.waiter(READER_BELL).state.store(WAITER_AWAKE, Relaxed);
     sleep::enter(once(&board.topic.sleepers), READER_BELL);
-    let shared = Arc::new((Mutex::new(Shared::default()), Condvar::new()));
+    let shared = Arc::new((Mutex::new(PoolState::default()), Condvar::new()));
     let joiner = board.clone();
     thread::spawn(move || {
         for _ in 0..changes {
@@ -199,7 +199,7 @@ fn shared_collector(changes: u64) {
 }
 
 /// The steps of one thread. A callback ends after all were begun.
-fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<Shared>, Condvar)) {
+fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<PoolState>, Condvar)) {
     let line = board.waiter(READER_BELL);
     let mut state = shared.lock().unwrap();
     while state.begun < callbacks {

@@ -44,7 +44,7 @@ type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 /// | `returned` | a loan was dropped, or the last inline message's is of the size | a look at the returned slots |
 /// | `first` | the publisher has fewer slots than it begins with, and there is memory | new memory; no discovery, no pins |
 /// | `reclaimed` | readers took or lost samples that can be retired; or more slots are useful, and there is memory; or free slots of other sizes make room | a discovery if readers came or went, the pins of all readers |
-/// | `of_the_dead` | never by itself: it reclaims for the next steps what dead readers held | probes of all readers |
+/// | `reclaim_from_dead` | never by itself: it reclaims for the next steps what dead readers held | probes of all readers |
 /// | `extra` | samples are kept only for deep readers, beyond the publisher's own depth | these samples, a quarter at a time |
 /// | `replaced` | free slots of other sizes, or new memory, make room; an error of the system is the loan's unless the next step grants a slot | as above |
 /// | `oldest` | the oldest samples may be lost for it ([`loses_oldest_at_limit`](crate::PublisherOptions)) | these samples, of few of them first |
@@ -52,7 +52,7 @@ const STEPS: [Step; 7] = [
     |publisher, bytes| Ok(publisher.returned(bytes)),
     |publisher, bytes| Ok(publisher.first(bytes)),
     |publisher, bytes| Ok(publisher.reclaimed(bytes)),
-    |publisher, _| Ok(publisher.of_the_dead()),
+    |publisher, _| Ok(publisher.reclaim_from_dead()),
     |publisher, bytes| Ok(publisher.extra(bytes)),
     |publisher, bytes| publisher.replaced(bytes),
     |publisher, bytes| Ok(publisher.oldest(bytes)),
@@ -142,7 +142,7 @@ impl Publisher {
         self.writer.history.take_free(bytes)
     }
 
-    fn of_the_dead(&mut self) -> Option<Slot> {
+    fn reclaim_from_dead(&mut self) -> Option<Slot> {
         if drop_dead_readers(&mut self.writer.roster) {
             // Not needed for the slot; after an error the control thread tries again.
             let _ = self.domain.reap_dead();
@@ -244,7 +244,7 @@ impl Publisher {
             false => LOCAL_SLOTS,
         };
         let spare = spare.min(GROWTH_BYTES / bytes).max(WARM_SLOTS);
-        // No more than the history takes before its next batch is retired.
+        // The limit is the number of samples that the history takes before its next batch is retired.
         history.used() + spare.min(self.writer.max_useful_slots().saturating_sub(history.retained()))
     }
 
@@ -322,7 +322,7 @@ mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
     use std::sync::atomic::Ordering::Relaxed;
 
-    /// Else each message would cost a fence and a line of each reader.
+    /// Reading the pins for each message would cost a fence and a cache-line transfer for each reader.
     #[test]
     fn the_pins_of_readers_are_read_once_for_many_messages() {
         const COUNT: usize = 1000;

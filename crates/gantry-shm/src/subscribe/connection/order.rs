@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct Order {
     /// The most samples that wait.
     depth: u64,
-    /// One for each connection, if there are several.
+    /// The waiting samples of each connection; empty if there is only one connection.
     ahead: Vec<Ahead>,
 }
 

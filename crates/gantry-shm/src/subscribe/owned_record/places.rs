@@ -28,7 +28,7 @@ const READY_PUBLISHERS: usize = 8;
 
 /// A cache line of a place.
 #[repr(C, align(64))]
-struct Line([u64; LINE_BYTES / 8]);
+struct CacheLine([u64; LINE_BYTES / 8]);
 
 /// The beginning of a place: all that a sample needs to be read and released.
 #[repr(C, align(64))]
@@ -83,7 +83,7 @@ impl Drop for PlaceMemory {
 /// Places that were allocated together.
 struct Block {
     /// A vector, not a box: a box that is moved must be the only way to its lines, and the places point to them.
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     lines_per_place: usize,
 }
 
@@ -125,7 +125,7 @@ impl PlaceBlocks {
 impl PlaceBlocks {
     /// Blocks with one place, which a sample uses.
     pub(super) fn with_a_used_place() -> (PlaceBlocks, NonNull<Place>) {
-        let lines = (0..2).map(|_| Line([0; LINE_BYTES / 8])).collect();
+        let lines = (0..2).map(|_| CacheLine([0; LINE_BYTES / 8])).collect();
         let mut block = Block { lines, lines_per_place: 2 };
         let place = block.places().next().unwrap();
         // SAFETY: inside the block.
@@ -247,7 +247,7 @@ impl Places {
     fn add(&mut self, count: usize) -> NonNull<Place> {
         let lines_per_place = 1 + (PAYLOAD_OFFSET + self.inline_bytes).div_ceil(LINE_BYTES);
         // Bytes of 0: none is used.
-        let lines = (0..count * lines_per_place).map(|_| Line([0; LINE_BYTES / 8])).collect();
+        let lines = (0..count * lines_per_place).map(|_| CacheLine([0; LINE_BYTES / 8])).collect();
         let mut block = Block { lines, lines_per_place };
         self.places.reserve_exact(count);
         let first = self.places.len();

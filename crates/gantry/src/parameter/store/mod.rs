@@ -34,7 +34,7 @@ struct Declared {
     value: ParameterValue,
 }
 
-/// The parameters of a change, as an event tells of them.
+/// The parameters of a change, as a parameter event lists them.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) new: Vec<Parameter>,
@@ -97,7 +97,7 @@ impl ParameterStore {
         &self.overrides
     }
 
-    /// Sets the function that learns of changes, once, and tells it of the parameters that have a value.
+    /// Sets the function that is called at changes, once, and calls it with the parameters that have a value already.
     pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) -> Result<()> {
         let change = self.change("a listener")?;
         if self.listener.set(Box::new(listener)).is_ok() {

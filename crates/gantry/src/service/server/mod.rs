@@ -179,7 +179,7 @@ impl<S: ServiceType> Service<S> {
         request: RequestId,
         shape: impl Shape<S::Response>,
     ) -> Result<Loan<S::Response>> {
-        self.replies.of(request.client_gid)?.loan_message(shape)
+        self.replies.publisher_for(request.client_gid)?.loan_message(shape)
     }
 
     /// Answers a request, now or later, with a loan for it, in place. It is no error if the client is gone.
