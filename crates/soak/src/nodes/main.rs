@@ -4,12 +4,10 @@
 //! program fails if a round leaves more than the second one did: topic lines, files, bytes of shared memory, mappings.
 //!
 //! ```sh
-//! cargo run --release -p gantry --example node_soak -- --nodes 1000 --rounds 10
+//! cargo run --release -p soak --bin node_soak -- --nodes 1000 --rounds 10
 //! ```
 
 #![expect(clippy::print_stdout, reason = "the figures are its result")]
-
-mod common;
 
 use clap::Parser;
 use gantry::{Client, Node, spin_some};
@@ -37,7 +35,13 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()))
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("node_soak: {why}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
