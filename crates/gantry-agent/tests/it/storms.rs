@@ -100,7 +100,8 @@ fn storms(count: u16) -> [Vec<u8>; 4] {
     [storm(count), endpoints(ObjectKind::DATA_WRITER), endpoints(ObjectKind::DATA_READER), references(count * 3 / 5)]
 }
 
-/// Asks a question until it is answered: a datagram may be lost among others. Other messages may come before the answer.
+/// Asks a question until it is answered: a datagram may be lost among others. Other messages may come before the
+/// answer.
 fn ping(wire: &mut impl Wire) -> Duration {
     let is_answer = |answer: Vec<u8>| parse(&answer).unwrap().1.any(|part| part.unwrap().id == SubmessageId::INFO);
     let began = Instant::now();
