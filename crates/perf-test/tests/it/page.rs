@@ -127,7 +127,7 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
     assert_eq!(console, Vec::<String>::new());
     let csv = document.split_once("<pre id=\"csv\">").unwrap().1.split_once("</pre>").unwrap().0;
     let lines: Vec<&str> = csv.trim_end().lines().collect();
-    assert!(lines.len() == 6 && lines[0].contains("Latency p50 median, ns,"), "{csv}");
+    assert!(lines.len() == 6 && lines[0].contains("\"Latency p50 median, ns\","), "{csv}");
     assert!(lines.iter().any(|line| line.contains("\"Array64k, 64 KiB\",65536,200,1,")), "{csv}");
     assert_eq!(opened_runs(&document).len(), 1, "Enter on a mark opened no runs");
     let shown = rows(&document);
