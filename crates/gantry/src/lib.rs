@@ -121,7 +121,7 @@ pub use gantry_shm::{
     TypeDescription, with_signals_blocked,
 };
 pub use graph::{Connection, EndpointType, GraphChanges, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
-pub use log::{LogLevel, set_log_level, set_logger_level};
+pub use log::{LogLevel, Nth, is_logged, set_log_level, set_logger_level};
 pub use node::{
     CallbackGroup, Node, NodeBuilder, WeakNode, default_domain_id, expand_topic_name, init, init_with_arguments,
     private_domain_id, remove_ros_arguments,

@@ -123,12 +123,14 @@ pub(crate) fn is_warn_enabled(node: &str) -> bool {
 
 /// Whether the log has a line for the `count`th event of one kind: the 1st, 10th, 100th … have one, so that a cause
 /// that lasts fills no log.
-pub(crate) fn is_logged(count: u64) -> bool {
+#[must_use]
+pub fn is_logged(count: u64) -> bool {
     count.checked_ilog10().is_some_and(|power| 10_u64.pow(power) == count)
 }
 
-/// The end of a line of the log about such an event, if it is not the first.
-pub(crate) struct Nth(pub(crate) u64);
+/// The end of a line of the log about the event with that count ([`is_logged`]): nothing for the first.
+#[derive(Clone, Copy, Debug)]
+pub struct Nth(pub u64);
 
 impl Display for Nth {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -11,6 +11,8 @@ mod compiler;
 pub mod messages;
 #[cfg(feature = "processes")]
 mod peer;
+#[cfg(feature = "processes")]
+mod small_tmpfs;
 #[cfg(feature = "storeys")]
 pub mod storeys;
 #[cfg(feature = "processes")]
@@ -24,6 +26,7 @@ pub mod xrce;
 pub use {
     compiler::{built_archive, compile, missing_compiler},
     peer::{Peer, order, say, this_program},
+    small_tmpfs::{in_small_tmpfs, why_no_small_tmpfs},
     trials::{Test, ignore, is_ignored, side_by_side, trial, trials},
 };
 

@@ -70,7 +70,7 @@ impl Arguments {
             let message = match source.topic_type.view(sample.bytes()) {
                 Ok(message) => message,
                 Err(malformed) => {
-                    source.pass_over(&malformed);
+                    source.pass_over(&sample, &malformed);
                     continue;
                 }
             };

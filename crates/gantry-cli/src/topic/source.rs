@@ -8,7 +8,7 @@ use crate::{
     output::{Output, print_error},
     qos::{Profile, QosOptions},
 };
-use gantry::{Durability, GenericSample, GenericSubscription, Qos, Reliability, TopicEndpointInfo};
+use gantry::{Durability, GenericSample, GenericSubscription, Nth, Qos, Reliability, TopicEndpointInfo, is_logged};
 use serde::Serialize;
 use std::{
     fmt::Display,
@@ -27,8 +27,6 @@ pub struct Source {
     end: Option<Instant>,
     /// The reasons why publishers are not matched, as far as they were said.
     said: Vec<String>,
-    /// The number of messages that were no messages of the type.
-    malformed: usize,
 }
 
 impl Source {
@@ -64,8 +62,7 @@ impl Source {
                     let qos = options.qos_for(&domain.node.publishers_info_by_topic(&topic)?);
                     let mut subscription = domain.node.create_generic_subscription(&topic, description, qos)?;
                     subscription.set_busy_wait(false);
-                    let (said, malformed) = (Vec::new(), 0);
-                    return Ok(Some(Source { topic, topic_type, subscription, end, said, malformed }));
+                    return Ok(Some(Source { topic, topic_type, subscription, end, said: Vec::new() }));
                 }
                 (Some(last), others) => {
                     let mut names: Vec<&str> = others.iter().chain([&last]).map(|found| found.name.as_str()).collect();
@@ -112,14 +109,17 @@ impl Source {
         }
     }
 
-    /// Says that a message could not be read, and counts it.
-    pub fn pass_over(&mut self, malformed: &Failure) {
-        self.malformed += 1;
-        print_error(malformed);
+    /// Counts a message that could not be read, and says the first, the tenth, the hundredth …
+    pub fn pass_over(&mut self, sample: &GenericSample, malformed: &Failure) {
+        self.subscription.skip_malformed(sample, malformed);
+        let count = self.subscription.malformed();
+        if is_logged(count) {
+            print_error(format_args!("{malformed}{}", Nth(count)));
+        }
     }
 
     /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is the window of
-    /// the messages; times begin at the call. A message that `add` cannot read is said and passed over.
+    /// the messages; times begin at the call. A message that `add` cannot read is passed over.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,
@@ -132,7 +132,7 @@ impl Source {
         while remaining(self.end).is_some() {
             while let Some(sample) = self.next(Some(due))? {
                 if let Err(malformed) = add(&mut window, &self.topic_type, &sample, start.elapsed()) {
-                    self.pass_over(&malformed);
+                    self.pass_over(&sample, &malformed);
                 }
                 if Instant::now() >= due {
                     break;
@@ -146,9 +146,9 @@ impl Source {
         Ok(())
     }
 
-    /// The number of messages that left the history before they were taken.
+    /// The number of messages that left the history before they were taken, or were none of the type.
     pub fn lost(&self) -> u64 {
-        self.subscription.overwritten()
+        self.subscription.lost()
     }
 
     /// The error of a run that ended without a message.
@@ -156,10 +156,11 @@ impl Source {
         let count = self.subscription.publisher_count().unwrap_or(0);
         let mut mismatches = self.subscription.mismatches();
         mismatches.retain(|why| !self.said.contains(why));
-        let why = match (self.malformed, &mismatches[..]) {
+        let why = match (self.subscription.malformed(), &mismatches[..]) {
             (0, []) => format!("it has {count} matched publishers, which published nothing new"),
             (0, mismatches) => mismatches.join("; "),
-            (malformed, _) => format!("{} came", names::count(malformed, "malformed message", "s")),
+            (1, _) => "1 malformed message came".to_owned(),
+            (malformed, _) => format!("{malformed} malformed messages came"),
         };
         Failure::new(format!("no message came on {} within {seconds} s: {why}", self.topic))
     }

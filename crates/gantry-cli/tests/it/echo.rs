@@ -210,6 +210,15 @@ fn a_malformed_message_is_named_and_passed_over() {
     let _only = malformed(&node, "b", "std_msgs/msg/String", latched());
     let error = fails(31, &["topic", "echo", "b", "--timeout", "0.2"]);
     assert!(error.ends_with("no message came on /b within 0.2 s: 1 malformed message came\n"), "{error}");
+    let mut flood = malformed(&node, "c", "std_msgs/msg/String", latched().keep_last(200));
+    for _ in 1..150 {
+        flood.publish_copy(b"\xff\xff\xff\x7fboo").unwrap();
+    }
+    flood.publish_copy(b"\x03\0\0\0ok\0").unwrap();
+    let run = gantry(31, &["topic", "echo", "c", "--once", "--qos-depth", "200"]);
+    let ends: Vec<&str> = run.err.lines().map(|line| line.rsplit_once(" (the ").map_or("first", |end| end.1)).collect();
+    assert_eq!((run.code, &*run.out), (Some(0), "data: ok\n---\n"), "{}", run.err);
+    assert_eq!(ends, ["first", "10th such event)", "100th such event)"], "{}", run.err);
     let _malformed = malformed(&node, "pose", "geometry_msgs/msg/PoseStamped", latched());
     let mut run = start(31, &["topic", "delay", "pose"]);
     let error = run.error_line();

@@ -54,9 +54,10 @@ pub struct PublisherOptions {
     /// the history and 64 held samples of the largest size, if that is more. It is address space until it is used;
     /// memory that was used stays until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
-    /// Whether a loan of a KEEP_LAST publisher takes the place of the oldest samples when all memory is in use, instead
-    /// of an error: also of samples that the depth guarantees, which readers that have not taken them count as
-    /// overwritten. `false`; the servers of services do it, so that no client stops them.
+    /// Whether a message of a KEEP_LAST publisher takes the place of the oldest samples when the memory of
+    /// `max_memory_bytes` is in use or the file system is full, instead of an error: also of samples that the depth
+    /// guarantees, which readers that have not taken them count as overwritten. `false`; the servers of services do it,
+    /// so that no client stops them, and so do the publishers of `rmw_gantry`.
     pub loses_oldest_at_limit: bool,
     /// Messages of up to so many bytes travel *inline*, in the entries of the publisher's ring: a subscription copies
     /// them out instead of pinning them, which is faster for small messages. 256; 1024 at most. Each entry has room for

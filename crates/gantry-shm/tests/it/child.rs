@@ -117,6 +117,9 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
         // Fills a small file system.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
+        // Publishes more than a small file system has room for, without an error.
+        "lose-oldest" => crate::limits::lose_the_oldest(&participant),
+        "lose-ring" => crate::limits::lose_beyond_the_first_ring(root, &participant),
         // Makes as many files as a small file system has room for.
         "no-inode" => crate::limits::use_all_inodes(root, &participant),
         // Grows until that is refused.

@@ -6,47 +6,29 @@ use crate::{
     support::*,
 };
 use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, SourceTime};
-use std::{
-    path::Path,
-    process::{Command, Output},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
+use test_support::{in_small_tmpfs, why_no_small_tmpfs};
 
 tests![
     a_full_file_system_is_a_sentence,
     four_megabyte_messages_run_in_64_megabytes,
+    in_a_full_file_system_the_oldest_samples_are_lost,
+    in_a_full_file_system_a_deep_history_stays_short,
     a_reader_without_room_for_pins_stays_matched,
     the_last_page_is_used,
     no_room_for_a_file_is_a_sentence,
 ];
 
-/// Runs a program in a mount namespace of its own, where a small tmpfs lies at `directory`.
-fn in_small_tmpfs(directory: &Path, program: &[String]) -> std::io::Result<Output> {
-    let mount = format!("mount -t tmpfs -o size=64m,mode=1777,nr_inodes=64 tmpfs '{}'", directory.display());
-    let mut command = Command::new("unshare");
-    if !rustix::process::geteuid().is_root() {
-        command.args(["--user", "--map-root-user"]);
-    }
-    command.args(["--mount", "sh", "-c", &format!("{mount} && exec \"$@\""), "sh"]).args(program).output()
-}
-
-/// The reason why these tests cannot run here (no mount namespaces, for instance), if there is one.
+/// The reason why these tests cannot run here, if there is one.
 pub fn why_not() -> Option<String> {
-    let root = Root::new();
-    let why = match in_small_tmpfs(root.path(), &["true".to_owned()]) {
-        Ok(output) if output.status.success() => return None,
-        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        Err(error) => format!("unshare: {error}"),
-    };
-    Some(format!("this machine allows no small tmpfs: {why}"))
+    why_no_small_tmpfs(Root::new().path())
 }
 
-/// Plays a role there; returns its output.
+/// Plays a role in a small file system; returns its output.
 fn play(role: &str) -> String {
     let root = Root::new();
-    let mut program = this_program();
-    program.extend(["--child", role, root.path().to_str().unwrap()].map(str::to_owned));
-    let output = in_small_tmpfs(root.path(), &program).unwrap();
+    let arguments = ["--child", role, root.path().to_str().unwrap()];
+    let output = in_small_tmpfs(root.path(), &arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -60,6 +42,14 @@ fn a_full_file_system_is_a_sentence() {
 
 fn four_megabyte_messages_run_in_64_megabytes() {
     assert!(play("fill").contains("ran 200"));
+}
+
+fn in_a_full_file_system_the_oldest_samples_are_lost() {
+    assert!(play("lose-oldest").contains("lost and counted"));
+}
+
+fn in_a_full_file_system_a_deep_history_stays_short() {
+    assert!(play("lose-ring").contains("lost and counted"));
 }
 
 fn a_reader_without_room_for_pins_stays_matched() {
@@ -128,6 +118,60 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     assert_eq!(drain(&mut subscription), [201]);
 }
 
+/// Fills what is left of the file system, but for so many bytes.
+fn leave_only(root: &Path, left_bytes: u64) {
+    let filler = std::fs::File::create(root.join("filler")).unwrap();
+    let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
+    rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes - left_bytes).unwrap();
+}
+
+fn loses_oldest() -> PublisherOptions {
+    PublisherOptions { loses_oldest_at_limit: true, max_inline_bytes: 0, ..Default::default() }
+}
+
+/// Role of a child process: images of 25 MB, of which the file system has room for two, and the depth is ten.
+pub fn lose_the_oldest(participant: &Arc<Participant>) {
+    let (bytes, qos) = (25_000_000, Qos::default().reliable().keep_last(10));
+    let mut publisher = publisher_with(participant, bytes, qos, loses_oldest());
+    let mut subscription = subscription(participant, bytes, qos);
+    match_up(&mut publisher, &mut subscription);
+    for number in 1..=20 {
+        let mut loan = publisher.loan(bytes).unwrap();
+        loan.bytes_mut()[0] = number;
+        publisher.publish(loan, SourceTime::now()).unwrap();
+    }
+    let taken: Vec<_> = std::iter::from_fn(|| subscription.take().unwrap()).collect();
+    let numbers: Vec<u8> = taken.iter().map(|sample| sample.bytes()[0]).collect();
+    assert_eq!(numbers, [19, 20], "the newest are there");
+    assert_eq!((subscription.losses().overwritten, publisher.take_lost_samples()), (18, 18));
+    // Samples that a reader holds make no room.
+    let error = publisher.loan(bytes).unwrap_err();
+    assert!(matches!(error, Error::NoRoom { .. }), "{error}");
+    drop(taken);
+    publisher.loan(bytes).unwrap();
+    say("lost and counted");
+}
+
+/// Role of a child process: small messages, whose list has no room to grow.
+pub fn lose_beyond_the_first_ring(root: &Path, participant: &Arc<Participant>) {
+    let (bytes, qos) = (512, Qos::default().reliable().keep_last(1000));
+    let mut publisher = publisher_with(participant, bytes, qos, loses_oldest());
+    let mut subscription = subscription(participant, bytes, qos);
+    match_up(&mut publisher, &mut subscription);
+    // There are enough slots, so that the ring is the first to need more room.
+    drop((0..50).map(|_| publisher.loan(bytes).unwrap()).collect::<Vec<_>>());
+    leave_only(root, 0);
+    (1..=200).for_each(|number| assert_eq!(send(&mut publisher, bytes, number), number));
+    let taken = drain(&mut subscription);
+    assert!(taken.len() >= 10 && taken.last() == Some(&200), "{taken:?}");
+    let lost = 200 - taken.len() as u64;
+    assert_eq!((subscription.losses().overwritten, publisher.take_lost_samples()), (lost, lost));
+    std::fs::remove_file(root.join("filler")).unwrap();
+    (201..=400).for_each(|number| assert_eq!(send(&mut publisher, bytes, number), number));
+    assert_eq!(drain(&mut subscription).len(), 200, "the list grows when there is room");
+    say("lost and counted");
+}
+
 /// Role of a child process: a reader that cannot hold more samples, since there is no room for pins, stays matched.
 pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participant>) {
     let qos = Qos::default().keep_last(4);
@@ -166,9 +210,7 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
     // In slots, so that each message needs memory.
     let options = PublisherOptions { max_inline_bytes: 0, ..Default::default() };
     let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), options);
-    let filler = std::fs::File::create(root.join("filler")).unwrap();
-    let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
-    rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes - 8192).unwrap();
+    leave_only(root, 8192);
     for number in 1..=FIRST_DEPTH {
         send_any(&mut publisher, 64, number);
         check_any(subscription.take().unwrap().unwrap().bytes(), number);

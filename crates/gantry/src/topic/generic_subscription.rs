@@ -186,6 +186,16 @@ impl GenericSubscription {
         self.engine.losses().overwritten
     }
 
+    /// The number of samples that came for this subscription and that no caller got: [overwritten] or [malformed]. It
+    /// is the number of ROS 2's event of lost messages.
+    ///
+    /// [overwritten]: GenericSubscription::overwritten
+    /// [malformed]: GenericSubscription::malformed
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.overwritten() + self.malformed()
+    }
+
     /// The number of samples that this subscription skipped because they were older than their publisher's lifespan.
     #[must_use]
     pub fn expired(&self) -> u64 {

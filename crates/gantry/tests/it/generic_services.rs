@@ -1,7 +1,7 @@
 //! Generic clients and servers beside typed ones, and what a program learns of services whose types it does not know.
 
-use crate::{services::*, support::*};
-use gantry::{ConnectionState, Error, ServiceTypeDescription};
+use crate::{DIRECTORY_VARIABLE, child::say, services::*, support::*};
+use gantry::{ConnectionState, EngineError, Error, ServiceTypeDescription};
 use gantry_msgs::{
     example_interfaces::srv::AddTwoInts,
     std_srvs::srv::{SetBool, Trigger},
@@ -13,6 +13,7 @@ use std::{
     },
     time::Duration,
 };
+use test_support::{ignore, in_small_tmpfs, why_no_small_tmpfs};
 
 tests![
     a_generic_client_calls_a_typed_server,
@@ -24,6 +25,7 @@ tests![
     clients_and_servers_are_explained,
     another_definition_of_the_type_is_told,
     requests_without_room_are_lost_and_counted,
+    in_a_full_file_system_a_client_that_takes_nothing_ends_no_server,
     a_malformed_request_ends_no_server,
     a_flood_of_malformed_requests_holds_no_server,
     a_malformed_response_ends_its_call_in_an_error,
@@ -249,6 +251,51 @@ fn requests_without_room_are_lost_and_counted() {
     assert_eq!(taken, sent, "those that were sent come");
     assert_eq!(send(&mut client), Some(sent.len() as u64 + 1));
     assert_eq!(service.take_request().unwrap().unwrap().id().sequence, sent.len() as u64 + 1);
+}
+
+fn in_a_full_file_system_a_client_that_takes_nothing_ends_no_server() {
+    let directory = tempfile::tempdir().unwrap();
+    if let Some(why) = why_no_small_tmpfs(directory.path()) {
+        ignore(why);
+    }
+    let mut server = in_small_tmpfs(directory.path(), &["--child", "large-answers", "/large"]);
+    let output = server.env(DIRECTORY_VARIABLE, directory.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "lost and counted\n");
+}
+
+/// Role of a child process: answers a client by more than the file system has room for.
+pub fn answer_largely(name: &str) {
+    const RESPONSE_BYTES: usize = 5_000_000;
+    const SENT: u64 = 40;
+    let mut service = node().create_generic_service(name, unchecked()).unwrap();
+    let mut client = node().create_generic_client_with_qos(name, unchecked(), 10).unwrap();
+    client.set_requires_server(false);
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    let mut answer = |client: &mut gantry::GenericClient| {
+        client.send_request_copy(&body(1, 1)).unwrap();
+        assert!(service.wait(PATIENCE).unwrap());
+        let request = service.take_request().unwrap().unwrap().id();
+        match service.loan_response(request, RESPONSE_BYTES) {
+            Ok(response) => service.send_response(request, response).unwrap(),
+            Err(error) => {
+                assert!(matches!(error, Error::Engine(EngineError::NoRoom { .. })), "{error}");
+                service.lose_response(request); // as a binding does
+            }
+        }
+        service.lost_responses()
+    };
+    let lost = (0..SENT).map(|_| answer(&mut client)).last().unwrap();
+    let taken: Vec<_> = std::iter::from_fn(|| client.take_response().unwrap()).collect();
+    assert!(taken.len() > 5, "{}", taken.len());
+    assert_eq!((lost, client.received().unwrap()), (SENT - taken.len() as u64, SENT), "the newest made room");
+    // Those that the client holds make no room.
+    assert!((0..10).map(|_| answer(&mut client)).last() > Some(lost + 5));
+    drop(taken);
+    while client.take_response().unwrap().is_some() {}
+    let lost = answer(&mut client);
+    assert_eq!(answer(&mut client), lost, "there is room again");
+    say("lost and counted");
 }
 
 fn a_client_that_requires_no_server_has_any_number_in_flight() {

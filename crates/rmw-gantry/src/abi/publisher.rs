@@ -52,10 +52,11 @@ pub unsafe extern "C" fn rmw_create_publisher(
 }
 
 /// Small entries for a deep history: each node has two publishers with 1000 samples, `/rosout` and `/parameter_events`.
+/// Without memory for a message, readers lose the oldest: rclcpp throws at an error of `rmw_publish`.
 fn options_for(qos: &Qos) -> PublisherOptions {
     const DEEP: u32 = 64;
-    let defaults = PublisherOptions::default();
-    if qos.depth > DEEP { PublisherOptions { max_inline_bytes: 48, ..defaults } } else { defaults }
+    let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };
+    if qos.depth > DEEP { PublisherOptions { max_inline_bytes: 48, ..options } } else { options }
 }
 
 /// # Errors

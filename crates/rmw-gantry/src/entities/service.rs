@@ -80,8 +80,8 @@ impl Service {
     }
 
     /// Answers a request: the response is serialised straight into memory that the client reads. If the client is gone,
-    /// nobody gets it. If the client holds all memory for its responses, it loses this one: an error would end the
-    /// server, for all clients.
+    /// nobody gets it. If the client holds all memory for its responses, or shared memory is full, it loses this one: an
+    /// error would end the server, for all clients.
     ///
     /// # Safety
     /// `response` is a response of the service's type, which no other thread writes meanwhile.
@@ -90,7 +90,7 @@ impl Service {
         let size_bytes = unsafe { self.service_type.response.size_bytes(response) }?;
         self.source.library.with(|library| {
             let mut loan = match library.loan_response(request, size_bytes) {
-                Err(Error::Engine(EngineError::OutOfMemory { .. })) => {
+                Err(error) if is_full(&error) => {
                     library.lose_response(request);
                     return Ok(());
                 }
@@ -98,9 +98,19 @@ impl Service {
             };
             // SAFETY: as above.
             unsafe { self.service_type.response.write(response, loan.bytes_mut()) }?;
-            library.send_response(request, loan).map_err(Failure::error)
+            match library.send_response(request, loan) {
+                Err(failure) if is_full(&failure.error) => library.lose_response(request),
+                sent => sent.map_err(Failure::error)?,
+            }
+            Ok(())
         })
     }
+}
+
+/// Whether there is no memory for a response now.
+fn is_full(error: &Error) -> bool {
+    use EngineError::{NoInode, NoRoom, OutOfMemory};
+    matches!(error, Error::Engine(OutOfMemory { .. } | NoRoom { .. } | NoInode { .. }))
 }
 
 impl Drop for Service {

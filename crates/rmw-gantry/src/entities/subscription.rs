@@ -74,7 +74,7 @@ impl Subscription {
                 }
                 self.skipped.fetch_add(1, Relaxed);
             };
-            Ok((sample, lost(library)))
+            Ok((sample, library.lost()))
         })?;
         self.tell_lost(lost);
         Ok(sample.map(|sample| (sample, self.taken.fetch_add(1, Relaxed) + 1)))
@@ -92,7 +92,7 @@ impl Subscription {
             |(sample, _), why| {
                 let lost = self.source.library.with(|library| {
                     library.skip_malformed(sample, why);
-                    Ok(lost(library))
+                    Ok(library.lost())
                 })?;
                 self.tell_lost(lost);
                 Ok(())
@@ -132,11 +132,6 @@ impl Subscription {
         held.swap_remove(index);
         Ok(())
     }
-}
-
-/// The number of messages that were lost: overwritten, or no messages of the type.
-fn lost(library: &GenericSubscription) -> u64 {
-    library.overwritten() + library.malformed()
 }
 
 impl Drop for Subscription {

@@ -197,3 +197,40 @@ impl Conditions<'_> {
             .for_each(|(guard_condition, is_ready)| *is_ready = guard_condition.flag.take());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entities::source::Source;
+    use gantry::{Node, TypeDescription};
+
+    /// A left attachment would let each message of the topic wake the wait set for ever.
+    #[test]
+    fn a_source_that_was_in_a_wait_twice_leaves_nothing() {
+        const DOMAIN_ID: u32 = 98;
+        let node = Node::builder("twice").domain_id(DOMAIN_ID).build().unwrap();
+        let bytes = || TypeDescription { name: "bytes".to_owned(), payload_bytes: 8, ..TypeDescription::default() };
+        let subscription = node.create_generic_subscription("/twice", bytes(), 10).unwrap();
+        let mut publisher = node.create_generic_publisher("/twice", bytes(), 10).unwrap();
+        let source = Source::new(subscription);
+        assert_eq!(source.library.with(|library| Ok(library.publisher_count()?)).ok(), Some(1));
+        let wait_set = WaitSet::new(DOMAIN_ID).ok().unwrap();
+        let mut found_after = |counts: &[usize]| {
+            for count in counts {
+                let sources = vec![(&source as &dyn AnySource, false); *count];
+                let mut conditions = Conditions { sources, ..Conditions::default() };
+                assert_eq!(wait_set.wait(&mut conditions, Some(Instant::now())).ok(), Some(false), "{count}");
+            }
+            publisher.publish_copy(&[0; 8]).unwrap();
+            let mut found = 0;
+            wait_set.0.lock().unwrap().collector.collect(|_| found += 1);
+            source.library.with(|library| Ok(library.take()?)).ok().unwrap().unwrap();
+            found
+        };
+        assert_eq!(found_after(&[1]), 1);
+        assert_eq!(found_after(&[2]), 1);
+        assert_eq!(found_after(&[2, 1]), 1);
+        assert_eq!(found_after(&[2, 1, 0]), 0);
+        assert_eq!(found_after(&[2, 0]), 0);
+    }
+}

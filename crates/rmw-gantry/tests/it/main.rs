@@ -6,5 +6,8 @@ mod endpoints;
 mod events;
 mod malformed;
 mod ros;
+mod services;
 mod storeys;
+mod threads;
+mod unload;
 mod waits;

@@ -82,6 +82,11 @@ unsafe extern "C" {
         qos_profile: *const rmw_qos_profile_t,
     ) -> *mut rmw_service_t;
     pub fn rmw_destroy_service(node: *mut rmw_node_t, service: *mut rmw_service_t) -> rmw_ret_t;
+    pub fn rmw_send_response(
+        service: *const rmw_service_t,
+        request_header: *mut rmw_request_id_t,
+        ros_response: *mut c_void,
+    ) -> rmw_ret_t;
     pub fn rmw_take_request(
         service: *const rmw_service_t,
         request_header: *mut rmw_service_info_t,
@@ -110,6 +115,10 @@ unsafe extern "C" {
         node: *const rmw_node_t,
         client: *const rmw_client_t,
         is_available: *mut bool,
+    ) -> rmw_ret_t;
+    pub fn rmw_publisher_count_matched_subscriptions(
+        publisher: *const rmw_publisher_t,
+        subscription_count: *mut usize,
     ) -> rmw_ret_t;
     pub fn rmw_create_guard_condition(context: *mut rmw_context_t) -> *mut rmw_guard_condition_t;
     pub fn rmw_destroy_guard_condition(guard_condition: *mut rmw_guard_condition_t) -> rmw_ret_t;
@@ -151,6 +160,14 @@ pub struct Point {
     pub number: u64,
 }
 
+/// A message of any size, as C's sequence has it.
+#[repr(C)]
+pub struct Bytes {
+    pub data: *mut u8,
+    pub size: usize,
+    pub capacity: usize,
+}
+
 pub const TIME_LIMIT: rmw_time_t = rmw_time_t { sec: 10, nsec: 0 };
 pub const NOW: rmw_time_t = rmw_time_t { sec: 0, nsec: 0 };
 
@@ -169,19 +186,21 @@ pub const DEFAULT_QOS: rmw_qos_profile_t = rmw_qos_profile_t {
 
 /// The type support of [`Point`], which stays for ever.
 pub fn point_type() -> *const rosidl_message_type_support_t {
-    unsafe extern "C" fn itself(
-        handle: *const rosidl_message_type_support_t,
-        identifier: *const c_char,
-    ) -> *const rosidl_message_type_support_t {
-        // SAFETY: the identifiers of type supports are strings that end with 0.
-        let is_asked = unsafe { CStr::from_ptr(identifier) } == c"rosidl_typesupport_introspection_c";
-        if is_asked { handle } else { null() }
+    let members = [member(c"x", ROS_TYPE_DOUBLE, 0), member(c"number", ROS_TYPE_UINT64, 8)];
+    message_type(c"Point", size_of::<Point>(), members)
+}
+
+/// The type support of [`Bytes`], which stays for ever.
+pub fn bytes_type() -> *const rosidl_message_type_support_t {
+    unsafe extern "C-unwind" fn resize(_: *mut c_void, _: usize) {
+        unreachable!("no test takes bytes");
     }
-    unsafe extern "C" fn hash(_: *const rosidl_message_type_support_t) -> *const rosidl_type_hash_t {
-        static HASH: rosidl_type_hash_t = rosidl_type_hash_t { version: 1, value: [7; 32] };
-        &raw const HASH
-    }
-    let member = |name: &'static CStr, type_id_: u8, offset_: u32| MessageMember {
+    let data = MessageMember { is_array_: true, resize_function: Some(resize), ..member(c"data", ROS_TYPE_UINT8, 0) };
+    message_type(c"Bytes", size_of::<Bytes>(), [data])
+}
+
+fn member(name: &'static CStr, type_id_: u8, offset_: u32) -> MessageMember {
+    MessageMember {
         name_: name.as_ptr(),
         type_id_,
         string_upper_bound_: 0,
@@ -198,13 +217,32 @@ pub fn point_type() -> *const rosidl_message_type_support_t {
         fetch_function: None,
         assign_function: None,
         resize_function: None,
-    };
-    let members = Box::leak(Box::new([member(c"x", ROS_TYPE_DOUBLE, 0), member(c"number", ROS_TYPE_UINT64, 8)]));
+    }
+}
+
+fn message_type<const N: usize>(
+    name: &'static CStr,
+    size_of_: usize,
+    members: [MessageMember; N],
+) -> *const rosidl_message_type_support_t {
+    unsafe extern "C" fn itself(
+        handle: *const rosidl_message_type_support_t,
+        identifier: *const c_char,
+    ) -> *const rosidl_message_type_support_t {
+        // SAFETY: the identifiers of type supports are strings that end with 0.
+        let is_asked = unsafe { CStr::from_ptr(identifier) } == c"rosidl_typesupport_introspection_c";
+        if is_asked { handle } else { null() }
+    }
+    unsafe extern "C" fn hash(_: *const rosidl_message_type_support_t) -> *const rosidl_type_hash_t {
+        static HASH: rosidl_type_hash_t = rosidl_type_hash_t { version: 1, value: [7; 32] };
+        &raw const HASH
+    }
+    let members: &'static [MessageMember; N] = Box::leak(Box::new(members));
     let message = MessageMembers {
         message_namespace_: c"test_rmw__msg".as_ptr(),
-        message_name_: c"Point".as_ptr(),
-        member_count_: 2,
-        size_of_: size_of::<Point>(),
+        message_name_: name.as_ptr(),
+        member_count_: N as u32,
+        size_of_,
         has_any_key_member_: false,
         members_: members.as_ptr(),
         init_function: None,
@@ -222,6 +260,18 @@ pub fn point_type() -> *const rosidl_message_type_support_t {
 
 /// The type support of a service that is asked by a [`Point`], and answers by one; it stays for ever.
 pub fn ask_type() -> *const rosidl_service_type_support_t {
+    service_type(c"Ask", point_type())
+}
+
+/// Likewise for a service that is asked by a [`Point`], and answers by [`Bytes`].
+pub fn load_type() -> *const rosidl_service_type_support_t {
+    service_type(c"Load", bytes_type())
+}
+
+fn service_type(
+    name: &'static CStr,
+    response_typesupport: *const rosidl_message_type_support_t,
+) -> *const rosidl_service_type_support_t {
     unsafe extern "C" fn itself(
         handle: *const rosidl_service_type_support_t,
         identifier: *const c_char,
@@ -232,7 +282,7 @@ pub fn ask_type() -> *const rosidl_service_type_support_t {
     }
     let members = ServiceMembers {
         service_namespace_: c"test_rmw__srv".as_ptr(),
-        service_name_: c"Ask".as_ptr(),
+        service_name_: name.as_ptr(),
         request_members_: null(),
         response_members_: null(),
         event_members_: null(),
@@ -242,7 +292,7 @@ pub fn ask_type() -> *const rosidl_service_type_support_t {
         data: std::ptr::from_ref(Box::leak(Box::new(members))).cast(),
         func: Some(itself),
         request_typesupport: point_type(),
-        response_typesupport: point_type(),
+        response_typesupport,
         event_typesupport: null(),
         event_message_create_handle_function: null(),
         event_message_destroy_handle_function: null(),
@@ -251,6 +301,30 @@ pub fn ask_type() -> *const rosidl_service_type_support_t {
         get_type_description_sources_func: null(),
     }))
 }
+
+/// A handle that several threads use at the same time, as `rmw` allows.
+pub struct Shared<T>(*mut T);
+
+// SAFETY: the entities of `rmw_gantry` may be used by any thread.
+unsafe impl<T> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    pub fn new(handle: *mut T) -> Shared<T> {
+        assert!(!handle.is_null());
+        Shared(handle)
+    }
+
+    pub fn get(&self) -> *mut T {
+        self.0
+    }
+}
+
+// SAFETY: any thread may use a context and its nodes.
+unsafe impl Send for Ros {}
+// SAFETY: as above.
+unsafe impl Sync for Ros {}
 
 /// A context with a node, in a domain of its own.
 pub struct Ros {
@@ -302,6 +376,11 @@ impl Ros {
         };
         // SAFETY: as for the publisher.
         unsafe { rmw_create_subscription(self.node, point_type(), topic.as_ptr(), qos, &raw const options) }
+    }
+
+    /// The context's address for `rmw`, which locks what it changes there.
+    pub fn context(&self) -> *mut rmw_context_t {
+        std::ptr::from_ref(&*self.context).cast_mut()
     }
 
     /// Destroys everything; nothing of it is left.

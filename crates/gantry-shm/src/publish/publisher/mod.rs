@@ -182,7 +182,7 @@ impl Publisher {
     }
 
     /// The number of samples that left the history before their time since the last call, because all memory was in use
-    /// ([`PublisherOptions::loses_oldest_at_limit`]).
+    /// or the file system was full ([`PublisherOptions::loses_oldest_at_limit`]).
     #[must_use]
     pub fn take_lost_samples(&mut self) -> u64 {
         std::mem::take(&mut self.lost_samples)

@@ -45,7 +45,7 @@ type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 /// | `reclaimed` | readers took or lost samples that can be retired; or more slots are useful, and there is memory; or free slots of other sizes make room | a discovery if readers came or went, the pins of all readers |
 /// | `of_the_dead` | never by itself: it reclaims for the next steps what dead readers held | probes of all readers |
 /// | `extra` | samples are kept only for deep readers, beyond the publisher's own depth | these samples, a quarter at a time |
-/// | `replaced` | free slots of other sizes, or new memory, make room; an error of the system ends the loan | as above |
+/// | `replaced` | free slots of other sizes, or new memory, make room; an error of the system is the loan's unless the next step grants a slot | as above |
 /// | `oldest` | the oldest samples may be lost for it ([`loses_oldest_at_limit`](crate::PublisherOptions)) | these samples, of few of them first |
 const STEPS: [Step; 7] = [
     |publisher, bytes| Ok(publisher.returned(bytes)),
@@ -75,13 +75,17 @@ impl Publisher {
     /// A larger ring, for a history that outgrows the present one.
     ///
     /// # Errors
-    /// No room, and the ring is too small for the publisher's own depth.
+    /// No room, the ring is too small for the publisher's own depth, and the oldest sample may not be lost for the next
+    /// one.
     #[cold]
     pub(super) fn grow_history(&mut self) -> Result<(), Box<Error>> {
         let grown = self.grow_ring(self.writer.larger_ring());
         self.writer.use_larger_ring();
         if !self.writer.needs_larger_ring() || self.writer.keep_ring() {
             return Ok(());
+        }
+        if self.options.loses_oldest_at_limit && self.lose_oldest(1) > 0 {
+            return Ok(()); // the next sample looks for room again
         }
         Err(Box::new(grown.err().unwrap_or_else(|| self.out_of_memory(self.entry_bytes))))
     }
@@ -107,15 +111,19 @@ impl Publisher {
         next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
     }
 
-    /// A slot when none of the size is free, by the first of [`STEPS`] that grants one.
+    /// A slot when none of the size is free, by the first of [`STEPS`] that grants one. An error ends none of them: a
+    /// full file system, say, has room in the samples that the next step gives up.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
+        let mut failure = None;
         for step in STEPS {
-            if let Some(slot) = step(self, bytes)? {
-                return Ok(slot);
+            match step(self, bytes) {
+                Ok(Some(slot)) => return Ok(slot),
+                Ok(None) => {}
+                Err(error) => failure = Some(error),
             }
         }
-        Err(self.out_of_memory(bytes))
+        Err(failure.unwrap_or_else(|| self.out_of_memory(bytes)))
     }
 
     fn returned(&mut self, bytes: usize) -> Option<Slot> {
@@ -200,11 +208,7 @@ impl Publisher {
         }
         let mut count = 1;
         loop {
-            let before = self.writer.history.retained();
-            self.writer.retire_and_reclaim(before.saturating_sub(count));
-            let retired = before - self.writer.history.retained();
-            self.lost_samples += retired as u64;
-            if retired == 0 {
+            if self.lose_oldest(count) == 0 {
                 return None; // the readers hold the memory, or gate it
             }
             if let Ok(Some(slot)) = self.replaced(bytes) {
@@ -212,6 +216,15 @@ impl Publisher {
             }
             count *= 2;
         }
+    }
+
+    /// Retires the oldest samples, up to `count`, and counts them as lost; returns their number.
+    fn lose_oldest(&mut self, count: usize) -> usize {
+        let before = self.writer.history.retained();
+        self.writer.retire_and_reclaim(before.saturating_sub(count));
+        let retired = before - self.writer.history.retained();
+        self.lost_samples += retired as u64;
+        retired
     }
 
     /// The number of slots with which enough are free, so that readers' pins are read once for several messages.

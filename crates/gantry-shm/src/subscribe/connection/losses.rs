@@ -9,7 +9,8 @@ pub struct Losses {
     /// Samples that left the history before they were taken, though the subscription was matched; and those for which
     /// the depth of a KEEP_LAST subscription, or the memory of publishers that left, has no room.
     pub overwritten: u64,
-    /// Samples that left the history before the publisher had discovered the subscription.
+    /// Samples that left the history before the publisher had discovered the subscription. A late RELIABLE KEEP_ALL
+    /// subscription may take a few samples before such a gap, and has none after the match.
     pub before_matched: u64,
     /// Samples that were older than their publisher's lifespan.
     pub expired: u64,

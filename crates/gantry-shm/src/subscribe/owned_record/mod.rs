@@ -11,6 +11,24 @@
 //! - O3: a sample that released its pin, or the place of its copy, touches the cell alone, which is never freed. It may
 //!   be another owner's cell by then, so the flag is a hint; the orphan in the cell is looked at under its lock, and
 //!   taken out once.
+//!
+//! The owner that leaves last frees. A subscription drops its connections before its places, so that these orders are
+//! all; its discovery is a part of it, which the control thread may keep to the end of a task. `Sample::drop` ends the use of the place, releases the pin if there is one, and looks at the flag of the cell:
+//! a slot's is the record's, a copy's is the places'.
+//!
+//! | sample | leaves last | the memory is kept by | the last owner frees | model |
+//! | --- | --- | --- | --- | --- |
+//! | slot | connection | the connection, its record's owner; the subscription has the places | the drop of the connection finds no pin: the record, and the mapping if no other record has it | `orphan::RECORD` |
+//! | slot | sample, after its connection | the record's cell: record, mapping; the subscription has the places | `free_orphan` of the sample: record and mapping; the place is used again | `orphan::RECORD`, `place::USED_AGAIN` |
+//! | slot | sample, after its subscription | the record's cell: record, mapping, and by the record the places and the domain | `free_orphan` of the sample: record and mapping, then the places, if no copy uses one, and the domain | `orphan::RECORD`, then `orphan::PLACES` |
+//! | slot | subscription | itself: the places; the connection freed the record before | the drop of the subscription finds no place that is used | `orphan::PLACES` |
+//! | copy | connection | the subscription; a copy needs no record, and does not follow its mapping | nothing of the copy | `place::USED_AGAIN` |
+//! | copy | subscription | the subscription | its drop finds no place that is used: the places | `orphan::PLACES` |
+//! | copy | sample, after its subscription | the places' cell: the blocks alone, neither mapping nor domain | `free_orphan` of the sample: the blocks | `orphan::PLACES` |
+//! | copy | sample, after its subscription, while the record of a slot is an orphan | that record: the places | nothing: the flag of the places is not set; the sample in the slot does, as above | both |
+//!
+//! Where the kernel refuses the heavy fence, a last sample may miss the flag; then the next connection or subscription
+//! that takes a cell or leaves one frees (`orphan`). In a child of fork, nothing is freed.
 
 mod free_search;
 mod orphan;

@@ -1,15 +1,14 @@
 //! Nodes with parameter services that come and go: what they cost, and what they leave behind.
 //!
 //! Each round makes the nodes in this process, has a node that stays call one service of each, and drops them. The
-//! program fails if a round leaves more than the second one did: topic lines, files, bytes of shared memory, mappings.
+//! program fails if a round leaves more than the second one did (topic lines, files, bytes of shared memory, mappings,
+//! resident memory), or takes more than twice its CPU time for a node.
 //!
 //! ```sh
-//! cargo run --release -p gantry --example node_soak -- --nodes 1000 --rounds 10
+//! cargo run --release -p soak --bin node_soak -- --nodes 1000 --rounds 10
 //! ```
 
 #![expect(clippy::print_stdout, reason = "the figures are its result")]
-
-mod common;
 
 use clap::Parser;
 use gantry::{Client, Node, spin_some};
@@ -21,6 +20,9 @@ use std::{error::Error, fmt, fs, process::ExitCode, time::Duration};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Nodes that are called in each round.
 const CALLED: usize = 20;
+
+/// The most that a node may cost, in nodes of the second round.
+const MAX_GROWTH: f64 = 2.0;
 
 /// Makes and drops nodes with parameter services, round by round.
 #[derive(Parser)]
@@ -37,7 +39,13 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()))
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("node_soak: {why}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
@@ -61,9 +69,14 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         if round == 1 {
             continue; // the allocator's arenas grow in the first round, and a little in the second
         }
-        let settled = settled.get_or_insert_with(|| left.clone());
+        let (first_ms, settled) = settled.get_or_insert_with(|| (cost_ms, left.clone()));
         if left.grew_since(settled) {
             return Err(format!("round {round} left {left}, round 2 {settled}").into());
+        }
+        if cost_ms > MAX_GROWTH * *first_ms {
+            return Err(
+                format!("a node of round {round} took {cost_ms:.2} ms of CPU, one of round 2 {first_ms:.2}").into()
+            );
         }
     }
     Ok(())

@@ -1,0 +1,86 @@
+//! Services whose clients do not take their responses.
+
+use crate::ros::*;
+use gantry::{GenericClient, Node, Qos, ServiceTypeDescription, TypeDescription};
+use rmw_gantry::bindings::*;
+use test_support::{PATIENCE, eventually};
+
+/// Of a map or an image: a server has room for 22 of them in the gigabyte of a client, or for one in Docker's 64 MB.
+const RESPONSE_BYTES: usize = 48_000_000;
+
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+fn client(node: &Node) -> GenericClient {
+    let of_any_size = |name: &str| TypeDescription {
+        name: format!("test_rmw/msg/{name}"),
+        hash: [7; 32],
+        payload_bytes: usize::MAX,
+        ..TypeDescription::default()
+    };
+    let service_type = ServiceTypeDescription {
+        name: "test_rmw/srv/Load".to_owned(),
+        request: of_any_size("Point"),
+        response: of_any_size("Bytes"),
+    };
+    let mut client = node.create_generic_client_with_qos("/load", service_type, Qos::services_default()).unwrap();
+    client.set_requires_server(false); // so that it may send more requests than its depth
+    eventually("the server is matched", || client.server_count().unwrap() == 1);
+    client
+}
+
+/// Asks, and lets the server answer with those bytes, of which the first is the number.
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+fn answer(client: &mut GenericClient, service: *const rmw_service_t, bytes: &mut [u8], number: u8) {
+    client.send_request_copy(&[0; 16]).unwrap();
+    // SAFETY: zeros are a header, of numbers only.
+    let (mut header, mut asked, mut taken): (rmw_service_info_t, _, _) =
+        (unsafe { std::mem::zeroed() }, Point::default(), false);
+    eventually("the request arrives", || {
+        // SAFETY: a service of this library, a request of its type, and outputs.
+        let code = unsafe { rmw_take_request(service, &raw mut header, (&raw mut asked).cast(), &raw mut taken) };
+        assert_eq!(code, RMW_RET_OK);
+        taken
+    });
+    bytes[0] = number;
+    let mut response = Bytes { data: bytes.as_mut_ptr(), size: bytes.len(), capacity: bytes.len() };
+    // SAFETY: a service of this library, the id of its request, and a response of its type.
+    let code = unsafe { rmw_send_response(service, &raw mut header.request_id, (&raw mut response).cast()) };
+    assert_eq!(code, RMW_RET_OK, "response {number}");
+}
+
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+fn take_all(client: &mut GenericClient) -> Vec<gantry::GenericResponse> {
+    std::iter::from_fn(|| client.take_response().unwrap()).collect()
+}
+
+#[test]
+fn a_client_that_takes_no_responses_ends_no_server() {
+    let ros = Ros::new();
+    // SAFETY: a node of this library, a type support that stays, a string and a profile.
+    let service = unsafe { rmw_create_service(ros.node, load_type(), c"/load".as_ptr(), &DEFAULT_QOS) };
+    let domain_id = u32::try_from(ros.context.actual_domain_id).unwrap();
+    let node = Node::builder("idler").domain_id(domain_id).build().unwrap();
+    let (mut idle, mut other) = (client(&node), client(&node));
+    let mut bytes = vec![0; RESPONSE_BYTES];
+    const SENT: u8 = 25;
+    (1..=SENT).for_each(|number| answer(&mut idle, service, &mut bytes, number));
+    // The oldest are lost for the newest, and the client counts them.
+    let held = take_all(&mut idle);
+    let numbers: Vec<u8> = held.iter().map(|response| response.bytes()[4]).collect();
+    assert!((1..SENT.into()).contains(&numbers.len()), "{numbers:?}");
+    assert_eq!(numbers, (SENT + 1 - numbers.len() as u8..=SENT).collect::<Vec<_>>());
+    assert_eq!(usize::try_from(idle.received().unwrap()).unwrap(), SENT.into(), "the lost ones were counted");
+    // Those that the client holds leave no room for the next ones, which are lost.
+    (26..=30).for_each(|number| answer(&mut idle, service, &mut bytes, number));
+    let more = take_all(&mut idle);
+    assert!(more.len() < 5, "{} more", more.len());
+    answer(&mut other, service, &mut bytes[..100], 31);
+    assert!(other.wait(PATIENCE).unwrap());
+    assert_eq!(take_all(&mut other).iter().map(|response| response.bytes()[4]).collect::<Vec<_>>(), [31]);
+    drop((held, more));
+    answer(&mut idle, service, &mut bytes, 32);
+    assert!(idle.wait(PATIENCE).unwrap());
+    assert_eq!(take_all(&mut idle).iter().map(|response| response.bytes()[4]).collect::<Vec<_>>(), [32]);
+    // SAFETY: of this library, and not used any more.
+    assert_eq!(unsafe { rmw_destroy_service(ros.node, service) }, RMW_RET_OK);
+    ros.end(&[], &[]);
+}

@@ -1,0 +1,77 @@
+//! The library is closed while a context lives, as `rmw_implementation` closes it at the end of a program.
+
+use crate::ros::malloc;
+use rmw_gantry::bindings::*;
+use std::{
+    ffi::{CString, c_char, c_void},
+    process::Command,
+};
+use test_support::{eventually, this_program};
+
+/// # Safety
+/// The library has a function of that name and type.
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+unsafe fn function<F: Copy>(library: *mut c_void, name: &str) -> F {
+    let name = CString::new(name).unwrap();
+    // SAFETY: a handle of `dlopen`, and a name that ends with 0.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    assert!(!address.is_null(), "{name:?}");
+    // SAFETY: the promise of the caller.
+    unsafe { std::mem::transmute_copy(&address) }
+}
+
+/// The role of a child: closes the library, then goes on, forks and ends.
+#[test]
+#[ignore = "a role of the test below"]
+fn close_and_go_on() {
+    type Init = unsafe extern "C" fn(*const rmw_init_options_t, *mut rmw_context_t) -> rmw_ret_t;
+    type CreateNode = unsafe extern "C" fn(*mut rmw_context_t, *const c_char, *const c_char) -> *mut rmw_node_t;
+    let path = std::env::current_exe().unwrap().with_file_name("librmw_gantry.so");
+    let path = CString::new(path.to_str().unwrap()).unwrap();
+    // SAFETY: a string that ends with 0; the initialisers of this library may run on any thread.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    assert!(!library.is_null(), "{path:?}");
+    // SAFETY: `rmw/init.h` and `rmw/rmw.h` have these types.
+    let (init, create_node): (Init, CreateNode) =
+        unsafe { (function(library, "rmw_init"), function(library, "rmw_create_node")) };
+    // SAFETY: zeros are options that are not initialized, and a context that is not.
+    let (mut options, mut context): (rmw_init_options_t, rmw_context_t) = unsafe { std::mem::zeroed() };
+    options.implementation_identifier = c"rmw_gantry".as_ptr();
+    options.domain_id = 99;
+    options.enclave = c"/".as_ptr().cast_mut();
+    (options.allocator, options.discovery_options.allocator) = (malloc(), malloc());
+    // SAFETY: initialized options and a new context.
+    assert_eq!(unsafe { init(&raw const options, &raw mut context) }, RMW_RET_OK);
+    // SAFETY: a context of the library, and strings.
+    let node = unsafe { create_node(&raw mut context, c"closed".as_ptr(), c"/".as_ptr()) };
+    assert!(!node.is_null());
+    let observer = gantry::Node::builder("observer").domain_id(99).build().unwrap();
+    let is_there = || observer.node_names().unwrap().iter().any(|name| name == "/closed");
+    eventually("the node is there", is_there);
+    // SAFETY: no function of the library is called after this.
+    assert_eq!(unsafe { libc::dlclose(library) }, 0);
+    // The control thread of the library goes on: it sees nodes that come and go.
+    for number in 0..20 {
+        drop(gantry::Node::builder(&format!("other_{number}")).domain_id(99).build().unwrap());
+    }
+    assert!(is_there());
+    // SAFETY: the child calls only `_exit`.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = -1;
+    // SAFETY: a child of this process, and an output.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn a_program_that_closes_the_library_under_a_living_context_ends_in_order() {
+    let words = this_program();
+    let mut child = Command::new(&words[0]);
+    child.args(&words[1..]).args(["--exact", "unload::close_and_go_on", "--ignored", "--nocapture"]);
+    let output = child.output().unwrap();
+    assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+}
