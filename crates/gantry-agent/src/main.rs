@@ -75,7 +75,7 @@ enum Command {
     },
     /// Clients on a pseudoterminal, whose path is printed: for emulators
     Pty,
-    /// Clients on a bus of CAN FD
+    /// Clients on a bus of CAN FD, whose adapter may be pulled out and plugged in again
     Can(Bus),
 }
 

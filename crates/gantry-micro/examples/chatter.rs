@@ -10,7 +10,8 @@ use gantry_micro::{
     transport::{SimulatedCan, SocketCan, TcpTransport, UdpTransport, open_serial},
 };
 use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
-use std::{env, error::Error, time::Duration};
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::{env, error::Error, num::NonZeroU32, time::Duration};
 
 const TEXTS: usize = 20;
 const PERIOD_US: u32 = 50_000;
@@ -32,13 +33,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
+/// A number that is another one at each start. By it, the agent tells a program that was started again from a login that
+/// came twice.
+fn draw_boot_nonce() -> Result<Option<NonZeroU32>, Box<dyn Error>> {
+    let mut bytes = [0; 4];
+    getrandom(&mut bytes[..], GetRandomFlags::empty())?;
+    Ok(NonZeroU32::new(u32::from_ne_bytes(bytes)))
+}
+
 fn chatter<T: Transport, const MTU: usize, const HISTORY: usize>(
     transport: T,
     memory: &mut Memory<MTU, HISTORY>,
 ) -> Result<(), Box<dyn Error>> {
     let (publisher, subscription) = (Publisher::<Text>::new(), Subscription::<Text, 8, 64>::new());
     let key = ClientKey(std::process::id().to_be_bytes());
-    let mut client = Client::new(transport, memory, Node { name: "chatter", domain_id: 0, key, boot_nonce: None });
+    let node = Node { name: "chatter", domain_id: 0, key, boot_nonce: draw_boot_nonce()? };
+    let mut client = Client::new(transport, memory, node);
     client.create_publisher(&publisher, "chatter", Qos::DEFAULT)?;
     client.create_subscription(&subscription, "chatter", Qos::DEFAULT)?;
     let start = std::time::Instant::now();

@@ -14,6 +14,7 @@ use gantry_micro::{
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response};
 use static_cell::StaticCell;
 
+/// Without a boot nonce: the machine that QEMU emulates has no noise source. A board that has one draws it at boot.
 const NODE: Node<'static> = Node { name: "benchmark", domain_id: 0, key: ClientKey(*b"gbmk"), boot_nonce: None };
 const QOS: Qos = if IS_RELIABLE { Qos::DEFAULT } else { Qos::SENSOR_DATA };
 /// The messages of each publisher, subscription, service and client.

@@ -18,6 +18,7 @@ use gantry_msgs::{
 };
 use static_cell::StaticCell;
 
+/// Without a boot nonce: the machine that QEMU emulates has no noise source. A board that has one draws it at boot.
 const NODE: Node<'static> = Node { name: "robot", domain_id: 0, key: ClientKey(*b"robo"), boot_nonce: None };
 const IMU_PERIOD_US: u32 = 20_000;
 const SYNCHRONISE_PERIOD_US: u32 = 10_000_000;

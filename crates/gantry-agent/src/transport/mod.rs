@@ -1,6 +1,7 @@
 //! Transports: the ways to clients.
 
 mod can;
+mod device;
 mod serial;
 mod stream;
 mod tcp;

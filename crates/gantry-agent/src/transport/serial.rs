@@ -1,11 +1,13 @@
 //! Serial lines and pseudoterminals, with the framing of DDS-XRCE.
 
-use super::stream::Stream;
+use super::{
+    device::{Device, Open},
+    stream::Stream,
+};
 use crate::{
     agent::{Agent, Port},
     error::{Error, Result},
     link::{PeerAddress, Transport},
-    lock::lock,
     threads,
 };
 use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};
@@ -18,15 +20,12 @@ use std::{
     io,
     os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex, PoisonError},
+    sync::Arc,
     thread::JoinHandle,
-    time::Duration,
 };
 
 /// The longest message that is taken, in bytes.
 const MAX_BYTES: usize = 16 << 10;
-/// A device that is gone, such as an adapter that was pulled out, is looked for so often.
-const RETRY: Duration = Duration::from_millis(250);
 
 /// Clients on a serial line, until this is dropped. Several can share a line: each has an address in the frames.
 #[derive(Debug)]
@@ -40,15 +39,7 @@ pub struct Serial {
 
 struct Shared {
     name: String,
-    state: Mutex<State>,
-    ending: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    /// The open line.
-    stream: Option<Arc<Stream>>,
-    is_ending: bool,
+    device: Device,
 }
 
 impl Serial {
@@ -66,7 +57,8 @@ impl Serial {
             Error::Open { what: format!("serial line {} at {baud} baud", path.display()), source, advice }
         })?;
         let of_thread = path.to_owned();
-        Self::start(agent, path.to_owned(), line, None, Some(Box::new(move || open_device(&of_thread, baud))))
+        let open = move || Stream::new(open_device(&of_thread, baud)?);
+        Self::start(agent, path.to_owned(), line, None, Some(Box::new(open)))
     }
 
     /// Makes a pseudoterminal and takes clients on it: a program, such as an emulator, opens [`Self::path`].
@@ -87,16 +79,14 @@ impl Serial {
         path: PathBuf,
         line: OwnedFd,
         other_end: Option<OwnedFd>,
-        again: Option<Reopen>,
+        open: Option<Open>,
     ) -> Result<Serial> {
         let failed = |source| Error::Thread { what: "a serial line", source };
-        let stream = Arc::new(Stream::new(line).map_err(failed)?);
-        let state = Mutex::new(State { stream: Some(stream.clone()), is_ending: false });
-        let shared = Arc::new(Shared { name: format!("serial {}", path.display()), state, ending: Condvar::new() });
+        let device = Device::new(Stream::new(line).map_err(failed)?);
+        let shared = Arc::new(Shared { name: format!("serial {}", path.display()), device });
         let port = agent.attach(shared.clone());
         let of_thread = shared.clone();
-        let thread =
-            threads::spawn("serial", move || of_thread.run(stream, &port, again.as_deref())).map_err(failed)?;
+        let thread = threads::spawn("serial", move || of_thread.run(&port, open.as_ref())).map_err(failed)?;
         Ok(Serial { path, shared, thread: Some(thread), _other_end: other_end })
     }
 
@@ -106,8 +96,6 @@ impl Serial {
         &self.path
     }
 }
-
-type Reopen = Box<dyn Fn() -> io::Result<OwnedFd> + Send>;
 
 fn open_device(path: &Path, baud: u32) -> io::Result<OwnedFd> {
     let line = open(path, OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
@@ -138,12 +126,12 @@ fn make_raw(line: impl AsFd, baud: Option<u32>) -> io::Result<()> {
 }
 
 impl Shared {
-    fn run(&self, mut stream: Arc<Stream>, port: &Port, again: Option<&(dyn Fn() -> io::Result<OwnedFd> + Send)>) {
+    fn run(&self, port: &Port, open: Option<&Open>) {
         let mut buffer = vec![0; MAX_BYTES];
-        loop {
+        self.device.run(port, open, |stream| {
             let mut decoder = SerialDecoder::new(SerialEncoder::AGENT);
             let mut told = SerialCounters::default();
-            let ended = stream.run(
+            stream.run(
                 &mut |mut bytes| {
                     while let Some(frame) = decoder.decode(&mut bytes, &mut buffer) {
                         port.receive(PeerAddress::Number(frame.source.into()), frame.message);
@@ -152,30 +140,8 @@ impl Shared {
                 },
                 &mut || port.has_room_for_all(),
                 &mut || true,
-            );
-            let Err(error) = ended else { return };
-            port.failed(&error);
-            lock(&self.state).stream = None;
-            let Some(reopened) = again.and_then(|again| self.reopen(again)) else { return };
-            stream = reopened;
-            port.restored();
-        }
-    }
-
-    /// Waits until the device is there again; `None` at the end.
-    fn reopen(&self, again: &dyn Fn() -> io::Result<OwnedFd>) -> Option<Arc<Stream>> {
-        let mut state = lock(&self.state);
-        loop {
-            if state.is_ending {
-                return None;
-            }
-            if let Ok(stream) = again().and_then(Stream::new) {
-                let stream = Arc::new(stream);
-                state.stream = Some(stream.clone());
-                return Some(stream);
-            }
-            state = self.ending.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner).0;
-        }
+            )
+        });
     }
 }
 
@@ -196,15 +162,7 @@ fn tell_defects(port: &Port, told: SerialCounters, now: SerialCounters) -> Seria
 
 impl Drop for Serial {
     fn drop(&mut self) {
-        let stream = {
-            let mut state = lock(&self.shared.state);
-            state.is_ending = true;
-            state.stream.take()
-        };
-        if let Some(stream) = stream {
-            stream.end();
-        }
-        self.shared.ending.notify_all();
+        self.shared.device.end();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -214,18 +172,16 @@ impl Drop for Serial {
 impl Transport for Shared {
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
         let PeerAddress::Number(number) = peer else { return Err(io::ErrorKind::AddrNotAvailable.into()) };
-        let stream = lock(&self.state).stream.clone().ok_or(io::ErrorKind::NotConnected)?;
         let mut encoder =
             SerialEncoder::new(SerialEncoder::AGENT, number as u8, message.len()).map_err(io::Error::other)?;
         // At most two bytes for each one, behind the flag.
         let mut frame = vec![0; 2 * (message.len() + 8)];
         let length = encoder.encode(message, &mut frame);
-        stream.send(frame.get(..length).unwrap_or_default())
+        self.device.send(frame.get(..length).unwrap_or_default())
     }
 
     fn has_room(&self, _peer: PeerAddress) -> bool {
-        // On a line that is gone, sending fails.
-        lock(&self.state).stream.as_ref().is_none_or(|stream| stream.has_room())
+        self.device.has_room()
     }
 
     fn max_message_bytes(&self) -> usize {

@@ -53,7 +53,7 @@ impl Udp {
         let port = agent.attach(Arc::new(Socket(socket)));
         let is_ending = Arc::new(AtomicBool::new(false));
         let of_thread = is_ending.clone();
-        let thread = threads::spawn("udp", move || receive(&receiver, &port, &of_thread))
+        let thread = threads::spawn("udp", move || receive(|buffer| receiver.recv_from(buffer), &port, &of_thread))
             .map_err(|source| Error::Thread { what: "UDP", source })?;
         Ok(Udp { address, is_ending, thread: Some(thread) })
     }
@@ -65,11 +65,16 @@ impl Udp {
     }
 }
 
-fn receive(socket: &UdpSocket, port: &Port, is_ending: &AtomicBool) {
+/// Gives the port what a socket receives, until the end.
+fn receive(
+    mut receive_from: impl FnMut(&mut [u8]) -> io::Result<(usize, SocketAddr)>,
+    port: &Port,
+    is_ending: &AtomicBool,
+) {
     let mut buffer = vec![0; MAX_BYTES];
     let mut is_failing = false;
     loop {
-        let received = socket.recv_from(&mut buffer);
+        let received = receive_from(&mut buffer);
         if is_ending.load(Acquire) {
             return;
         }
@@ -127,5 +132,59 @@ impl Transport for Socket {
 
     fn name(&self) -> &str {
         "udp"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Level, Log};
+    use rustix::io::Errno;
+    use std::sync::Mutex;
+
+    /// A transport that notes what is sent.
+    #[derive(Default)]
+    struct Sent(Mutex<Vec<Vec<u8>>>);
+
+    impl Transport for Sent {
+        fn send(&self, _peer: PeerAddress, message: &[u8]) -> io::Result<()> {
+            self.0.lock().unwrap().push(message.to_vec());
+            Ok(())
+        }
+
+        fn max_message_bytes(&self) -> usize {
+            MAX_BYTES
+        }
+
+        fn name(&self) -> &str {
+            "failing"
+        }
+    }
+
+    #[test]
+    fn a_socket_that_fails_is_read_again_and_said_to_fail_once() {
+        let lines = Arc::<Mutex<Vec<String>>>::default();
+        let log = lines.clone();
+        let log = Log::new(Level::Info, move |_, line| log.lock().unwrap().push(line.to_owned()));
+        let agent = Agent::new(Config { log: Arc::new(log), ..Config::default() }).unwrap();
+        let transport = Arc::new(Sent::default());
+        let (port, is_ending) = (agent.attach(transport.clone()), AtomicBool::new(false));
+        // A question about the agent after three failures.
+        let question = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
+        let mut left = vec![Ok(&question[..]), Err(Errno::NOBUFS), Err(Errno::NETDOWN), Err(Errno::NETDOWN)];
+        let next = |buffer: &mut [u8]| {
+            let Some(next) = left.pop() else {
+                is_ending.store(true, Release);
+                return Ok((0, ([127, 0, 0, 1], 1).into()));
+            };
+            let bytes = next?;
+            buffer[..bytes.len()].copy_from_slice(bytes);
+            Ok((bytes.len(), ([127, 0, 0, 1], 1).into()))
+        };
+        receive(next, &port, &is_ending);
+        assert_eq!(transport.0.lock().unwrap().len(), 1, "the question has no answer");
+        let lines = lines.lock().unwrap();
+        let count = |words: &str| lines.iter().filter(|line| line.contains(words)).count();
+        assert_eq!((count("failing: failed"), count("failing: works again")), (1, 1), "{lines:?}");
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     firmware::echo,
-    neighbours::{of_any_domain, storm},
     sessions::create_client,
+    storms::{LONGEST_GAP, of_any_domain, storm},
     support::agent,
 };
 use gantry_agent::{Agent, Can, CanFrame, CanTiming, Config};
@@ -13,8 +13,10 @@ use gantry_micro::{
 };
 use gantry_xrce::wire::SessionId;
 use rustix::{
-    io::{read, write},
-    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with, sockopt},
+    io::{Errno, read, write},
+    net::{
+        AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with, socketpair, sockopt,
+    },
     process::{Pid, Signal, kill_process},
 };
 use std::{
@@ -26,10 +28,10 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering::*},
+        atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 use tempfile::TempDir;
 use test_support::{PATIENCE, eventually};
@@ -37,6 +39,7 @@ use test_support::{PATIENCE, eventually};
 test_support::tests!(
     two_clients_share_a_simulated_bus,
     clients_survive_a_killed_agent_on_the_bus,
+    an_interface_that_comes_back_is_opened_again,
     frames_are_sent_in_the_order_of_their_identifiers,
     a_saturated_bus_holds_up_those_with_higher_identifiers_until_it_is_free,
     a_node_that_does_not_read_loses_frames_and_harms_nobody,
@@ -158,15 +161,21 @@ fn storms_on_a_bus_leave_others_their_data() {
     let mut hostile = rig.client(9);
     let login = create_client(SessionId::CLIENT, 0x0d00_0904, &[]);
     let (storm, theft) = (storm(1), create_client(SessionId::CLIENT, KEY, &[]));
-    let mut sent = 0;
+    let (mut sent, mut talks, mut longest) = (0, 0, Duration::ZERO);
     echo(rig.client(7), memory(), KEY, "/amid_can", |talk| {
-        for number in 0..50 {
+        talk("connected");
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(5) {
             for message in [&login, &storm, &theft] {
                 sent += u32::from(hostile.send(message).unwrap());
             }
-            talk(&number.to_string());
+            let asked = Instant::now();
+            talk(&talks.to_string());
+            (talks, longest) = (talks + 1, longest.max(asked.elapsed()));
+            thread::sleep(Duration::from_millis(20).saturating_sub(asked.elapsed()));
         }
     });
+    assert!(talks >= 25 && longest < LONGEST_GAP, "{talks} texts came back, one after {longest:?}");
     assert!(sent >= 20, "the bus took {sent} messages of the storm");
     assert!(rig.has_logged("has the key of"), "the theft came to nothing");
 }
@@ -199,6 +208,43 @@ fn clients_survive_a_killed_agent_on_the_bus() {
         assert!(second.wait().unwrap().success());
     });
     assert!(!path.exists(), "the socket is left behind");
+}
+
+/// The agent's end of a bus, which does not block, and the client's.
+fn line() -> (OwnedFd, Raw) {
+    let (line, end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
+    rustix::io::ioctl_fionbio(&line, true).unwrap();
+    sockopt::set_socket_timeout(&end, sockopt::Timeout::Recv, Some(PATIENCE)).unwrap();
+    (line, Raw(end))
+}
+
+fn an_interface_that_comes_back_is_opened_again() {
+    let (agent, _udp, lines) = agent(Config::default());
+    let count = |words: &str| lines.lock().unwrap().iter().filter(|line| line.contains(words)).count();
+    let login = create_client(SessionId::CLIENT, 0x0908, &[]);
+    let frame = [&[login.len() as u8][..], &login].concat();
+    let log_in = |end: &Raw| {
+        end.send(7, &frame);
+        assert_eq!(end.receive().map(|(identifier, _)| identifier), Some(7));
+    };
+    let plugged = Arc::<Mutex<Option<OwnedFd>>>::default();
+    let (of_agent, tries) = (plugged.clone(), Arc::<AtomicUsize>::default());
+    let of_test = tries.clone();
+    let open = move || {
+        tries.fetch_add(1, Relaxed);
+        of_agent.lock().unwrap().take().ok_or_else(|| Errno::NODEV.into())
+    };
+    let (first, end) = line();
+    let _can = Can::over(&agent, first, open).unwrap();
+    log_in(&end);
+    drop(end);
+    eventually("it is looked for several times", || of_test.load(Relaxed) > 2);
+    assert_eq!((count("can test: failed"), count("works again")), (1, 0));
+    let (second, end) = line();
+    *plugged.lock().unwrap() = Some(second);
+    eventually("it is back", || count("can test: works again") == 1);
+    log_in(&end);
+    assert_eq!(count("can test: failed"), 1);
 }
 
 fn frames_are_sent_in_the_order_of_their_identifiers() {

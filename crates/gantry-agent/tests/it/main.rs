@@ -11,12 +11,15 @@ mod can;
 mod firmware;
 mod hostile;
 mod logins;
+mod memory;
 mod neighbours;
 mod objects;
+mod program;
 mod saturation;
 mod services;
 mod sessions;
 mod storeys;
+mod storms;
 mod streams;
 mod support;
 mod threads;
@@ -40,12 +43,15 @@ fn main() -> ExitCode {
             firmware::TESTS,
             hostile::TESTS,
             logins::TESTS,
+            memory::TESTS,
             neighbours::TESTS,
             objects::TESTS,
+            program::TESTS,
             saturation::TESTS,
             services::TESTS,
             sessions::TESTS,
             storeys::TESTS,
+            storms::TESTS,
             streams::TESTS,
             threads::TESTS,
             topics::TESTS,

@@ -1,109 +1,34 @@
 //! Clients that take all that they get, beside one that behaves: it keeps its session and its data.
 
 use crate::{
-    services::REQUESTER,
     sessions::create_client,
-    support::{GOOD, PARTICIPANT, TestClient, Told, Wire, agent, host, pipe, socket, stopped_agent},
-    transports::{SerialWire, TcpWire, exchange},
+    storms::{of_any_domain, storm},
+    support::{GOOD, TestClient, Wire, host, pipe, stopped_agent},
+    transports::TcpWire,
 };
 use gantry::Qos;
-use gantry_agent::{Config, DomainChoice, Limits, Serial, Tcp};
-use gantry_msgs::{
-    rcl_interfaces::{
-        msg::Parameter,
-        srv::{SetParameters, SetParameters_Request},
-    },
-    std_msgs::msg::UInt32,
-};
+use gantry_agent::{Config, Limits, Tcp};
+use gantry_msgs::std_msgs::msg::UInt32;
 use gantry_xrce::wire::{
-    ByteOrder, Create, Entity, Flags, Header, MessageBuilder, Object, ObjectId, ObjectRequest, Owner, Participant,
-    RequestId, Service, SessionId, StatusAgent, StatusValue, StreamId, SubmessageId, WriteData, parse,
+    ByteOrder, Flags, Header, MessageBuilder, ObjectId, ObjectRequest, RequestId, SessionId, StatusAgent, StatusValue,
+    StreamId, SubmessageId, WriteData, parse,
 };
-use std::{net::UdpSocket, time::Duration};
+use std::{io::Read, time::Duration};
 use test_support::{PATIENCE, eventually};
 
 test_support::tests!(
-    storms_over_udp_leave_others_their_data,
-    storms_over_tcp_leave_others_their_data,
-    storms_on_a_serial_line_leave_others_their_data,
     creations_have_a_rate,
     a_message_has_limited_requests,
     a_login_with_the_key_of_another_host_waits_for_its_silence,
+    a_message_with_the_key_of_another_host_waits_for_its_silence,
     a_silent_reader_gets_few_messages,
     the_logins_of_one_host_leave_places_to_others,
     ended_connections_of_one_host_leave_places_to_others,
-    a_host_that_begins_one_session_after_the_other_is_refused,
-    data_writers_have_limited_memory,
-    requesters_have_limited_memory
+    silent_connections_of_one_host_leave_room_for_others,
+    a_host_that_begins_one_session_after_the_other_is_refused
 );
 
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
-const STRING: &str = "std_msgs::msg::dds_::String_";
-
-/// An agent whose clients choose their domains.
-pub fn of_any_domain() -> Config {
-    Config { domain: DomainChoice::AsAsked, ..Config::default() }
-}
-
-/// A message that replaces a participant again and again, each time by one of another domain.
-pub fn storm(creations: u16) -> Vec<u8> {
-    let mut memory = vec![0; 64 * usize::from(creations) + 64];
-    let header = Header::streamless(SessionId::CLIENT);
-    let mut builder = MessageBuilder::new(&mut memory, &header, ByteOrder::Little).unwrap();
-    for number in 0..creations {
-        let entity = Entity::Participant(Participant::default());
-        let object = Object::binary(entity, Owner::Domain(20 + (number % 8) as i16));
-        let request = ObjectRequest { request: RequestId(100 + number), object: PARTICIPANT };
-        builder.add(Flags::REPLACE, &Create { request, object }).unwrap();
-    }
-    let length = builder.bytes();
-    memory.truncate(length);
-    memory
-}
-
-/// The witness exchanges its samples while storms come from another client.
-fn exchange_amid_storms(witness: &mut TestClient, hostile: &mut impl Wire, key: u32, topic: &str) {
-    let begun = witness.told.iter().filter(|told| matches!(told, Told::Connected)).count();
-    hostile.send(&create_client(SessionId::CLIENT, 0x0d00_0000 | key, &[]));
-    let (storm, theft) = (storm(12), create_client(SessionId::CLIENT, key, &[]));
-    let mut subscription = host().create_subscription::<UInt32>(topic, Qos::default()).unwrap();
-    let writer = witness.create_writer(21, &format!("rt/{topic}"), UINT32);
-    for data in 0..50 {
-        hostile.send(&storm);
-        hostile.send(&theft);
-        witness.write(StreamId::RELIABLE, writer, &[], &u32::to_le_bytes(data));
-        witness
-            .until("a sample amid storms", |_| subscription.take().unwrap().is_some_and(|sample| sample.data == data));
-    }
-    exchange(witness, &format!("{topic}_after"));
-    let connected = witness.told.iter().filter(|told| matches!(told, Told::Connected)).count();
-    assert_eq!(connected, begun, "the witness lost its session");
-}
-
-fn storms_over_udp_leave_others_their_data() {
-    let (_agent, udp, _) = agent(of_any_domain());
-    let mut witness = TestClient::open(socket(&udp), 0x0d01);
-    // Another machine, as far as its address tells.
-    let mut hostile = UdpSocket::bind("127.0.0.2:0").unwrap();
-    hostile.connect(udp.address()).unwrap();
-    exchange_amid_storms(&mut witness, &mut hostile, 0x0d01, "amid_udp");
-}
-
-fn storms_over_tcp_leave_others_their_data() {
-    let (agent, _udp, _) = agent(of_any_domain());
-    let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
-    let mut witness = TestClient::open(TcpWire::connect(&tcp), 0x0d02);
-    let mut hostile = TcpWire::connect_from([127, 0, 0, 2].into(), &tcp);
-    exchange_amid_storms(&mut witness, &mut hostile, 0x0d02, "amid_tcp");
-}
-
-fn storms_on_a_serial_line_leave_others_their_data() {
-    let (agent, _udp, _) = agent(of_any_domain());
-    let serial = Serial::pseudoterminal(&agent).unwrap();
-    let mut witness = TestClient::open(SerialWire::open(serial.path(), 1), 0x0d03);
-    let mut hostile = SerialWire::open(serial.path(), 2); // it never reads, so that the witness gets all frames
-    exchange_amid_storms(&mut witness, &mut hostile, 0x0d03, "amid_serial");
-}
 
 fn creations_have_a_rate() {
     let (agent, lines) = stopped_agent(of_any_domain());
@@ -170,6 +95,29 @@ fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
     agent.advance(Duration::from_secs(1));
     thief.send(&create_client(SessionId::CLIENT, KEY, &[]));
     assert!(thief.receive(PATIENCE).is_some());
+}
+
+fn a_message_with_the_key_of_another_host_waits_for_its_silence() {
+    const KEY: u32 = 0x0d11;
+    let (agent, _lines) = stopped_agent(Config::default());
+    let [mut victim, mut thief] = [1, 2].map(|seed| pipe(&agent, GOOD, seed));
+    let is_at = |wire: &str| agent.statistics()[0].address == wire;
+    // A session whose messages have the key: one question is enough to move it on a host.
+    let header = [&[1, 0, 0, 0][..], &KEY.to_be_bytes()].concat();
+    let question = [&header[..], &[2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]].concat();
+    victim.send(&create_client(SessionId(1), KEY, &[]));
+    assert!(victim.receive(PATIENCE).is_some());
+    for _ in 0..5 {
+        thief.send(&question);
+        assert!(thief.receive(Duration::ZERO).is_none() && is_at("pipe 1"));
+        assert!(victim.receive(PATIENCE).is_some(), "its own address is not asked");
+        victim.send(&header);
+        agent.advance(Duration::from_secs(1));
+    }
+    thief.send(&question);
+    agent.advance(Duration::from_secs(1));
+    thief.send(&question);
+    assert!(thief.receive(PATIENCE).is_some() && agent.statistics().len() == 1);
 }
 
 fn a_silent_reader_gets_few_messages() {
@@ -243,6 +191,21 @@ fn ended_connections_of_one_host_leave_places_to_others() {
     assert_eq!(log_in(&mut pipe(&agent, GOOD, 1), 0x0d0c), Some(StatusValue::OK));
 }
 
+fn silent_connections_of_one_host_leave_room_for_others() {
+    let limits = Limits { clients: 8, clients_of_host: 2, ..Limits::default() };
+    let (agent, lines) = stopped_agent(Config { limits, ..Config::default() });
+    let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
+    // Twice as many as clients, which may connect again before their old connections have ended.
+    let _silent = [(); 4].map(|()| TcpWire::connect_from([127, 0, 0, 2].into(), &tcp));
+    let mut next = TcpWire::connection_from([127, 0, 0, 2].into(), &tcp);
+    next.set_read_timeout(Some(PATIENCE)).unwrap();
+    assert!(matches!(next.read(&mut [0]), Ok(0)), "the connection is taken");
+    // It would end without a session, too, but later, and for another reason.
+    let is_said = || lines.lock().unwrap().iter().any(|line| line.contains("4 connections from its address"));
+    eventually("the refusal is said", is_said);
+    assert_eq!(log_in(&mut TcpWire::connect(&tcp), 0x0d12), Some(StatusValue::OK), "another host");
+}
+
 fn a_host_that_begins_one_session_after_the_other_is_refused() {
     let limits = Limits { clients_of_host: 2, ..Limits::default() };
     let (agent, _lines) = stopped_agent(Config { limits, ..Config::default() });
@@ -259,48 +222,4 @@ fn a_host_that_begins_one_session_after_the_other_is_refused() {
     assert_eq!(log_in(&mut pipe(&agent, GOOD, 2), 0x0d0e), Some(StatusValue::OK), "another host");
     agent.advance(Duration::from_secs(1));
     assert_eq!(log_in(&mut wire, 0x0d0d), Some(StatusValue::OK));
-}
-
-fn data_writers_have_limited_memory() {
-    let limits = Limits { writer_bytes: 1 << 20, ..Limits::default() };
-    let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
-    let mut client = TestClient::open(socket(&udp), 0x0d0a);
-    let writers: Vec<_> =
-        (1..=8).map(|number| client.create_writer(number, &format!("rt/fills{number}"), STRING)).collect();
-    let mut other = TestClient::open(socket(&udp), 0x0d0b);
-    let text = |letters: usize| [&(letters as u32 + 1).to_le_bytes()[..], &vec![b'x'; letters], &[0]].concat();
-    let is_told = || lines.lock().unwrap().iter().any(|line| line.contains("--max-memory"));
-    // The histories together, 100 samples of 1500 bytes each, are longer than that.
-    for number in 0..900 {
-        client.write(StreamId::RELIABLE, writers[number % 8], &[], &text(1500));
-        client.spin(Duration::ZERO);
-    }
-    client.until("a refusal", |_| is_told());
-    exchange(&mut other, "beside_the_full");
-}
-
-fn requesters_have_limited_memory() {
-    let limits = Limits { writer_bytes: 1 << 20, ..Limits::default() };
-    let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
-    // A server that takes nothing.
-    let _service = host().create_service::<SetParameters>("/left").unwrap();
-    let mut client = TestClient::open(socket(&udp), 0x0d0f);
-    let name = "rcl_interfaces::srv::dds_::SetParameters";
-    let (request_type, reply_type) = (format!("{name}_Request_"), format!("{name}_Response_"));
-    let service = Service {
-        name: "left",
-        request_type: &request_type,
-        reply_type: &reply_type,
-        request_topic: Some("rq/leftRequest"),
-        reply_topic: Some("rr/leftReply"),
-    };
-    assert_eq!(client.create(REQUESTER, Entity::Requester(service), Owner::Object(PARTICIPANT)), StatusValue::OK);
-    let request =
-        SetParameters_Request { parameters: vec![Parameter { name: "x".repeat(1500), ..Parameter::default() }] };
-    let request = gantry_cdr::Message::to_cdr(&request).unwrap().split_off(4); // without the header of its encoding
-    for _ in 0..900 {
-        client.write(StreamId::RELIABLE, REQUESTER, &[], &request);
-        client.spin(Duration::ZERO);
-    }
-    client.until("a refusal", |_| lines.lock().unwrap().iter().any(|line| line.contains("--max-memory")));
 }

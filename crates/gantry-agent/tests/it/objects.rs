@@ -3,16 +3,18 @@
 use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, Told, WRITER, agent, host, socket};
 use gantry::TypeDescription;
 use gantry_agent::{Config, DomainChoice, Limits};
+use gantry_msgs::std_msgs::msg::UInt32;
 use gantry_xrce::{
     session::Disconnected,
     wire::{
-        DataWriter, Entity, Flags, Group, Object, ObjectId, ObjectKind, Owner, Participant, Representation, Service,
-        StatusValue, StreamId, Topic,
+        DataWriter, Entity, Flags, Group, Object, ObjectId, ObjectKind, Owner, Participant, Qos, QosFlags,
+        Representation, Service, StatusValue, StreamId, Topic, WriterQos,
     },
 };
 
 test_support::tests!(
     an_object_that_exists_is_reused_replaced_or_refused,
+    replacing_an_object_by_an_equal_one_keeps_its_node_and_its_publisher,
     references_are_checked,
     references_other_than_of_participants_are_refused,
     unknown_types_are_refused_with_advice,
@@ -52,6 +54,36 @@ fn an_object_that_exists_is_reused_replaced_or_refused() {
     }
     assert_eq!(client.delete(TOPIC), StatusValue::OK);
     assert_eq!(client.delete(TOPIC), StatusValue::UNKNOWN_REFERENCE);
+}
+
+fn replacing_an_object_by_an_equal_one_keeps_its_node_and_its_publisher() {
+    let (agent, udp, lines) = agent(Config::default());
+    let mut client = TestClient::open(socket(&udp), 0x0209);
+    let count = |words: &str| lines.lock().unwrap().iter().filter(|line| line.contains(words)).count();
+    let mut subscription =
+        host().create_subscription::<UInt32>("/replaced", gantry::Qos::default().keep_last(10)).unwrap();
+    let writer = client.create_writer(1, "rt/replaced", "std_msgs::msg::dds_::UInt32_");
+    let qos = Qos { flags: QosFlags::RELIABLE | QosFlags::KEEP_LAST, history_depth: Some(100), ..Qos::default() };
+    let equal = DataWriter { topic: TOPIC, qos: Some(WriterQos { common: qos, ownership_strength: None }) };
+    let equal = Object::binary(Entity::DataWriter(equal), Owner::Object(PUBLISHER));
+    let mut publishers = Vec::new();
+    for number in 0..3_u8 {
+        assert_eq!(client.create_as(Flags::REPLACE, writer, equal), StatusValue::OK);
+        client.write(StreamId::RELIABLE, writer, &[], &[number, 0, 0, 0]);
+        client.until("a sample", |_| {
+            let sample = subscription.take().unwrap();
+            publishers.extend(sample.iter().map(|sample| sample.message_info().publisher_gid));
+            sample.is_some()
+        });
+    }
+    assert!(publishers.iter().all(|gid| *gid == publishers[0]), "{publishers:?}");
+    assert_eq!(count("publishes /replaced"), 1);
+    // The objects of a participant go: a board that was reset creates those that it needs.
+    let participant = Participant { domain_reference: None, name: Some("micro") };
+    let participant = Object::binary(Entity::Participant(participant), Owner::Domain(0));
+    assert_eq!(client.create_as(Flags::REPLACE, PARTICIPANT, participant), StatusValue::OK);
+    assert_eq!((count("is node /micro"), agent.statistics()[0].objects), (1, 1));
+    assert_eq!(client.delete(writer), StatusValue::UNKNOWN_REFERENCE);
 }
 
 fn references_are_checked() {

@@ -11,6 +11,7 @@ test_support::tests!(
     a_client_asks_a_server_of_the_host,
     a_client_serves_the_host,
     two_clients_talk_through_the_agent,
+    malformed_requests_and_replies_are_refused,
     requests_without_replies_are_given_up,
     a_server_that_takes_nothing_holds_up_no_request_after_it_takes_again,
     a_service_of_two_types_is_refused
@@ -109,6 +110,37 @@ fn two_clients_talk_through_the_agent() {
     server.write(StreamId::RELIABLE, REPLIER, &[7; 24], &response(true, "nobody"));
     let defective = server.write(StreamId::RELIABLE, REPLIER, &[], &[1, 2, 3]);
     assert_eq!(server.status(defective), StatusValue::INVALID_DATA);
+}
+
+fn malformed_requests_and_replies_are_refused() {
+    let (agent, udp, _) = agent(Config::default());
+    let mut service = host().create_service::<SetBool>("/strict_switch").unwrap();
+    let mut host_client = host().create_client::<SetBool>("/strict_back").unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x0608);
+    create(&mut client, REQUESTER, "strict_switch");
+    create(&mut client, REPLIER, "strict_back");
+    // A boolean is 0 or 1.
+    for body in [&[2][..], &[]] {
+        let request = client.write(StreamId::RELIABLE, REQUESTER, &[], body);
+        assert_eq!(client.status(request), StatusValue::INVALID_DATA, "{body:?}");
+    }
+    client.write(StreamId::RELIABLE, REQUESTER, &[], &[1]);
+    client.until("the first request that arrives", |_| service.take_request().unwrap().is_some_and(|it| it.data()));
+    client.until("a server", |_| host_client.service_is_ready().unwrap());
+    host_client.send_request_copy(&SetBool_Request { data: true }).unwrap();
+    client.until("a request", |client| client.data(REPLIER).len() == 1);
+    let identity = client.data(REPLIER)[0][..24].to_vec();
+    // A text that is longer than the reply, one without its end, one that is no UTF-8, and a boolean.
+    let mut long = response(true, "boo");
+    long[4..8].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+    let endless = [&response(true, "boo")[..11], b"x"].concat();
+    for body in [&long[..], &endless, &[1, 0, 0, 0, 3, 0, 0, 0, 0xff, 0xfe, 0], &[2, 0, 0, 0, 1, 0, 0, 0, 0]] {
+        let reply = client.write(StreamId::RELIABLE, REPLIER, &identity, body);
+        assert_eq!(client.status(reply), StatusValue::INVALID_DATA, "{body:?}");
+    }
+    client.write(StreamId::RELIABLE, REPLIER, &identity, &response(true, "done"));
+    client.until("the reply", |_| host_client.take_response().unwrap().is_some_and(|it| it.message() == "done"));
+    assert_eq!(agent.statistics()[0].counts.refused, 6);
 }
 
 fn requests_without_replies_are_given_up() {

@@ -2,7 +2,7 @@
 
 use super::queue::{Queue, Refused, SlotWriter};
 use super::sequence::Sequence;
-use super::slots::{SlotMessage, Slots, Storage};
+use super::slots::{SlotMessage, Storage};
 use crate::time::Instant;
 
 /// A best-effort output stream. Its slots hold messages until the line takes them; one slot is enough.
@@ -42,10 +42,17 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.write_whole(self.storage.slots(), parts)
     }
 
-    /// The sequence number and the oldest message, which leaves the stream.
+    /// The sequence number and the oldest message, which leaves the stream. An empty stream does not ask for its slots.
     pub fn next_to_send(&mut self, now: Instant) -> Option<(Sequence, SlotMessage<'_>)> {
+        if !self.is_ready() {
+            return None;
+        }
         let slots = self.storage.slots();
-        let (sequence, message) = Self::take(&mut self.queue, &mut self.next, slots, now)?;
+        let index = self.queue.index(&slots, 0);
+        self.queue.remove(&slots, 1);
+        let sequence = self.next;
+        self.next = sequence.plus(1);
+        let message = slots.into_message(index, now)?;
         self.sent = self.sent.wrapping_add(1);
         Some((sequence, message))
     }
@@ -54,22 +61,6 @@ impl<S: Storage> BestEffortOutput<S> {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.queue.len() > 0
-    }
-
-    fn take<'a>(
-        queue: &mut Queue,
-        next: &mut Sequence,
-        slots: Slots<'a>,
-        now: Instant,
-    ) -> Option<(Sequence, SlotMessage<'a>)> {
-        if queue.len() == 0 {
-            return None;
-        }
-        let index = queue.index(&slots, 0);
-        queue.remove(&slots, 1);
-        let sequence = *next;
-        *next = next.plus(1);
-        Some((sequence, slots.into_message(index, now)?))
     }
 
     /// The number of messages that left the stream.

@@ -31,6 +31,12 @@ pub struct InputCounts {
 #[derive(Debug)]
 pub struct ReliableInput<S, A> {
     core: Core,
+    memory: Memory<S, A>,
+}
+
+/// The slots and the buffer, which the stream asks for no earlier than it uses them: a host allocates them then.
+#[derive(Debug)]
+struct Memory<S, A> {
     storage: S,
     buffer: A,
 }
@@ -38,18 +44,18 @@ pub struct ReliableInput<S, A> {
 impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
     /// A stream that expects the sequence number 0.
     pub const fn new(storage: S, buffer: A) -> Self {
-        Self { core: Core::new(), storage, buffer }
+        Self { core: Core::new(), memory: Memory { storage, buffer } }
     }
 
     /// Takes the body of a message, and delivers what is in order now.
     pub fn receive(&mut self, sequence: Sequence, body: &[u8], mut deliver: impl FnMut(Delivery<'_>)) -> Receipt {
-        self.core.receive(self.storage.slots(), self.buffer.as_mut(), sequence, body, &mut deliver)
+        self.core.receive(&mut self.memory, sequence, body, &mut deliver)
     }
 
     /// Takes a heartbeat: the peer has sent the messages up to `last` and keeps those from `first`. Asks for an
     /// acknowledgement.
     pub fn heartbeat(&mut self, first: Sequence, last: Sequence, mut deliver: impl FnMut(Delivery<'_>)) {
-        self.core.heartbeat(self.storage.slots(), self.buffer.as_mut(), first, last, &mut deliver);
+        self.core.heartbeat(&mut self.memory, first, last, &mut deliver);
     }
 
     /// Whether an acknowledgement is to be sent.
@@ -88,7 +94,7 @@ impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
     }
 }
 
-/// The stream without its slots and buffer, so that its code exists once for all sizes.
+/// The stream without its slots and buffer.
 ///
 /// Invariant: bit *i* of `stored` says that the message `next + 1 + i` is in the slot `head + i` modulo the number of
 /// slots.
@@ -119,10 +125,9 @@ impl Core {
         }
     }
 
-    fn receive(
+    fn receive<S: Storage, A: AsMut<[u8]>>(
         &mut self,
-        mut slots: Slots<'_>,
-        buffer: &mut [u8],
+        memory: &mut Memory<S, A>,
         sequence: Sequence,
         body: &[u8],
         deliver: &mut dyn FnMut(Delivery<'_>),
@@ -136,12 +141,12 @@ impl Core {
         if distance == 0 {
             // Messages behind this one are stored or missing: the peer has waited for this one.
             self.due = self.due.max(if self.announced > 1 { Due::Now } else { Due::Soon });
-            self.deliver(buffer, body, deliver);
-            self.deliver_stored(&mut slots, buffer, deliver);
+            self.deliver(&mut memory.buffer, body, deliver);
+            self.deliver_stored(memory, deliver);
             return Receipt::Delivered;
         }
         self.due = Due::Now;
-        let receipt = self.store(slots, distance, body);
+        let receipt = self.store(memory.storage.slots(), distance, body);
         let counter = match receipt {
             Receipt::Duplicate => &mut self.counts.duplicates,
             Receipt::Unstored => &mut self.counts.unstored,
@@ -182,24 +187,32 @@ impl Core {
     }
 
     /// Goes on to the next message, and returns its slot if it is there.
-    fn advance(&mut self, slots: &Slots<'_>) -> Option<u8> {
+    fn advance(&mut self, storage: &mut impl Storage) -> Option<u8> {
         let index = self.head;
         let is_stored = self.stored & 1 != 0;
+        // If no slot holds a message, any slot may be the first.
+        self.head = match self.stored {
+            0 => 0,
+            _ => (self.head + 1).checked_rem(storage.slots().count()).unwrap_or(0),
+        };
         self.stored >>= 1;
-        self.head = (self.head + 1).checked_rem(slots.count()).unwrap_or(0);
         self.next = self.next.plus(1);
         self.announced = self.announced.saturating_sub(1);
         is_stored.then_some(index)
     }
 
     /// After `next` was delivered: delivers those that waited for it.
-    fn deliver_stored(&mut self, slots: &mut Slots<'_>, buffer: &mut [u8], deliver: &mut dyn FnMut(Delivery<'_>)) {
-        while let Some(index) = self.advance(slots) {
-            self.deliver(buffer, slots.reborrow().received(index), deliver);
+    fn deliver_stored<S: Storage, A: AsMut<[u8]>>(
+        &mut self,
+        memory: &mut Memory<S, A>,
+        deliver: &mut dyn FnMut(Delivery<'_>),
+    ) {
+        while let Some(index) = self.advance(&mut memory.storage) {
+            self.deliver(&mut memory.buffer, memory.storage.slots().received(index), deliver);
         }
     }
 
-    fn deliver(&mut self, buffer: &mut [u8], body: &[u8], deliver: &mut dyn FnMut(Delivery<'_>)) {
+    fn deliver(&mut self, buffer: &mut impl AsMut<[u8]>, body: &[u8], deliver: &mut dyn FnMut(Delivery<'_>)) {
         self.counts.received = self.counts.received.wrapping_add(1);
         self.unacknowledged = self.unacknowledged.saturating_add(1);
         for part in Parts(body) {
@@ -209,13 +222,13 @@ impl Core {
                     self.incomplete(length, deliver);
                     deliver(Delivery::Submessages(bytes));
                 }
-                Part::Fragment { bytes, is_last } => match self.assembly.add(buffer, bytes, is_last) {
+                Part::Fragment { bytes, is_last } => match self.assembly.add(buffer.as_mut(), bytes, is_last) {
                     Piece::Middle => {}
                     Piece::Whole(bytes) => deliver(Delivery::Submessages(bytes)),
                     Piece::Incomplete { length } => self.incomplete(length, deliver),
                     Piece::Oversize { length } => {
                         self.counts.oversize = self.counts.oversize.wrapping_add(1);
-                        deliver(Delivery::Oversize { length, max: buffer.len() });
+                        deliver(Delivery::Oversize { length, max: buffer.as_mut().len() });
                     }
                 },
                 Part::Malformed { length } => self.assembly.skip(length),
@@ -231,10 +244,9 @@ impl Core {
         }
     }
 
-    fn heartbeat(
+    fn heartbeat<S: Storage, A: AsMut<[u8]>>(
         &mut self,
-        mut slots: Slots<'_>,
-        buffer: &mut [u8],
+        memory: &mut Memory<S, A>,
         first: Sequence,
         last: Sequence,
         deliver: &mut dyn FnMut(Delivery<'_>),
@@ -255,13 +267,13 @@ impl Core {
         // Stored messages may lead beyond `first`.
         while first.distance_from(self.next).is_some_and(|distance| distance > 0) {
             lost += 1;
-            if let Some(index) = self.advance(&slots) {
+            if let Some(index) = self.advance(&mut memory.storage) {
                 let count = core::mem::take(&mut lost);
                 self.counts.lost = self.counts.lost.wrapping_add(u32::from(count));
                 deliver(Delivery::Lost { count });
                 self.assembly.skip(0);
-                self.deliver(buffer, slots.reborrow().received(index), deliver);
-                self.deliver_stored(&mut slots, buffer, deliver);
+                self.deliver(&mut memory.buffer, memory.storage.slots().received(index), deliver);
+                self.deliver_stored(memory, deliver);
             }
         }
     }

@@ -124,7 +124,12 @@ impl<S: Storage> ReliableOutput<S> {
     /// Takes an acknowledgement: frees the slots of messages that arrived, and marks the missing ones to be sent again.
     /// Returns the number of slots that became free.
     pub fn acknowledged(&mut self, acknowledgement: Acknowledgement, now: Instant) -> u8 {
-        self.core.acknowledged(&mut self.storage.slots(), acknowledgement, now)
+        match self.core.arrived(acknowledgement.first_unacknowledged) {
+            Some(arrived) if self.core.sent > 0 => {
+                self.core.acknowledged(&mut self.storage.slots(), arrived, acknowledgement.missing, now)
+            }
+            _ => 0,
+        }
     }
 
     /// The time to call [`Self::next_to_send`] if nothing is written or acknowledged before.
@@ -269,19 +274,21 @@ impl Core {
         self.deadline.get_or_insert(now.after_us(self.round_trip.timeout_us(self.tries)));
     }
 
-    fn acknowledged(&mut self, slots: &mut Slots<'_>, acknowledgement: Acknowledgement, now: Instant) -> u8 {
-        let Some(arrived) =
-            acknowledgement.first_unacknowledged.distance_from(self.first).filter(|&d| d <= u16::from(self.sent))
-        else {
+    /// The number of messages that an acknowledgement says have arrived; `None` if it is of no use.
+    fn arrived(&mut self, first_unacknowledged: Sequence) -> Option<u8> {
+        let arrived = first_unacknowledged.distance_from(self.first).filter(|&count| count <= u16::from(self.sent));
+        if arrived.is_none() {
             self.counts.useless_acknowledgements = self.counts.useless_acknowledgements.wrapping_add(1);
-            return 0;
-        };
-        let arrived = arrived as u8;
+        }
+        arrived.map(|count| count as u8)
+    }
+
+    fn acknowledged(&mut self, slots: &mut Slots<'_>, arrived: u8, missing: u16, now: Instant) -> u8 {
         if arrived > 0 {
-            self.measure(slots, arrived, acknowledgement.missing != 0, now);
+            self.measure(slots, arrived, missing != 0, now);
             self.free(slots, arrived, now);
         }
-        self.mark_missing(slots, acknowledgement.missing, now);
+        self.mark_missing(slots, missing, now);
         arrived
     }
 

@@ -7,7 +7,10 @@ mod simulated;
 #[cfg(feature = "simulated-can")]
 pub use simulated::{CanFrameBits, CanTiming};
 
-use super::stream::Stream;
+use super::{
+    device::{Device, Open},
+    stream::Stream,
+};
 use crate::{
     agent::{Agent, Port},
     error::{Error, Result},
@@ -54,13 +57,14 @@ pub struct Can {
 
 /// The agent's node on a bus.
 struct Bus {
-    stream: Stream,
+    device: Device,
     name: String,
     has_bit_rate_switch: bool,
 }
 
 impl Can {
-    /// Takes clients on an interface, such as `can0`.
+    /// Takes clients on an interface, such as `can0`. If it goes away, as with its adapter, it is opened again when it
+    /// is back.
     ///
     /// # Errors
     /// The kernel has no CAN, or no interface of this name; the interface is one of classic CAN.
@@ -77,7 +81,7 @@ impl Can {
         };
         // Asked first, because an interface that is not there is another error.
         socket(AddressFamily::CAN, SocketType::RAW, CAN_RAW).map_err(|error| failed(error.into()))?;
-        let socket = CanFdSocket::open(interface).map_err(failed)?;
+        let line = open_interface(interface).map_err(failed)?;
         // Such an interface refuses each frame, and a client would wait for an answer.
         if fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"))
             .is_ok_and(|mtu| mtu.trim() == CLASSIC_MTU)
@@ -88,19 +92,34 @@ impl Can {
                 advice: "; `ip link set` makes it one of CAN FD by `fd on`, or by `mtu 72`",
             });
         }
-        socket.set_nonblocking(true).map_err(failed)?;
-        let line = socket.as_fd().try_clone_to_owned().map_err(failed)?;
-        Ok(Self::start(agent, line, format!("can {interface}"), false)?.0)
+        let of_thread = interface.to_owned();
+        let open = move || new_stream(open_interface(&of_thread)?);
+        Ok(Self::start(agent, line, format!("can {interface}"), false, Some(Box::new(open)))?.0)
     }
 
-    fn start(agent: &Agent, line: OwnedFd, name: String, has_bit_rate_switch: bool) -> Result<(Can, Port)> {
+    /// Takes clients on a line of packets that do not block, as tests have it. `open` is the way to open it again.
+    ///
+    /// # Errors
+    /// Its thread cannot be started.
+    #[cfg(feature = "testing")]
+    pub fn over(agent: &Agent, line: OwnedFd, open: impl Fn() -> io::Result<OwnedFd> + Send + 'static) -> Result<Can> {
+        let open: Open = Box::new(move || new_stream(open()?));
+        Ok(Self::start(agent, line, "can test".to_owned(), false, Some(open))?.0)
+    }
+
+    fn start(
+        agent: &Agent,
+        line: OwnedFd,
+        name: String,
+        has_bit_rate_switch: bool,
+        open: Option<Open>,
+    ) -> Result<(Can, Port)> {
         let failed = |source| Error::Thread { what: "CAN", source };
-        set_socket_send_buffer_size(&line, SEND_BUFFER_BYTES).map_err(|error| failed(error.into()))?;
-        let stream = Stream::of_packets(line, FRAME_BYTES).map_err(failed)?;
-        let bus = Arc::new(Bus { stream, name, has_bit_rate_switch });
+        let device = Device::new(new_stream(line).map_err(failed)?);
+        let bus = Arc::new(Bus { device, name, has_bit_rate_switch });
         let port = agent.attach(bus.clone());
         let (of_thread, its_port) = (bus.clone(), port.clone());
-        let thread = threads::spawn("can", move || of_thread.receive(&its_port)).map_err(failed)?;
+        let thread = threads::spawn("can", move || of_thread.receive(&its_port, open.as_ref())).map_err(failed)?;
         let can = Can {
             bus,
             thread: Some(thread),
@@ -111,8 +130,20 @@ impl Can {
     }
 }
 
+/// Opens an interface of SocketCAN.
+fn open_interface(interface: &str) -> io::Result<OwnedFd> {
+    let socket = CanFdSocket::open(interface)?;
+    socket.set_nonblocking(true)?;
+    socket.as_fd().try_clone_to_owned()
+}
+
+fn new_stream(line: OwnedFd) -> io::Result<Stream> {
+    set_socket_send_buffer_size(&line, SEND_BUFFER_BYTES)?;
+    Stream::of_packets(line, FRAME_BYTES)
+}
+
 impl Bus {
-    fn receive(&self, port: &Port) {
+    fn receive(&self, port: &Port, open: Option<&Open>) {
         let received = &mut |packet: &[u8]| {
             // Other frames belong to other protocols.
             if let Ok(frame) = Frame::parse(packet)
@@ -121,19 +152,22 @@ impl Bus {
                 port.receive(PeerAddress::Number(frame.identifier), message);
             }
         };
-        while let Err(error) = self.stream.run(received, &mut || port.has_room_for_all(), &mut || true) {
-            port.failed(&error);
-            // An interface that is down says so once, and may come up again.
-            if error.kind() != io::ErrorKind::NetworkDown {
-                return;
+        self.device.run(port, open, |stream| {
+            loop {
+                match stream.run(received, &mut || port.has_room_for_all(), &mut || true) {
+                    // An interface that is down says so once, and its socket goes on when it is up again.
+                    Err(error) if error.kind() == io::ErrorKind::NetworkDown => port.failed(&error),
+                    // After other errors, such as of an adapter that is pulled out, the socket belongs to no interface.
+                    ended => return ended,
+                }
             }
-        }
+        });
     }
 }
 
 impl Drop for Can {
     fn drop(&mut self) {
-        self.bus.stream.end();
+        self.bus.device.end();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -147,11 +181,11 @@ impl Transport for Bus {
         let length = can_fd::encode(message, &mut data).map_err(io::Error::other)?;
         let data = data.get(..length).unwrap_or_default();
         let frame = Frame { identifier, has_bit_rate_switch: self.has_bit_rate_switch, data };
-        self.stream.send(&frame.to_bytes().map_err(io::Error::other)?)
+        self.device.send(&frame.to_bytes().map_err(io::Error::other)?)
     }
 
     fn has_room(&self, _peer: PeerAddress) -> bool {
-        self.stream.has_room()
+        self.device.has_room()
     }
 
     fn max_message_bytes(&self) -> usize {

@@ -56,10 +56,15 @@ impl TcpWire {
 
     /// A connection from another machine, as far as its address tells.
     pub fn connect_from(host: Ipv4Addr, tcp: &Tcp) -> Self {
+        Self::over(Self::connection_from(host, tcp))
+    }
+
+    /// As [`Self::connect_from`], without the framing.
+    pub fn connection_from(host: Ipv4Addr, tcp: &Tcp) -> TcpStream {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         bind(&socket, &SocketAddrV4::new(host, 0)).unwrap();
         connect(&socket, &tcp.address()).unwrap();
-        Self::over(socket.into())
+        socket.into()
     }
 
     fn over(line: TcpStream) -> Self {

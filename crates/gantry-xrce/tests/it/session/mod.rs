@@ -2,6 +2,7 @@
 
 mod bench;
 mod cases;
+mod memory;
 
 use bench::{AHEAD_NS, Bench, Told};
 use gantry_xrce::{

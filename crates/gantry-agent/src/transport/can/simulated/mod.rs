@@ -66,7 +66,7 @@ impl Can {
         let (line, end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
             .map_err(|error| Error::Open { what: what(), source: error.into(), advice: "" })?;
         let name = format!("simulated can {}", path.display());
-        let (mut can, port) = Self::start(agent, line, name, timing.has_bit_rate_switch())?;
+        let (mut can, port) = Self::start(agent, line, name, timing.has_bit_rate_switch(), None)?;
         can._simulated = Some(SimulatedBus::start(socket, timing, end, port)?);
         Ok(can)
     }

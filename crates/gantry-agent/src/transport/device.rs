@@ -1,0 +1,89 @@
+//! A device: a line that may go away, such as with its adapter, and is opened again when it is back.
+
+use super::stream::Stream;
+use crate::{agent::Port, lock::lock};
+use std::{
+    io,
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// A device that is gone is looked for so often.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// The way to open a device again.
+pub type Open = Box<dyn Fn() -> io::Result<Stream> + Send>;
+
+/// A device, open or gone.
+pub struct Device {
+    state: Mutex<State>,
+    ending: Condvar,
+}
+
+struct State {
+    /// The open line.
+    stream: Option<Arc<Stream>>,
+    is_ending: bool,
+}
+
+impl Device {
+    pub fn new(stream: Stream) -> Self {
+        Self { state: Mutex::new(State { stream: Some(stream.into()), is_ending: false }), ending: Condvar::new() }
+    }
+
+    /// Runs the line by `run`, until that returns without an error. After an error it opens the device again, if there
+    /// is a way to, and tells the port of both.
+    pub fn run(&self, port: &Port, open: Option<&Open>, mut run: impl FnMut(&Stream) -> io::Result<()>) {
+        let mut current = lock(&self.state).stream.clone();
+        while let Some(stream) = current.take() {
+            let Err(error) = run(&stream) else { return };
+            port.failed(&error);
+            lock(&self.state).stream = None;
+            drop(stream); // a device may be open once only
+            current = open.and_then(|open| self.reopen(open));
+            if current.is_some() {
+                port.restored();
+            }
+        }
+    }
+
+    /// Waits until the device is there again; `None` at the end.
+    fn reopen(&self, open: &Open) -> Option<Arc<Stream>> {
+        let mut state = lock(&self.state);
+        while !state.is_ending {
+            // First a pause: a device that opens and fails at once would keep the thread and the log busy.
+            state = self.ending.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner).0;
+            if !state.is_ending
+                && let Ok(stream) = open()
+            {
+                state.stream = Some(stream.into());
+                return state.stream.clone();
+            }
+        }
+        None
+    }
+
+    /// Sends bytes, all or none. Does not block.
+    pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        let stream = lock(&self.state).stream.clone();
+        stream.ok_or(io::ErrorKind::NotConnected)?.send(bytes)
+    }
+
+    /// Whether the line took all bytes so far. On a line that is gone, sending fails.
+    pub fn has_room(&self) -> bool {
+        lock(&self.state).stream.as_ref().is_none_or(|stream| stream.has_room())
+    }
+
+    /// Ends [`Self::run`].
+    pub fn end(&self) {
+        let stream = {
+            let mut state = lock(&self.state);
+            state.is_ending = true;
+            state.stream.take()
+        };
+        if let Some(stream) = stream {
+            stream.end();
+        }
+        self.ending.notify_all();
+    }
+}

@@ -1,0 +1,221 @@
+//! Storms: messages that cost the agent much, beside a witness that writes at 50 Hz and a client that pings. Both keep
+//! their sessions, and wait for nothing for long.
+
+use crate::{
+    sessions::create_client,
+    support::{PARTICIPANT, PUBLISHER, SUBSCRIBER, TestClient, Told, Wire, agent, host, socket},
+    transports::{SerialWire, TcpWire, exchange},
+};
+use gantry::Qos;
+use gantry_agent::{Config, DomainChoice, Serial, Tcp};
+use gantry_msgs::std_msgs::msg::UInt32;
+use gantry_xrce::wire::{
+    ByteOrder, Create, DataReader, DataWriter, Entity, Flags, Group, Header, MessageBuilder, Object, ObjectId,
+    ObjectKind, ObjectRequest, Owner, Participant, Representation, RequestId, SessionId, StreamId, SubmessageId, Topic,
+    parse,
+};
+use std::{
+    net::UdpSocket,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::atomic::{AtomicBool, Ordering::*},
+    thread,
+    time::{Duration, Instant},
+};
+use test_support::PATIENCE;
+
+test_support::tests!(
+    storms_over_udp_leave_others_their_data,
+    storms_over_tcp_leave_others_their_data,
+    storms_on_a_serial_line_leave_others_their_data
+);
+
+const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
+const PERIOD: Duration = Duration::from_millis(20);
+const DURATION: Duration = Duration::from_secs(5);
+/// The longest time without a sample or an answer: far more than a busy machine takes, and far less than the minute and
+/// the 31 s for which one message could stop an agent.
+pub const LONGEST_GAP: Duration = Duration::from_secs(5);
+
+/// An agent whose clients choose their domains.
+pub fn of_any_domain() -> Config {
+    Config { domain: DomainChoice::AsAsked, ..Config::default() }
+}
+
+/// A message of many creations.
+fn creations(objects: impl IntoIterator<Item = (Flags, ObjectId, Object<'static>)>) -> Vec<u8> {
+    let mut memory = vec![0; 128 << 10];
+    let header = Header::streamless(SessionId::CLIENT);
+    let mut builder = MessageBuilder::new(&mut memory, &header, ByteOrder::Little).unwrap();
+    for ((flags, object, description), number) in objects.into_iter().zip(100..) {
+        let request = ObjectRequest { request: RequestId(number), object };
+        builder.add(flags, &Create { request, object: description }).unwrap();
+    }
+    let length = builder.bytes();
+    assert!(length < 65_500, "no datagram has {length} bytes");
+    memory.truncate(length);
+    memory
+}
+
+/// A message that replaces a participant again and again, each time by one of another domain.
+pub fn storm(count: u16) -> Vec<u8> {
+    creations((0..count).map(|number| {
+        let entity = Entity::Participant(Participant::default());
+        (Flags::REPLACE, PARTICIPANT, Object::binary(entity, Owner::Domain(20 + (number % 8) as i16)))
+    }))
+}
+
+/// A message of participants by reference.
+fn references(count: u16) -> Vec<u8> {
+    creations((0..count).map(|number| {
+        let (kind, representation) = (ObjectKind::PARTICIPANT, Representation::Reference("another"));
+        (Flags::REPLACE, ObjectId::new(1 + number % 8, kind), Object { kind, representation, owner: Owner::Domain(0) })
+    }))
+}
+
+/// A message of data writers or data readers of the witness's topic.
+fn endpoints(kind: ObjectKind, count: u16) -> Vec<u8> {
+    let topic = ObjectId::new(1, ObjectKind::TOPIC);
+    let described = Topic { name: "rt/amid_storms", type_reference: None, type_name: Some(UINT32) };
+    let participant = Object::binary(Entity::Participant(Participant::default()), Owner::Domain(0));
+    let first = [
+        (PARTICIPANT, participant),
+        (topic, Object::binary(Entity::Topic(described), Owner::Object(PARTICIPANT))),
+        (PUBLISHER, Object::binary(Entity::Publisher(Group::default()), Owner::Object(PARTICIPANT))),
+        (SUBSCRIBER, Object::binary(Entity::Subscriber(Group::default()), Owner::Object(PARTICIPANT))),
+    ];
+    let endpoints = (0..count).map(|number| {
+        let object = if kind == ObjectKind::DATA_WRITER {
+            Object::binary(Entity::DataWriter(DataWriter { topic, qos: None }), Owner::Object(PUBLISHER))
+        } else {
+            Object::binary(Entity::DataReader(DataReader { topic, qos: None }), Owner::Object(SUBSCRIBER))
+        };
+        (ObjectId::new(1 + number, kind), object)
+    });
+    creations(first.into_iter().chain(endpoints).map(|(id, object)| (Flags::REPLACE, id, object)))
+}
+
+/// Messages of as many creations as a transport carries in one.
+fn storms(count: u16) -> [Vec<u8>; 4] {
+    let endpoints = |kind| endpoints(kind, count * 3 / 5); // a creation is longer
+    [storm(count), endpoints(ObjectKind::DATA_WRITER), endpoints(ObjectKind::DATA_READER), references(count * 3 / 5)]
+}
+
+/// Asks a question until it is answered: a datagram may be lost among others. Other messages may come before the
+/// answer.
+fn ping(wire: &mut impl Wire) -> Duration {
+    let is_answer = |answer: Vec<u8>| parse(&answer).unwrap().1.any(|part| part.unwrap().id == SubmessageId::INFO);
+    let began = Instant::now();
+    while began.elapsed() < PATIENCE {
+        wire.send(&[0x81, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]);
+        if wire.receive(5 * PERIOD).is_some_and(is_answer) {
+            break;
+        }
+    }
+    began.elapsed()
+}
+
+/// The witness writes for some seconds while `storm` runs again and again, with the number of its run, and another
+/// client pings.
+fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm: impl FnMut(usize) + Send) {
+    let mut subscription = host().create_subscription::<UInt32>("/amid_storms", Qos::default()).unwrap();
+    let writer = witness.create_writer(21, "rt/amid_storms", UINT32);
+    pinger.send(&create_client(SessionId::CLIENT, 0x0d00_0001, &[]));
+    assert!(pinger.receive(PATIENCE).is_some());
+    let is_over = AtomicBool::new(false);
+    let (mut written, mut taken, mut longest_gap) = (0_u32, 0_u32, Duration::ZERO);
+    let slowest_ping = thread::scope(|scope| {
+        scope.spawn(|| (0..).take_while(|_| !is_over.load(Relaxed)).for_each(&mut storm));
+        let pings = scope.spawn(|| {
+            let runs = std::iter::repeat_with(|| is_over.load(Relaxed)).take_while(|is_over| !is_over);
+            runs.map(|_| ping(&mut pinger)).max()
+        });
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let (began, mut last) = (Instant::now(), Instant::now());
+            let mut next = began;
+            while began.elapsed() < DURATION {
+                if Instant::now() >= next && witness.session.write(StreamId::RELIABLE, writer, &[], &[0; 4]).is_ok() {
+                    written += 1;
+                    next = Instant::now() + PERIOD;
+                }
+                witness.spin(next.saturating_duration_since(Instant::now()).min(PERIOD));
+                while subscription.take().unwrap().is_some() {
+                    (longest_gap, last, taken) = (longest_gap.max(last.elapsed()), Instant::now(), taken + 1);
+                }
+            }
+            longest_gap = longest_gap.max(last.elapsed());
+        }));
+        is_over.store(true, Relaxed); // after a panic, too: else the scope would not end
+        result.unwrap_or_else(|panic| resume_unwind(panic));
+        pings.join().unwrap().unwrap_or_default()
+    });
+    assert!(written > 25 && taken > written / 2, "{taken} of {written} samples arrived");
+    assert!(longest_gap < LONGEST_GAP, "no sample came for {longest_gap:?}");
+    assert!(slowest_ping < LONGEST_GAP, "a ping took {slowest_ping:?}");
+}
+
+/// The number of logins of the witness.
+fn logins(witness: &TestClient) -> usize {
+    witness.told.iter().filter(|told| matches!(told, Told::Connected)).count()
+}
+
+fn storms_over_udp_leave_others_their_data() {
+    const KEY: u32 = 0x0d01;
+    let (_agent, udp, _) = agent(of_any_domain());
+    let mut witness = TestClient::open(socket(&udp), KEY);
+    // Other machines, as far as their addresses tell.
+    let at = |host: &str| {
+        let socket = UdpSocket::bind((host, 0)).unwrap();
+        socket.connect(udp.address()).unwrap();
+        socket
+    };
+    let mut hostile = at("127.0.0.2");
+    let storms = storms(2000);
+    Wire::send(&mut hostile, &create_client(SessionId::CLIENT, 0x0d00_0d01, &[]));
+    amid_storms(&mut witness, at("127.0.0.3"), |number| {
+        Wire::send(&mut hostile, &storms[number % storms.len()]);
+        Wire::send(&mut hostile, &create_client(SessionId::CLIENT, KEY, &[]));
+        thread::sleep(PERIOD);
+    });
+    assert_eq!(logins(&witness), 1, "the witness lost its session");
+    exchange(&mut witness, "amid_udp_after");
+}
+
+fn storms_over_tcp_leave_others_their_data() {
+    const KEY: u32 = 0x0d02;
+    const HOSTILE: u32 = 0x0d00_0d02;
+    let (agent, _udp, _) = agent(of_any_domain());
+    let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
+    let mut witness = TestClient::open(TcpWire::connect(&tcp), KEY);
+    let [mut hostile, mut ally, pinger] = [2, 2, 3].map(|host| TcpWire::connect_from([127, 0, 0, host].into(), &tcp));
+    let storms = storms(2000);
+    hostile.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
+    amid_storms(&mut witness, pinger, |number| {
+        hostile.send(&storms[number % storms.len()]);
+        // Another connection names a key whose client is busy. It must not hold the clients that wait for it.
+        ally.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
+        ally.send(&create_client(SessionId::CLIENT, KEY, &[]));
+        hostile.receive(PERIOD);
+        // The session goes on at the connection that has it.
+        hostile.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
+        ally.receive(Duration::ZERO);
+    });
+    assert_eq!(logins(&witness), 1, "the witness lost its session");
+    exchange(&mut witness, "amid_tcp_after");
+}
+
+fn storms_on_a_serial_line_leave_others_their_data() {
+    const KEY: u32 = 0x0d03;
+    let (agent, udp, _) = agent(of_any_domain());
+    let serial = Serial::pseudoterminal(&agent).unwrap();
+    let mut witness = TestClient::open(SerialWire::open(serial.path(), 1), KEY);
+    let mut hostile = SerialWire::open(serial.path(), 2); // it never reads, so that the witness gets all frames
+    let storms = storms(12);
+    hostile.send(&create_client(SessionId::CLIENT, 0x0d00_0d03, &[]));
+    amid_storms(&mut witness, socket(&udp), |number| {
+        hostile.send(&storms[number % storms.len()]);
+        hostile.send(&create_client(SessionId::CLIENT, KEY, &[]));
+        thread::sleep(PERIOD);
+    });
+    assert_eq!(logins(&witness), 1, "the witness lost its session");
+    exchange(&mut witness, "amid_serial_after");
+}
