@@ -17,7 +17,7 @@ use rustix::io::Errno;
 /// The folder of all files.
 pub const FOLDER: &str = "/dev/shm";
 
-/// The id of an endpoint; that of a publisher is the source of its messages.
+/// The id of an endpoint; a publisher's id is the source of its messages.
 pub type Id = [u8; 16];
 
 /// A side of a topic.

@@ -1,5 +1,6 @@
-//! The endpoints of a topic, by zenoh's liveliness tokens: each declares one, and counts those of the other side. A
-//! publisher's own matching status says only whether there is a subscription, and a subscription has none.
+//! The endpoints of a topic, by zenoh's liveliness tokens: each endpoint declares a token, and counts the tokens of the
+//! other side. A publisher's own matching status says only whether there is a subscription, and a subscription has
+//! none.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -73,7 +73,7 @@ struct ZenohPublisher {
     port: Port<'static>,
     presence: Presence,
     message: Message,
-    /// Of the next message, for its source information.
+    /// The number of the next message, for its source information.
     number: u32,
     /// The end of the copy is marked.
     marks: bool,

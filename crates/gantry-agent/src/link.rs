@@ -5,7 +5,7 @@ use std::{fmt, io, net::SocketAddr, sync::Arc};
 /// A client's address on its transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PeerAddress {
-    /// Of UDP and TCP.
+    /// The address of a client over UDP or TCP.
     Socket(SocketAddr),
     /// The address in a serial frame, or the identifier of a CAN frame.
     Number(u32),

@@ -16,8 +16,8 @@ use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 /// An iterator is `Clone`. It may yield shapes with iterators of their own, so that a list in a list needs no temporary
 /// `Vec`.
 ///
-/// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. Of a list by
-/// reference, as `&shapes`, each element that is a message's shape is cloned at each use. The clone of a `Vec` or a
+/// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. If a list is passed
+/// by reference, as `&shapes`, each element that is a message's shape is cloned at each use. The clone of a `Vec` or a
 /// `String` in a shape allocates; the clone of a reference or of an iterator over it does not, nor do texts in a list
 /// by reference.
 #[diagnostic::on_unimplemented(

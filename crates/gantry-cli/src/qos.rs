@@ -127,7 +127,7 @@ impl QosOptions {
 pub struct QosReport {
     reliability: String,
     history: &'static str,
-    /// Of KEEP_LAST.
+    /// The depth of KEEP_LAST.
     depth: u32,
     durability: String,
     lifespan_ns: Option<u64>,

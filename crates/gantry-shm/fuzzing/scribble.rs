@@ -1,8 +1,9 @@
 //! A living domain with a process whose files are damaged while it runs.
 //!
 //! There are three participants: one publishes and one subscribes, both intact; the third does both, and its files and
-//! the board are damaged between (and during) all operations. The intact ones may lose samples of the third, never
-//! those of each other: held samples do not change, and no participant panics, hangs, or exceeds its memory limit.
+//! the board are damaged between (and during) all operations. The intact participants may lose samples of the third,
+//! never samples of each other: held samples do not change, and no participant panics, hangs, or exceeds its memory
+//! limit.
 
 use super::{
     alias_of, bytes_type,

@@ -74,7 +74,7 @@ points! {
     // A process's file.
     /// The new file is locked.
     ProcessLocked,
-    /// Its header is written.
+    /// The header of the new file is written.
     ProcessWritten,
     /// A block's header is written and not yet part of the file's contents.
     BlockWritten,
@@ -170,7 +170,7 @@ mod armed {
     pub(crate) fn point(point: Point) {
         let pass = PASSES[point as usize].fetch_add(1, SeqCst) + 1;
         if FATAL_POINT.load(SeqCst) == point as usize && pass == FATAL_PASS.load(SeqCst) {
-            // As `kill -9` does: at once, in all threads.
+            // Ends the process as `kill -9` does: at once, in all threads.
             let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
             loop {
                 std::hint::spin_loop();

@@ -5,7 +5,7 @@
 //! reader) and the **control path** (join, match, reap).
 //!
 //! # Invariants
-//! Every `SAFETY` comment names the invariants on which it rests; each file's header has those of its own.
+//! Every `SAFETY` comment names the invariants on which it rests; each file's header has the invariants of that file.
 //!
 //! - **I1 one writer.** Every page is mapped writable by its owner alone (`region`, R3). The exception, the board,
 //!   holds hints and counters, no offsets (`board`, B1).

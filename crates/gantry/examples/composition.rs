@@ -3,7 +3,8 @@
 //!
 //! A camera publishes images, a light meter publishes the brightness of each image, and a third node prints it. The
 //! nodes would be the same in processes of their own: only topics join them, and no image is copied in either case.
-//! Each node has its own callback group, whose callbacks run one at a time, beside those of the other nodes.
+//! Each node has its own callback group, whose callbacks run one at a time, in parallel with the callbacks of the other
+//! nodes.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

@@ -122,7 +122,8 @@ struct Joint {
     position_rad: f64,
     velocity_rad_s: f64,
     torque_nm: f64,
-    /// From each measurement to its command. The capacity is that of the whole run: a push must not allocate.
+    /// The time from each measurement to its command. The capacity suffices for the whole run: a push must not
+    /// allocate.
     latencies_ns: Vec<u64>,
     /// The number of cycles that began after the due time of the next one.
     overruns: u64,

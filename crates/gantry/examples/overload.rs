@@ -34,7 +34,7 @@ const BURST: u32 = 10;
 /// The time from one burst to the next.
 const BURST_PERIOD: Duration = Duration::from_millis(5);
 const TIMER_PERIOD: Duration = Duration::from_millis(10);
-/// The capacity of the queues of executors that have one, and of the history that makes its publisher wait.
+/// The capacity of the executors' queues, and of the history that makes its publisher wait.
 const QUEUE: usize = 100;
 /// The growth of memory that is allowed after the warm-up.
 const MAX_GROWTH_KIB: u64 = 4096;

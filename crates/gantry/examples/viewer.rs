@@ -30,7 +30,7 @@ struct Arguments {
     /// File to write; each image overwrites the last one
     #[arg(long, default_value = "image.png")]
     output: PathBuf,
-    /// Continue, and write an image every so many seconds [default: end after the first image]
+    /// Continue, and write an image each time this number of seconds has passed [default: end after the first image]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     every: Option<u32>,
     /// Duration of the run, or of the wait for the first image, in seconds [default: until Ctrl-C]

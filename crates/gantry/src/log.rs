@@ -29,7 +29,7 @@ static IS_ROSOUT_OFF: AtomicBool = AtomicBool::new(false);
 /// The least severity of the events that are printed to standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
-    /// Nothing.
+    /// No event is printed.
     Off,
     /// Errors.
     Error,
@@ -47,7 +47,7 @@ struct Levels {
     default: LogLevel,
     /// Nothing is printed, whatever the levels are.
     is_silent: bool,
-    /// By the name of the logger: `ns.node`. Those below it, with dots, have its level, too.
+    /// The levels by the name of the logger: `ns.node`. Loggers below it in the hierarchy of dots have its level, too.
     loggers: BTreeMap<String, LogLevel>,
 }
 

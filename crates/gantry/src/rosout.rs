@@ -103,7 +103,7 @@ impl Drop for Publishing {
 #[derive(Default)]
 struct Text {
     message: String,
-    /// As ` name=value`.
+    /// The fields of the event, each as ` name=value`.
     fields: String,
     node: Option<String>,
 }

@@ -28,7 +28,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// Its index among those of its kind.
+    /// The index of the endpoint among the endpoints of its kind.
     #[must_use]
     pub fn index(self) -> u32 {
         match self {
@@ -57,8 +57,8 @@ pub struct Source {
     /// The clock of the times in its messages; none if that is CLOCK_MONOTONIC.
     #[serde(default)]
     pub clock: Option<OtherClock>,
-    /// The latencies above which its messages are late and too late, nanoseconds; none: those of the endpoint that
-    /// receives them.
+    /// The latencies above which its messages are late and too late, nanoseconds; none: the limits of the receiving
+    /// endpoint apply.
     #[serde(default)]
     pub limits_ns: Option<(u64, u64)>,
 }
@@ -68,11 +68,12 @@ pub struct Source {
 pub struct ChainLink {
     /// Its name.
     pub chain: String,
-    /// The place of its origin in the payload of messages that are not its first ones: 0 is the beginning.
+    /// The index of the chain's origin in the payload of messages after the first topic of the chain: 0 is the
+    /// beginning of the payload.
     pub slot: u32,
-    /// The messages of the topic are its first ones.
+    /// The chain begins with the messages of the topic.
     pub begins: bool,
-    /// It ends when a subscription to the topic has received.
+    /// The chain ends when a subscription to the topic has received.
     pub ends: bool,
 }
 
@@ -88,7 +89,7 @@ pub struct EndpointPlan {
     /// The topic is a service: a publisher sends its requests, the subscription of the same executor takes their
     /// responses, and a relay serves it.
     pub service: bool,
-    /// Of the subscription of a client, the publisher of its requests, to which its messages are the responses.
+    /// The publisher of a client's requests, in the plan of the subscription that receives the responses.
     #[serde(default)]
     pub answers: Option<Endpoint>,
     /// The publishers of this run whose messages reach a subscription or a relay; 0 if they belong to another program.
@@ -113,20 +114,20 @@ pub struct EndpointPlan {
     pub message: MessageSpec,
     /// The pace of a publisher, and of the publishers from which a subscription or a relay receives.
     pub pace: Pace,
-    /// Messages per second of a publisher, of one without a timer by those that trigger it, or of all publishers from
-    /// which a subscription or a relay receives; 0 if it is not known.
+    /// Messages per second: of a publisher, or of all publishers from which a subscription or a relay receives. A
+    /// publisher without a timer has the rate of the messages that trigger it. 0 if the rate is not known.
     #[serde(default)]
     pub rate_hz: f64,
-    /// The due time of a publisher's first message after the start of the run, nanoseconds; of another endpoint that of
-    /// its only publisher.
+    /// The due time of a publisher's first message after the start of the run, nanoseconds; in the plan of another
+    /// endpoint, the due time of its only publisher.
     pub phase_ns: i64,
     /// Quality of service.
     #[serde(flatten)]
     pub qos: Qos,
     /// The number of endpoints of the other side for which it waits before the start.
     pub expected: u32,
-    /// Above this latency a sample is late, nanoseconds. Of several publishers each has its own, if they can be told
-    /// apart ([`Source::limits_ns`]).
+    /// Above this latency a sample is late, nanoseconds. If the middleware distinguishes publishers, each publisher has
+    /// a limit of its own ([`Source::limits_ns`]).
     pub late_ns: u64,
     /// Above this latency a sample is too late, and not late, nanoseconds.
     pub too_late_ns: u64,
@@ -135,11 +136,11 @@ pub struct EndpointPlan {
     ///
     /// In an executor it is CPU time of the callback's thread; a publisher, too, is busy before it publishes.
     pub work_ns: i64,
-    /// Of a publisher in an executor that has no timer: the subscriptions of its node. It publishes when a message of
-    /// each has come since it published last.
+    /// The triggers of a publisher in an executor that has no timer: subscriptions of its node. The publisher publishes
+    /// when each of them has received a message since the last publish.
     #[serde(default)]
     pub triggers: Vec<Endpoint>,
-    /// In an executor, the chains on whose way it lies.
+    /// The chains of which the endpoint is a part, in an executor.
     #[serde(default)]
     pub chains: Vec<ChainLink>,
 }
@@ -198,7 +199,7 @@ impl EndpointPlan {
     }
 }
 
-/// The busy time of an endpoint for each message, ns: on a round trip that of the relay or the server alone.
+/// The busy time of an endpoint for each message, ns; on a round trip only the relay or the server is busy.
 fn work_ns_of(spec: &RunSpec, endpoint: Endpoint) -> i64 {
     let works = match endpoint {
         Endpoint::Publisher(_) => false,
@@ -213,7 +214,7 @@ fn expected_by(spec: &RunSpec, endpoint: Endpoint) -> u32 {
     match endpoint {
         // The server has all clients, and each client has the server.
         Endpoint::Relay(_) if spec.roundtrip == Roundtrip::Service => spec.publishers,
-        // Each of the two topics of a round trip has one of each.
+        // Each of the two topics of a round trip has one publisher and one subscription.
         Endpoint::Relay(_) => 1,
         _ if matches!(spec.roundtrip, Roundtrip::Both | Roundtrip::Service) => 1,
         Endpoint::Publisher(_) => spec.expected_subscriptions,

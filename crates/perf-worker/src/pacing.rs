@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::SECOND_NS;
 
-/// The pace of a publisher: so many messages in so long a time, at equal distances. The product of both numbers is
-/// below 2^63.
+/// The pace of a publisher: a number of messages in a time, at equal distances. The product of both numbers is below
+/// 2^63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// The number of messages; 0 is as fast as possible.

@@ -25,7 +25,7 @@ pub fn write(bytes: &mut [u8], touch: Touch, id: u64) {
     }
 }
 
-/// Reads a payload according to `touch`. Returns whether it is that of message `id`.
+/// Reads a payload according to `touch`. Returns whether it is the payload of message `id`.
 #[must_use]
 pub fn read(bytes: &[u8], touch: Touch, id: u64) -> bool {
     let value = value(id);

@@ -62,7 +62,7 @@ pub unsafe fn text<'a>(argument: &str, text: *const c_char) -> Result<&'a str> {
 /// It is null.
 ///
 /// # Safety
-/// Null or an initialized value that nobody writes as long as the result is used.
+/// Null or an initialized value that no thread writes as long as the result is used.
 pub unsafe fn argument<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
     // SAFETY: the promise of the caller.
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(name))
@@ -83,7 +83,7 @@ impl<T> Output<'_, T> {
 /// It is null.
 ///
 /// # Safety
-/// Null or memory for a value that nobody else uses as long as the result is used.
+/// Null or memory for a value that no other code uses as long as the result is used.
 pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>> {
     // SAFETY: the promise of the caller; any bytes are a `MaybeUninit`.
     let memory = unsafe { pointer.cast::<MaybeUninit<T>>().as_mut() };
@@ -96,7 +96,7 @@ pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>
 /// It is null.
 ///
 /// # Safety
-/// Null or an initialized value that nobody else uses as long as the result is used.
+/// Null or an initialized value that no other code uses as long as the result is used.
 pub unsafe fn in_out<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T> {
     // SAFETY: the promise of the caller.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::null(name))

@@ -1,8 +1,8 @@
 //! The distribution of ROS 2 whose structs this library knows: Jazzy.
 //!
 //! Structs of other distributions have other layouts under the same names, and the interface has no version. Kilted's
-//! `rmw_init_options_t` lacks `localhost_only`; the introspection of Lyrical's messages has a field more, that of
-//! Iron's one fewer. So the first functions that a program calls look where they run, before they touch a struct.
+//! `rmw_init_options_t` lacks `localhost_only`; the introspection structs of Lyrical have one field more, those in Iron
+//! one field fewer. So the first functions that a program calls check the distribution before they touch a struct.
 
 use crate::{
     failure::{Failure, Result},
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{ffi::CStr, sync::OnceLock};
 
-/// As `ROS_DISTRO` names it.
+/// The name of the distribution in `ROS_DISTRO`.
 const NAME: &str = "jazzy";
 
 /// A function by which a library of ROS 2 shows its age.

@@ -12,9 +12,9 @@ use std::{
 /// A return code other than `RMW_RET_OK`, and the sentence that says why.
 #[derive(Debug)]
 pub struct Failure {
-    /// As `rmw` documents it for the function.
+    /// The code that `rmw` documents for this failure of the function.
     pub code: rmw_ret_t,
-    /// With the values in it, and what to do.
+    /// The sentence with the values in it and what to do next.
     pub sentence: String,
 }
 
@@ -55,7 +55,7 @@ pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t 
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => RMW_RET_OK,
         Ok(Err(failure)) => report(name, failure),
-        Err(panic) => report(name, of_panic(&*panic)),
+        Err(panic) => report(name, failure_from_panic(&*panic)),
     }
 }
 
@@ -80,7 +80,7 @@ fn report(name: &'static CStr, Failure { code, sentence }: Failure) -> rmw_ret_t
     code
 }
 
-fn of_panic(panic: &(dyn Any + Send)) -> Failure {
+fn failure_from_panic(panic: &(dyn Any + Send)) -> Failure {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message");
     Failure::error(format_args!("rmw_gantry panicked, which is a bug of it: {text}"))

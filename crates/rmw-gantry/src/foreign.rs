@@ -82,7 +82,7 @@ pub fn set_error_state(sentence: &CStr, function: &CStr) -> bool {
     true
 }
 
-/// Clears the error state of this thread, which a function of ROS 2 has set and nobody is to see.
+/// Clears the error state of this thread, which a function of ROS 2 has set and the program must not see.
 pub fn reset_error_state() {
     // SAFETY: `rcutils/error_handling.h`: void rcutils_reset_error(void).
     static RESET: Foreign<unsafe extern "C" fn()> = unsafe { Foreign::new(c"librcutils.so", c"rcutils_reset_error") };

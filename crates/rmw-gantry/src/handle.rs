@@ -69,7 +69,8 @@ pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
 /// Frees a handle and its entity.
 ///
 /// # Safety
-/// The handle is a box, its data is a box of its entity (`entity` returned it), and nobody uses either after this.
+/// The handle is a box, its data is a box of its entity (`entity` returned it), and the program does not use them after
+/// this.
 pub unsafe fn free<H: Handle>(handle: *mut H) {
     // SAFETY: the promise of the caller.
     let handle = unsafe { Box::from_raw(handle) };

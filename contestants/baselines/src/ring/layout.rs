@@ -66,7 +66,7 @@ impl Layout {
         self.slot(self.slots())
     }
 
-    /// The memory that is used at most with so many subscriptions.
+    /// The memory that is used at most with this number of subscriptions, in bytes.
     pub fn used_bytes(self, subscriptions: usize) -> usize {
         self.slot(self.depth + subscriptions + 1)
     }

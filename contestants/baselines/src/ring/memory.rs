@@ -1,8 +1,8 @@
 //! The memory of a publisher: slots for messages, and a queue of slots for each subscription.
 //!
 //! Invariants
-//! - R1: one thread, that of the publisher, writes slots, marks them and pushes. One subscription has a place and
-//!   pops from its queue.
+//! - R1: only the publisher's thread writes slots, marks them and pushes. One subscription has a place and pops from
+//!   its queue.
 //! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets
 //!   it before it pushes. The side that popped the slot clears it: the subscription when it has read it, the publisher
 //!   when the queue was full.

@@ -24,7 +24,7 @@ pub struct RingSubscription {
     id: Id,
     layout: Layout,
     bell: Bell,
-    /// Of each publisher its id and its memory.
+    /// The id and the memory of each publisher.
     publishers: Vec<(Id, Reader)>,
     /// The publisher whose turn it is.
     next: usize,

@@ -2,8 +2,8 @@
 //!
 //! A publisher waits while the stream of a subscription is full: RELIABLE and KEEP_ALL.
 //!
-//! Of the phases of a message the copy out of the stream is marked, from its first bytes on. The copy into the stream
-//! is none: it sends and wakes at the same time.
+//! The copy out of the stream is the only phase of a message that is marked, from the first bytes on. The copy into the
+//! stream has no mark: the same system call also sends the message and wakes the reader.
 
 mod link;
 mod publisher;

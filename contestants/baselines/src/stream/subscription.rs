@@ -32,7 +32,7 @@ pub struct StreamSubscription {
 struct Link {
     publisher: Id,
     file: OwnedFd,
-    /// The message that comes, of which so many bytes have been read.
+    /// The message that arrives; `read` is the number of its bytes that have been read.
     message: Vec<u8>,
     read: usize,
     /// The time before its first bytes were read, if it is marked.

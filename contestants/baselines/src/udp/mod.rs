@@ -1,7 +1,7 @@
-//! UDP over the loopback. A message is divided into fragments, as DDS does; one that lacks a fragment is lost.
+//! UDP over the loopback. A message is divided into fragments, as DDS does; a message that lacks a fragment is lost.
 //!
-//! Of the phases of a message the copy out of the socket is marked, from its first fragment on. The copy into the
-//! socket has no mark: it sends and wakes at the same time.
+//! The copy out of the socket is the only phase of a message that is marked, from the first fragment on. The copy into
+//! the socket has no mark: the same system call also sends the message and wakes the reader.
 
 mod fragment;
 mod publisher;

@@ -36,11 +36,11 @@ pub struct Object {
 pub enum Entity {
     /// The node of a participant, and the use of its domain, which ends after it.
     Node(Node, DomainUse),
-    /// Of topics, publishers and subscribers: nothing.
+    /// No entity: topics, publishers and subscribers need none in Gantry.
     None,
-    /// Of a data writer.
+    /// The publisher of a data writer.
     Publisher(Box<GenericPublisher>, WriterMemory),
-    /// Of a data reader, requester or replier.
+    /// The outlet of a data reader, a requester or a replier.
     Outlet(Box<Outlet>),
 }
 

@@ -98,7 +98,7 @@ mod tests {
         Repr(Value::Message(test.view(&body).unwrap_or_else(|_| panic!("it can be read")))).to_string()
     }
 
-    /// What Python 3.11 prints.
+    /// The expected texts are the output of Python 3.11.
     #[test]
     fn values_are_printed_as_python_prints_them() {
         for (definition, values, expected) in [

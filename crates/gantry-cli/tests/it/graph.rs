@@ -84,7 +84,7 @@ fn a_topic_is_shown_as_ros_2_shows_it() {
     let [publisher] = &node.publishers_info_by_topic("chatter").unwrap()[..] else { panic!("one publisher") };
     let [subscription] = &node.subscriptions_info_by_topic("chatter").unwrap()[..] else { panic!("one subscription") };
     let (hash, gids) = (publisher.rihs01().unwrap(), [publisher.endpoint_gid, subscription.endpoint_gid]);
-    // What `ros2 topic info -v` of Jazzy prints for such endpoints, with their own hash and gids.
+    // The output of Jazzy's `ros2 topic info -v` for such endpoints, with their own hash and gids.
     let expected = format!(
         "Type: std_msgs/msg/String\n\nPublisher count: 1\n\nNode name: talker\nNode namespace: /\nTopic type: \
          std_msgs/msg/String\nTopic type hash: {hash}\nEndpoint type: PUBLISHER\nGID: {}\nQoS profile:\n  Reliability: \

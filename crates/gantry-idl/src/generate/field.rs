@@ -48,7 +48,8 @@ pub(super) struct ShapeField {
     pub rust_type: String,
     /// Its default.
     pub default: String,
-    /// Whether its type is a parameter: it has the shapes of a list's elements.
+    /// Whether the field's type in the shape is a type parameter, because the field is a list and the shape has its
+    /// elements' shapes.
     pub is_parameter: bool,
 }
 

@@ -31,8 +31,8 @@ impl Names {
         self.add(&[prefix, relative(name), suffix])
     }
 
-    /// Adds the DDS name of a type: `std_msgs::msg::dds_::String_` of `std_msgs/msg/String`. `suffix` is `_` and that
-    /// of a service's part.
+    /// Adds the DDS name of a type: `std_msgs::msg::dds_::String_` of `std_msgs/msg/String`. `suffix` is `_` and the
+    /// suffix of a service's part.
     pub fn data_type(&mut self, TypeName { package, kind, name }: &TypeName, suffix: &str) -> Range<usize> {
         self.add(&[package, "::", kind, "::dds_::", name, suffix])
     }

@@ -20,7 +20,7 @@ const NODE: &str = "hop";
 /// A publisher.
 pub struct Sender {
     publisher: Publisher,
-    /// Of all messages: this benchmark leaves out the reading of a clock.
+    /// The time of publishing of every message: this benchmark leaves out the reading of a clock.
     time: SourceTime,
     payload: Payload,
 }

@@ -14,10 +14,10 @@ use crate::{
 };
 use std::io::Write;
 
-/// The key of a row: its bytes are those of the payload, the second number is that of the cores.
-type Row = (Kind, usize, Touch, usize, Wait);
+/// The key of a row: contestant, payload size in bytes, use of the payload, number of cores, way of waiting.
+type RowKey = (Kind, usize, Touch, usize, Wait);
 /// A comparison: its name, and the two rows.
-type Comparison = (&'static str, Row, Row);
+type Comparison = (&'static str, RowKey, RowKey);
 
 fn comparisons() -> [Comparison; 12] {
     use Kind::*;
@@ -46,7 +46,7 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, measured: &Measured)
     heading(&mut output, cpus, clock, options, measured)?;
     table(&mut output, clock, measured)?;
     writeln!(output)?;
-    let find = |row: Row| -> Option<&Statistics> {
+    let find = |row: RowKey| -> Option<&Statistics> {
         let is = |v: &Variant| (v.kind, v.payload.bytes, v.payload.touch, v.cores, v.wait) == row;
         measured.rows.iter().find(|(variant, _)| is(variant)).map(|(_, statistics)| statistics)
     };

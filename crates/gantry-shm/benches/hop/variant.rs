@@ -21,11 +21,11 @@ use crate::{
 /// The contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One cache line, with so many loads between two pauses.
+    /// One cache line that carries the message, with this number of loads between two pauses.
     OneLine(usize),
-    /// The entry has the message.
+    /// A ring without the protocol's checks whose entries carry the message.
     EntryFloor,
-    /// An entry names the slot.
+    /// A ring without the protocol's checks whose entries name a slot.
     Floor,
     /// Two futex words.
     Futex,
@@ -33,7 +33,7 @@ pub enum Kind {
     Gantry,
     /// iceoryx2's ping-pong.
     Iceoryx,
-    /// Gantry's publish with so many active readers.
+    /// Gantry's publish with this number of active readers.
     Publish(usize),
 }
 

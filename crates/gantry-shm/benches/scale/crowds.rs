@@ -14,7 +14,7 @@ const KEEP: Duration = Duration::from_secs(4);
 pub struct Crowd {
     pub name: &'static str,
     pub processes: usize,
-    /// So many of the processes publish.
+    /// The number of processes that publish.
     pub publishing: usize,
     /// Publishers of a process that publishes, and subscriptions of each process.
     pub endpoints: usize,

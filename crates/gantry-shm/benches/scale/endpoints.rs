@@ -9,7 +9,7 @@ use std::{os::unix::fs::MetadataExt, path::Path, time::Instant};
 const DESCRIPTORS: u64 = 256;
 
 /// One row of the table.
-struct Row {
+struct EndpointCosts {
     count: usize,
     create_us: f64,
     match_us: f64,
@@ -40,7 +40,8 @@ pub fn measure(counts: &[usize]) -> Result<()> {
         rows.push(row);
     }
     if let [first, .., last] = &rows[..] {
-        let compare = |name, of: fn(&Row) -> f64| print_ratio(name, (first.count, of(first)), (last.count, of(last)));
+        let compare =
+            |name, of: fn(&EndpointCosts) -> f64| print_ratio(name, (first.count, of(first)), (last.count, of(last)));
         compare("create-publisher", |row| row.create_us);
         compare("match-subscription", |row| row.match_us);
         compare("memory-per-publisher", |row| row.shared_bytes);
@@ -50,7 +51,7 @@ pub fn measure(counts: &[usize]) -> Result<()> {
     Ok(setrlimit(Resource::Nofile, before)?)
 }
 
-fn measure_count(count: usize) -> Result<Row> {
+fn measure_count(count: usize) -> Result<EndpointCosts> {
     let root = root()?;
     let participant = Participant::join_under(root.path(), 0)?;
     let before_bytes = used_bytes(root.path())?;
@@ -73,7 +74,7 @@ fn measure_count(count: usize) -> Result<Row> {
     let descriptors = std::fs::read_dir("/proc/self/fd")?.count() - 1; // without the one for this directory
     let publish_ns = publish_ns(&mut publishers[count / 2])?;
     let (create_us, match_us) = (median(&mut create_us[last_tenth]), median(&mut match_us));
-    Ok(Row { count, create_us, match_us, shared_bytes, descriptors, publish_ns })
+    Ok(EndpointCosts { count, create_us, match_us, shared_bytes, descriptors, publish_ns })
 }
 
 /// The disk usage of all files under a directory.

@@ -35,7 +35,7 @@ impl Player {
         self.0.say("go")
     }
 
-    /// Waits until the process has taken that step; returns the time since its first.
+    /// Waits until the process has taken that step; returns the time since its first step.
     pub fn ready_ms(&mut self) -> Result<f64> {
         let line = self.0.line()?;
         line.parse().map_err(|_| format!("a child wrote {line:?} instead of a time").into())

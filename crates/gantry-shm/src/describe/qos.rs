@@ -12,7 +12,8 @@ pub const MAX_DEPTH: u32 = 1_000_000;
 /// The samples that an endpoint keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
-    /// The newest `depth` samples: a publisher keeps its own, a subscription those of all its publishers together.
+    /// The newest `depth` samples: a publisher keeps its own samples, a subscription the newest of all its publishers
+    /// together.
     KeepLast,
     /// Every sample, up to the publisher's cap.
     KeepAll,

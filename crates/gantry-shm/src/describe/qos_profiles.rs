@@ -26,7 +26,7 @@ impl Qos {
         Qos::default().keep_last(1000)
     }
 
-    /// The middleware's choice (`rmw_qos_profile_system_default`), which is that of [`Qos::default`] here.
+    /// The middleware's choice (`rmw_qos_profile_system_default`), which is [`Qos::default`] here.
     pub fn system_default() -> Self {
         Qos::default()
     }

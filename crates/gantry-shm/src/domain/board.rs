@@ -122,7 +122,7 @@ impl Board {
         if !wait_for_lock(&file, directory, patience)? {
             return Err(unusable);
         }
-        // Not if another process removed it meanwhile, or made a usable one.
+        // The board stays if another process removed this one meanwhile, or made a usable one.
         if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory, true).is_err() {
             if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
                 return Err(unusable);
@@ -213,7 +213,7 @@ impl Board {
         let (bucket, first) = self.bucket(bucket_of(line_hash));
         let start = line_hash as usize / (NAMED_LINES / BUCKET_LINES) % BUCKET_LINES;
         let in_bucket =
-            bucket.hold(Name::of(line_hash), start, (side, waiter), |index| is_held(TopicIndex(first + index)));
+            bucket.hold(Name::from_hash(line_hash), start, (side, waiter), |index| is_held(TopicIndex(first + index)));
         TopicIndex(first + in_bucket)
     }
 
@@ -225,7 +225,7 @@ impl Board {
     /// The line of the topic with that hash, if a process holds one.
     pub(crate) fn find(&self, line_hash: u64) -> Option<TopicIndex> {
         let (bucket, first) = self.bucket(bucket_of(line_hash));
-        bucket.find(Name::of(line_hash)).map(|index| TopicIndex(first + index))
+        bucket.find(Name::from_hash(line_hash)).map(|index| TopicIndex(first + index))
     }
 
     /// Frees the lines that no process holds.
@@ -410,7 +410,7 @@ pub(crate) fn wait_for_lock(board: &SharedFile, directory: &Directory, patience:
             return Ok(false);
         }
         std::thread::sleep(pause);
-        // Of a crowd that joins at once, each process polls seldom: otherwise they keep the holder from going on.
+        // The pause doubles: if many processes join at once, frequent polls would keep the lock's holder from the CPU.
         pause = (pause * 2).min(Duration::from_millis(20));
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 }
 
 #[derive(Default)]
-struct Shared {
+struct ControlState {
     stop: AtomicBool,
     /// The thread probes every [`LIVENESS_POLL_PERIOD`], so it need not be woken for one task more.
     is_polling: AtomicBool,
@@ -59,14 +59,14 @@ struct Shared {
 /// The thread's handle; dropping it ends the thread.
 pub(crate) struct Control {
     domain: Arc<Domain>,
-    shared: Arc<Shared>,
+    shared: Arc<ControlState>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Control {
     /// Starts the thread.
     pub(crate) fn start(domain: Arc<Domain>) -> Result<Control> {
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<ControlState>::default();
         let thread = std::thread::Builder::new().name("gantry-control".to_owned()).stack_size(STACK_BYTES);
         let (its_domain, its_shared) = (domain.clone(), shared.clone());
         // The program's signal handlers must not run on a thread that the program did not start.
@@ -89,13 +89,13 @@ impl Control {
     /// Updates this process's tasks that follow that side of the topic, on the calling thread: they need not wait for
     /// the control thread. Those that can wait do.
     pub(crate) fn update(&self, topic: TopicIndex, side: Side) {
-        let tasks = self.tasks().of(topic, side); // unlocked: an update may register others
+        let tasks = self.tasks().following(topic, side); // unlocked: an update may register others
         let connected: Vec<_> = tasks.iter().filter_map(|task| Some((task, task.connect(&self.domain)?))).collect();
         if !connected.is_empty() {
             let generation = self.domain.raise_for_joins(topic); // once for all
             connected.iter().for_each(|(task, batch)| task.join(&self.domain, *batch, generation));
         }
-        // After the joins, which they may count on.
+        // The updates follow the joins, because an update may rely on them.
         tasks.iter().filter(|task| !task.can_wait()).for_each(|task| task.update(&self.domain));
     }
 
@@ -135,7 +135,7 @@ impl Drop for Control {
     }
 }
 
-fn run(domain: &Arc<Domain>, shared: &Shared) {
+fn run(domain: &Arc<Domain>, shared: &ControlState) {
     let bell = domain.control_waiter;
     schedule::leave_real_time();
     let (mut next_probe, mut is_registered) = (Instant::now() + PROBE_PERIOD, false);
@@ -184,9 +184,10 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
     }
 }
 
-/// Probes the endpoints from which an answer is awaited; returns whether to probe again soon. Polling goes on for a
-/// while after the last answer, so that a user who asks again and again does not wake the thread each time.
-fn poll_liveness(domain: &Domain, shared: &Shared, tasks: &[Task], poll_until: &mut Option<Instant>) -> bool {
+/// Probes the processes of endpoints whose answer a caller awaits, and returns whether to probe again soon. Polling
+/// goes on for a while after the last answer, so that a client with one call after another does not wake the thread for
+/// each call.
+fn poll_liveness(domain: &Domain, shared: &ControlState, tasks: &[Task], poll_until: &mut Option<Instant>) -> bool {
     let now = Instant::now();
     let is_late = poll_until.is_some_and(|until| now >= until);
     if is_late {

@@ -74,8 +74,8 @@ impl Tasks {
         self.0.entry((topic, side)).or_default().tasks.push(task);
     }
 
-    /// Those that follow that side of the topic.
-    pub(crate) fn of(&self, topic: TopicIndex, side: Side) -> Vec<Arc<dyn ControlTask>> {
+    /// The tasks that follow that side of the topic.
+    pub(crate) fn following(&self, topic: TopicIndex, side: Side) -> Vec<Arc<dyn ControlTask>> {
         self.0
             .get(&(topic, side))
             .into_iter()

@@ -24,13 +24,13 @@ pub(crate) type PeerEndpoint = (Arc<Peer>, Arc<EndpointDescription>);
 /// The endpoints that are looked for. A process finds its own and others' by keys, without a look at the rest.
 #[derive(Clone, Copy)]
 pub(crate) enum Selection<'a> {
-    /// All, with the nodes.
+    /// All endpoints, and the nodes.
     All,
-    /// Those of a topic.
+    /// The endpoints of a topic.
     Topic(&'a str),
-    /// Those of a topic that have that role.
+    /// The endpoints of a topic that have that role.
     Role(&'a str, Role),
-    /// The nodes of that full name.
+    /// The nodes with that full name.
     Node(&'a str),
 }
 
@@ -63,12 +63,12 @@ pub(crate) type UnreadableProcess = (Arc<Peer>, String);
 /// The endpoints of one role on a topic.
 #[derive(Default)]
 pub(crate) struct Endpoints {
-    /// As long as it is the same, endpoints were only added, at the end.
+    /// The version of the list: as long as it stays the same, endpoints were only added, at the end of the list.
     pub(crate) epoch: u64,
     pub(crate) list: Vec<PeerEndpoint>,
-    /// The processes that may have others.
+    /// The processes that cannot be read and may have further endpoints.
     pub(crate) unreadable: Vec<UnreadableProcess>,
-    /// The generations before they were read.
+    /// The generations before the endpoints were read.
     generations: Generations,
 }
 
@@ -78,17 +78,17 @@ type Generations = Option<(TopicIndex, u64, u64)>;
 
 /// The endpoints of the topics that have many.
 #[derive(Default)]
-pub(crate) struct KnownEndpoints(Mutex<Known>);
+pub(crate) struct KnownEndpoints(Mutex<EndpointsByTopic>);
 
 #[derive(Default)]
-struct Known {
-    /// By the hash of the topic's name.
+struct EndpointsByTopic {
+    /// The endpoints by the hash of the topic's name and by role.
     topics: HashMap<(u64, Role), Arc<Endpoints>>,
     epochs: u64,
 }
 
 impl KnownEndpoints {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, EndpointsByTopic> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -119,9 +119,10 @@ impl Domain {
         Ok(endpoints)
     }
 
-    /// The same, with those that are just being added, read from the files of the processes.
+    /// The endpoints of a role on a topic, including endpoints that are being added, read from the files of the
+    /// processes.
     pub(crate) fn read_endpoints(&self, topic: &str, role: Role) -> Result<Endpoints> {
-        // Before they are read: one that joins meanwhile raises it again.
+        // The generations are read before the endpoints: an endpoint that joins meanwhile raises them again.
         let generations = self.generations(topic, role);
         let mut unreadable = Vec::new();
         let selection = Selection::Role(topic, role);
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!(left, added.iter().map(|(gid, _)| *gid).collect::<Vec<_>>());
     }
 
-    /// They keep processes mapped that may be gone.
+    /// Known endpoints keep processes mapped that may be gone.
     #[test]
     fn endpoints_of_topics_that_changed_are_forgotten() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -57,7 +57,7 @@ use std::{
 
 /// Time between two probes of a process, by which its death is noticed.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
-/// About so many processes at least probe in each period.
+/// About this number of processes, at least, probe a process in each period.
 const PROBING_PEERS: usize = 8;
 /// The longest mean time between two probes of one process, in periods.
 const MAX_PROBE_PERIODS: usize = 8;
@@ -90,7 +90,7 @@ struct Peers {
     list: Arc<[Arc<Peer>]>,
     /// The living owners of waiter lines whose files were removed before this process listed them.
     unlisted_owners: Vec<u64>,
-    /// There was a file of a dead process that is not in `list`.
+    /// Whether there was a file of a dead process that is not in `list`.
     has_remains: bool,
     /// Dead processes whose files have no names, so that no listing of the directory shows them; their deaths were not
     /// announced yet.
@@ -109,7 +109,7 @@ impl Domain {
         // Again, when the last of the other processes leaves and removes board and directories; each attempt is one
         // such race.
         for _ in 0..1000 {
-            let user_directory = Directory::of_user(root)?;
+            let user_directory = Directory::make_for_user(root)?;
             path = user_directory.path().to_owned();
             match Domain::try_join(user_directory, domain_id) {
                 Ok(Some(domain)) => return Ok(domain),
@@ -374,7 +374,7 @@ impl Domain {
             return Ok(()); // the board was removed while we used it, so we have no right to remove anything
         }
         if reaper::reap_or_remove(&registry, &self.user_directory, &self.domain_id.to_string())? == 0 {
-            // It is not empty while other domains are in use.
+            // The removal fails if other domains are in use, because the directory is then not empty.
             let _ = std::fs::remove_dir(self.user_directory.path());
             crash::point(Point::DirectoryRemoved);
         }

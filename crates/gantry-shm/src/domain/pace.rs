@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 /// The shortest pause: endpoints that join at once ring many times.
 pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
-/// The longest one.
+/// The longest pause.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
-/// A round pauses for so many times its CPU time at least: while a process creates many endpoints, its control thread
-/// waits for the last of them rather than compete with the thread that creates them.
+/// The shortest pause after a round, as a multiple of the round's CPU time: while a process creates many endpoints, its
+/// control thread waits for the last of them rather than compete with the thread that creates them.
 const MIN_SHARES: usize = 8;
 
 /// The rounds of one thread.

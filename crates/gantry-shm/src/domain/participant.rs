@@ -36,7 +36,7 @@ static DOMAINS: Mutex<Vec<Weak<Domain>>> = Mutex::new(Vec::new());
 /// The domains that this process is in. They are no participants: the last handle of one waits for its control thread.
 pub(crate) fn joined_domains() -> Vec<Arc<Domain>> {
     let domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Those of the parent of a fork cannot be accessed.
+    // In the child of a fork, the domains of the parent cannot be accessed.
     domains.iter().filter_map(Weak::upgrade).filter(|domain| domain.epoch.is_current()).collect()
 }
 
@@ -70,7 +70,7 @@ impl Participant {
         let joined = {
             let mut all = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
             let all = all.get_or_insert_default();
-            // One that another thread has a reference to is being joined.
+            // Another thread's reference to an entry shows that the thread joins that domain now.
             let is_used = |weak: &mut Mutex<Weak<_>>| weak.get_mut().is_ok_and(|weak| weak.strong_count() > 0);
             all.retain(|_, joined| Arc::get_mut(joined).is_none_or(is_used));
             all.entry(key).or_default().clone()

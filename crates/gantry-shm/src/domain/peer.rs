@@ -30,7 +30,7 @@ const READ_ATTEMPTS: usize = 100;
 /// A record, with the process that it lies in, which keeps it mapped.
 pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
 
-/// The hash of a topic, with a role of its endpoints; or that of a node's name, with 0.
+/// The hash of a topic's name, with a role of its endpoints; or the hash of a node's name, with 0.
 pub(crate) type EndpointKey = (u64, u64);
 
 /// A process of the domain.
@@ -40,7 +40,7 @@ pub(crate) struct Peer {
     pub(crate) file_name: String,
     pub(crate) id: [u8; 16],
     pub(crate) pid: u32,
-    /// Its pid means nothing in the pid namespace of this process.
+    /// Whether the process is in another pid namespace, so that its pid has no meaning here.
     is_elsewhere: bool,
     /// The board that it uses; on another board than ours, its announcements do not reach us.
     pub(crate) board_id: u64,
@@ -120,7 +120,8 @@ impl Peer {
         }
     }
 
-    /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel cannot tell, it is alive.
+    /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel gives no answer, the
+    /// process counts as alive.
     pub(crate) fn is_alive(&self) -> bool {
         // Relaxed: the flag only saves probes.
         if self.dead.load(Relaxed) {
@@ -133,7 +134,7 @@ impl Peer {
         alive
     }
 
-    /// Whether its file still has its name; `true` if the kernel cannot tell.
+    /// Whether the process's file still has its name; `true` if the kernel gives no answer.
     pub(crate) fn has_name(&self) -> bool {
         self.region.file().map_or(true, SharedFile::has_name)
     }
@@ -408,7 +409,7 @@ mod tests {
         found.iter().filter(|(endpoint, _)| selection.has(endpoint)).count()
     }
 
-    /// Else n nodes that start would read n² descriptions, and look at n² blocks.
+    /// Reading all endpoints would make n starting nodes read n² descriptions and look at n² blocks.
     #[test]
     fn a_look_reads_only_the_endpoints_that_it_looks_for() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

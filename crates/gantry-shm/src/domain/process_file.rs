@@ -35,18 +35,18 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
-    /// Held while a change is logged and counted.
+    /// The lock that is held while a change is logged and counted.
     change: Mutex<()>,
 }
 
 /// The free parts of the file; in private memory, so that no other process can damage them.
 struct FreeParts {
     records: Vec<OwnRecord>,
-    /// By their capacities: each description gets the smallest block that fits, so that those which come and go by
-    /// turns fill the same.
+    /// The free blocks by capacity: each description gets the smallest block that fits, so that descriptions which come
+    /// and go in turn use the same blocks.
     endpoints: BTreeMap<usize, Vec<EndpointBlock>>,
     endpoints_made: u32,
-    /// As in the header, which others read.
+    /// The same number as in the file's header, where other processes read it.
     used_bytes: usize,
 }
 

@@ -85,15 +85,15 @@ pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     let board = registry.board;
     // First: a process that is woken by the generation of a topic probes all others because of this one.
     board.processes_changed();
-    // Both sides: of an endpoint that was being removed, only the topic is known. A damaged list costs the
-    // announcement. A topic without a line is held by no process that could hear of it.
+    // Both sides are announced, because only the topic is known of an endpoint that was being removed. A damaged list
+    // costs the announcement. A topic without a line is held by no process that could hear of it.
     for topic in peer.topics().unwrap_or_default().into_iter().filter_map(|hash| board.find(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);
         board.ring_sleepers(topic); // it may have claimed them and died before it rang them
     }
     board.graph_changed();
-    // As above: those that share the last line.
+    // Waiters that share the last line are rung for the same reason.
     board.bell(SHARED_WAITER).ring();
     registry.free_waiters_of(waiter_owner(&peer.id));
 }

@@ -1,5 +1,5 @@
-//! The registry lock of a domain: a process holds it while it joins, leaves and reaps. And the waiter lines, which a
-//! living process takes and frees without it; those of a dead process are freed under it.
+//! The registry lock of a domain: a process holds it while it joins, leaves and reaps. A living process takes and frees
+//! its waiter lines without the lock; the lines of a dead process are freed under it.
 //!
 //! It is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under it
 //! checks that the board still has its name (B2).
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_process_that_takes_the_lock_again_and_again_is_not_stuck() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
-        let directory = Directory::of_user(root.path()).unwrap();
+        let directory = Directory::make_for_user(root.path()).unwrap();
         let open = || Board::open_or_create(&directory, REGISTRY_PATIENCE).unwrap().unwrap();
         let (holder, waiting) = (open(), open());
         let patience = Duration::from_millis(200);

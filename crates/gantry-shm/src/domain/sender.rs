@@ -23,9 +23,10 @@ use std::{
     time::Duration,
 };
 
-/// The allowed periods: a shorter one would not be kept, because a sleep takes that long; a longer one saves nothing.
+/// The allowed periods. A shorter period could not be kept, because a sleep takes at least 1 µs; a longer one saves
+/// nothing.
 pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
-/// The thread calls no deep functions.
+/// The thread's stack is small, because the thread makes no deep calls.
 const STACK_BYTES: usize = 256 << 10;
 
 /// A publisher, as the sender sees it; it is gone when it dropped its outbox.
@@ -38,7 +39,7 @@ struct AsyncPublisher {
 }
 
 #[derive(Default)]
-struct Shared {
+struct SenderState {
     stop: AtomicBool,
     publishers: Mutex<Vec<AsyncPublisher>>,
 }
@@ -46,14 +47,14 @@ struct Shared {
 /// The thread's handle; dropping it ends the thread.
 pub(crate) struct Sender {
     domain: Arc<Domain>,
-    shared: Arc<Shared>,
+    shared: Arc<SenderState>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Sender {
     /// Starts the thread.
     pub(crate) fn start(domain: Arc<Domain>) -> Result<Sender> {
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<SenderState>::default();
         let thread = std::thread::Builder::new().name("gantry-sender".to_owned()).stack_size(STACK_BYTES);
         let (its_domain, its_shared) = (domain.clone(), shared.clone());
         let thread = signals::with_signals_blocked(|| thread.spawn(move || run(&its_domain, &its_shared)))
@@ -93,7 +94,7 @@ impl Drop for Sender {
     }
 }
 
-fn run(domain: &Domain, shared: &Shared) {
+fn run(domain: &Domain, shared: &SenderState) {
     // The kernel would add 50 µs to each sleep. If this fails, the sender is that much later.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut spin = Spin::new();
@@ -111,7 +112,7 @@ fn run(domain: &Domain, shared: &Shared) {
 
 /// Wakes the sleepers of all topics with new samples. Returns whether there were any, and how long to sleep if there
 /// are no more; `None`: there is no publisher.
-fn wake_readers(domain: &Domain, shared: &Shared) -> (bool, Option<Duration>) {
+fn wake_readers(domain: &Domain, shared: &SenderState) -> (bool, Option<Duration>) {
     let (mut found, mut period) = (false, None::<Duration>);
     shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|publisher| {
         if let Some(fenced) = publisher.outbox.take_news(&mut publisher.seen) {

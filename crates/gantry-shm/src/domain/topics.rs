@@ -1,8 +1,8 @@
 //! The topics whose lines on the board this process holds.
 //!
-//! An endpoint and a watcher hold the line of their topic; those of one process share the hold, which is the bit of the
-//! control thread among the line's watchers (`protocol::names`, N1). The line is freed when the last process ends its
-//! hold. Control path.
+//! An endpoint and a watcher hold the line of their topic. All endpoints and watchers of one process share one hold,
+//! which is the bit of the control thread among the line's watchers (`protocol::names`, N1). The line is freed when the
+//! last process ends its hold. Control path.
 
 use crate::{
     domain::{
@@ -27,7 +27,7 @@ pub(crate) struct HeldTopics(Mutex<Held>);
 
 #[derive(Default)]
 struct Held {
-    /// By the topics' hashes: the line, and how many hold it.
+    /// The line of each held topic and the number of its holders in this process, by the topic's hash.
     topics: HashMap<u64, (TopicIndex, usize)>,
     /// How many of `topics` have each line.
     lines: HashMap<TopicIndex, usize>,
@@ -119,7 +119,7 @@ impl Drop for HeldTopic {
         });
         if of_line == 0 {
             lines.remove(&self.index);
-            // Under the lock: the bit is that of the next hold, too.
+            // Under the lock: the next hold of this process sets the same bit.
             self.domain.board.release(self.index, self.domain.control_waiter);
         }
     }
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(one.domain.board.topic_lines(), 0);
     }
 
-    /// Its bit would keep the line from being freed for good.
+    /// The bit of such a watcher would keep the line from being freed for ever.
     #[test]
     fn a_watcher_without_its_generation_holds_no_line() {
         struct Idle;
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(board.topic_lines(), 0);
     }
 
-    /// They share lines then, and all find the same one.
+    /// Topics share the last line of a bucket then, and both sides of a topic must find the same line.
     #[test]
     fn more_topics_than_lines_meet() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -65,7 +65,7 @@ impl Participant {
         Ok(self.entries(Selection::Node(node))?.into_iter().map(|(_, entry)| entry).collect())
     }
 
-    /// Those that are selected, each with its process.
+    /// The selected entries of the graph, each with its process.
     pub(crate) fn entries(&self, selection: Selection<'_>) -> Result<Vec<(Arc<Peer>, GraphEntry)>> {
         self.domain.epoch.check()?;
         let entries = self.domain.entries(selection, &mut Vec::new(), Peer::is_alive)?.into_iter();

@@ -115,7 +115,7 @@ impl Inspection<'_> {
                 self.directory
             ));
         }
-        // For the error alone: no publisher has this key.
+        // The call is made for its error alone: no publisher has the key 0.
         if is_alive && let Err(e) = peer.records_of(0) {
             self.problems.push(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}"));
         }
@@ -194,7 +194,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// The files of dead processes, and those of publishers without a process.
+    /// Finds the files of dead processes, and the files of publishers whose process is gone.
     fn find_leftovers(&mut self, files: &[String]) {
         let used_bytes = |is_its: &dyn Fn(&str) -> bool| -> u64 {
             files.iter().filter(|name| is_its(name)).map(|name| self.directory.used_bytes(name)).sum()
@@ -256,7 +256,7 @@ fn present<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// The same; any other error is a problem.
+/// As `present`, but another error is added to `problems`.
 fn usable<T>(found: Result<T>, problems: &mut Vec<String>) -> Option<T> {
     present(found).unwrap_or_else(|error| {
         problems.push(error.to_string());

@@ -42,7 +42,7 @@ pub struct PublisherMatches {
 pub struct MatchedPublishers {
     /// A number that changes whenever there are others.
     pub version: u64,
-    /// Those that are matched; none when the subscription is gone.
+    /// The publishers that are matched; empty when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
     /// All publishers of the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,
@@ -68,7 +68,7 @@ impl SubscriptionMatches {
     pub fn activity(&self) -> Result<Option<Activity>> {
         self.domain.epoch.check()?;
         let header = self.file.header()?;
-        Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::of(header)))
+        Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::read(header)))
     }
 
     /// The subscriptions that are matched now, and all subscriptions to the topic. `before` holds those that were
@@ -101,7 +101,7 @@ impl Subscription {
 }
 
 impl PublisherMatches {
-    /// The publishers that are matched now; `None` if they are those of the version that was seen.
+    /// The publishers that are matched now; `None` if `seen_version` is still the newest version.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
@@ -128,15 +128,15 @@ impl MatchedPublisher {
         Gid(self.0.gid)
     }
 
-    /// When it was last active.
+    /// The time at which the publisher was last active.
     #[must_use]
     pub fn activity(&self) -> Activity {
-        Activity::of(&self.0.header)
+        Activity::read(&self.0.header)
     }
 }
 
 impl Activity {
-    fn of(header: &PublisherHeader) -> Activity {
+    fn read(header: &PublisherHeader) -> Activity {
         let (published_ns, asserted_ns) = (header.published_ns.load(Relaxed), header.asserted_ns.load(Relaxed));
         Activity { published_ns, alive_ns: published_ns.max(asserted_ns) }
     }

@@ -16,11 +16,11 @@
 use rustix::thread::{MembarrierCommand, membarrier};
 use std::sync::atomic::{AtomicBool, Ordering::*, compiler_fence, fence};
 
-/// Its words say nothing about other memory, so most of their orderings are Relaxed.
+/// The state of the membarrier system call. These flags order no other memory, so most of their accesses are Relaxed.
 struct Barrier {
     /// The kernel makes `heavy` a barrier on the other threads.
     is_registered: AtomicBool,
-    /// It did, and then refused.
+    /// The kernel registered this process, and later refused a barrier.
     was_refused: AtomicBool,
 }
 

@@ -67,7 +67,7 @@ pub(crate) struct Directory {
 
 impl Directory {
     /// The user's directory under `root`, made if it does not exist.
-    pub(crate) fn of_user(root: &Path) -> Result<Directory> {
+    pub(crate) fn make_for_user(root: &Path) -> Result<Directory> {
         let root = open_root(root)?;
         check_tmpfs(&root)?;
         check_sticky(&root)?;

@@ -81,7 +81,7 @@ impl SharedFile {
         Ok(stat)
     }
 
-    /// Whether it still has its name; `true` if the kernel cannot tell.
+    /// Whether the file still has its name; `true` if the kernel gives no answer.
     pub(crate) fn has_name(&self) -> bool {
         fstat(self).map_or(true, |stat| stat.st_nlink > 0)
     }

@@ -39,8 +39,9 @@ pub(crate) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps as much of `file` as the second of `sizes`, its reserve, or less if this process may not have that much
-    /// address space or locked memory (`mlockall`), but the first, its length, at least.
+    /// Maps `file`. `sizes` are the file's present length and its reserve. The mapping has the reserve's size, or less
+    /// if this process may not have that amount of address space or locked memory (`mlockall`), but at least the file's
+    /// length.
     pub(crate) fn new(file: &SharedFile, name: &str, sizes: (usize, usize), writable: bool) -> Result<Mapping> {
         let epoch = Epoch::current()?;
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };

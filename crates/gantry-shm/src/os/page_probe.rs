@@ -5,7 +5,7 @@
 
 use std::ptr::NonNull;
 
-/// Whether the eight bytes at `address` can be read. One system call; `true` if the kernel cannot tell.
+/// Whether the eight bytes at `address` can be read. One system call; `true` if the kernel gives no answer.
 pub(crate) fn is_readable(address: NonNull<u8>) -> bool {
     // The kernel copies the signal set before it refuses the unknown `how`, and changes nothing: EFAULT if the set
     // cannot be read, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`; Abseil's `AddressIsReadable` does the same).

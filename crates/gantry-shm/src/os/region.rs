@@ -39,7 +39,7 @@ const MAX_RESERVE_BYTES: usize = 64 << 31;
 
 /// A mapped file.
 pub(crate) struct Region {
-    /// Of the newest mapping. W: [`Region::cover`], before it stores `mapped_bytes`.
+    /// The address of the newest mapping. Written by [`Region::cover`], before it stores `mapped_bytes`.
     base: AtomicPtr<u8>,
     /// Length of the newest mapping. Release, partner: the Acquire load in [`Region::cover`].
     mapped_bytes: AtomicUsize,
@@ -52,7 +52,7 @@ pub(crate) struct Region {
     mappings: Mutex<Vec<Mapping>>,
     /// `None` once it was closed.
     file: Option<SharedFile>,
-    /// Of the file, to notice that another file has its name.
+    /// The inode of the file, to notice that another file has its name.
     inode: u64,
     name: String,
     writable: bool,
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_region_grows_in_place_for_owner_and_reader() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
-        let directory = Directory::of_user(root.path()).unwrap();
+        let directory = Directory::make_for_user(root.path()).unwrap();
         let kind = (PUBLISHER_MAGIC, "a test");
         let mut owner = Region::create(&directory, "test", kind, PAGE_BYTES, 1 << 30).unwrap();
         owner.publish_name(&directory, "test").unwrap();
@@ -373,7 +373,7 @@ mod tests {
         reader.touch(0, 64 * PAGE_BYTES, pages::page_bytes());
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");
-        // Larger pages, as those of other kernels: the file grew in the middle of one.
+        // Larger pages, as other kernels have them: the file grew in the middle of a page.
         let advised = |region: &Region, page_bytes| region.advise(5 * PAGE_BYTES, 18 * PAGE_BYTES, page_bytes);
         for page_bytes in [pages::page_bytes(), 16 << 10, 64 << 10] {
             assert_eq!(

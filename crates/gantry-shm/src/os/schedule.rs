@@ -1,5 +1,5 @@
-//! Policy, priority and CPUs of threads. A thread inherits those of the thread that starts it, which may be real-time
-//! and pinned to a CPU that nothing else should use.
+//! Policy, priority and CPUs of threads. A thread inherits all three from the thread that starts it, which may be
+//! real-time and pinned to a CPU that nothing else should use.
 
 use rustix::{
     process::{getpid, getpriority_process, setpriority_process},

@@ -14,7 +14,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Number of bits, and so of topics that can be told apart.
+/// Number of bits, and so the number of topics that a collector distinguishes.
 pub(crate) const READY_BITS: usize = 64 * READY_WORDS;
 
 /// A topic's bit, of [`READY_BITS`].
@@ -42,7 +42,8 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     ring_if_asleep(line, fenced);
 }
 
-/// Rings if a thread of the waiter sleeps and was not called yet (8). Of several it wakes one, which collects for all.
+/// Rings if a thread of the waiter sleeps and was not called yet (8). If several threads sleep, it wakes one, which
+/// collects for all.
 #[inline]
 pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     if line.state.load(Relaxed) == WAITER_ASLEEP
@@ -90,8 +91,8 @@ pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl F
     }
 }
 
-/// The waiter, whose caller has collected and goes on to other work while another of its threads sleeps: that thread is
-/// rung for news from now on, and at once if there is something to collect or `look` finds something.
+/// Hands the collecting over: the calling thread has collected and goes on to other work while another thread sleeps on
+/// the waiter. That thread is rung for news from now on, and at once if a bit is set or `look` finds something.
 #[inline]
 pub(crate) fn hand_over(line: &WaiterLine, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);

@@ -1,9 +1,9 @@
 //! The word of a ring's entry: a sequence, whether its sample is dead, and where the sample is.
 //!
-//! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). Of a sample in a slot, the
-//! upper half is the slot's offset / 64. Of an *inline* sample, whose payload follows in the entry, it is, from the
-//! top: 1, the payload's length (11 bits), and its wall time (as [`InlineInfo::wall_shift_ns`]): whether the header's
-//! renewed shift is added (1 bit), and the rest (19 bits).
+//! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). For a sample in a slot, the
+//! upper half is the slot's offset / 64. For an *inline* sample, whose payload follows in the entry, the upper half is,
+//! from the top: 1, the payload's length (11 bits), and its wall time (as [`InlineInfo::wall_shift_ns`]): whether the
+//! header's renewed shift is added (1 bit), and the rest (19 bits).
 
 use crate::protocol::layout::{LENGTH_SHIFT, LINE_BYTES, RENEWED_SHIFT, WALL_BITS, WALL_SHIFT};
 
@@ -40,7 +40,8 @@ pub(crate) struct InlineInfo {
     pub(crate) length_bytes: usize,
     /// CLOCK_MONOTONIC.
     pub(crate) time_ns: u64,
-    /// CLOCK_REALTIME less CLOCK_MONOTONIC, less that of the publisher's header: some ns, until the wall clock is set.
+    /// CLOCK_REALTIME less CLOCK_MONOTONIC, less the same difference in the publisher's header: some ns, until the wall
+    /// clock is set.
     pub(crate) wall_shift_ns: u64,
     /// The part of it that is in the header, since the wall clock was set; 0: all of it is in the word.
     pub(crate) renewed_ns: u64,

@@ -21,17 +21,17 @@ pub(crate) struct Slot {
 pub(crate) struct History {
     free: Vec<Slot>,
     loaned: Vec<Slot>,
-    /// Those samples from `tail` to `head` that have a slot.
+    /// The samples from `tail` to `head` that have a slot.
     retained: VecDeque<(u64, Slot)>,
     /// Sequence of the oldest retained sample, or of the next one if none is.
     tail: u64,
     /// Sequence of the newest sample, 0 = none yet.
     head: u64,
     retained_bytes: usize,
-    /// Out of the history, marked dead; a reader may still have them pinned. In the order of their sequences, which
-    /// have the bit [`PINNED`] between the look at the pins and the reclaim.
+    /// The slots of samples that left the history and are marked dead; a reader may still have them pinned. They are in
+    /// the order of their sequences, which have the bit [`PINNED`] between the look at the pins and the reclaim.
     retired: Vec<(u64, Slot)>,
-    /// Of all slots.
+    /// The bytes of all slots.
     bytes: usize,
 }
 

@@ -125,7 +125,7 @@ shared_structs! {
         /// The waiters that are woken when readers join or leave, a bit each; with the next set, the processes that
         /// hold the line. W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
-        /// The same of publishers.
+        /// The waiters that are woken when publishers join or leave, as in `readers_watchers`.
         publishers_watchers: [AtomicU64; 8] = 192,
     }
 
@@ -183,8 +183,8 @@ shared_structs! {
         /// [`BLOCK_RECORDS`] or [`BLOCK_ENDPOINT`]; constant after.
         kind: u32 = 8,
         reserved_word: u32 = 12,
-        /// Of an endpoint block: odd while its words change, +2 for each change. Of a block of records: +1 after each
-        /// change of a key. Partner: `Peer::endpoints` and `Peer::read_records`.
+        /// The version of an endpoint block is odd while its words change, +2 for each change; in a block of records it
+        /// rises by 1 after each change of a key. Partner: `Peer::endpoints` and `Peer::read_records`.
         version: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
     }
@@ -202,7 +202,8 @@ shared_structs! {
         line_hash: AtomicU64 = 24,
         /// The role that the description has. W: the process. R: other processes, which look for endpoints of one role.
         role: AtomicU64 = 32,
-        /// Of a node: hash of its full name, by which other processes find namesakes. Else 0.
+        /// The hash of a node's full name, by which other processes find namesakes; 0 for a publisher or a
+        /// subscription.
         node_hash: AtomicU64 = 40,
         reserved: [u64; 2] = 48,
     }
@@ -287,7 +288,7 @@ shared_structs! {
     RingEntry: 16 bytes, align 8 {
         /// The state of the entry's sequence, and where its sample is (`protocol::entry`).
         word: AtomicU64 = 0,
-        /// Of a sample in a slot: its payload's length. Of an inline sample: its time of publishing, CLOCK_MONOTONIC.
+        /// For a sample in a slot: its payload's length. For an inline sample: its time of publishing, CLOCK_MONOTONIC.
         /// Written between the dead mark of the entry's last sample and `word`.
         detail: AtomicU64 = 8,
     }
@@ -321,7 +322,7 @@ shared_structs! {
         role: u32 = 0,
         domain_id: u32 = 4,
         gid: [u8; 16] = 8,
-        /// Of a publisher: its key. Of a subscription: 0.
+        /// The key of a publisher; 0 for a subscription.
         key: u64 = 24,
         /// Number of the endpoint in its process: names a publisher's file.
         number: u32 = 32,
@@ -406,7 +407,8 @@ pub(crate) const ROLE_PUBLISHER: u32 = 1;
 pub(crate) const ROLE_SUBSCRIPTION: u32 = 2;
 /// A node, which may have no endpoints: its topic is [`GRAPH_TOPIC`], and it has no type.
 pub(crate) const ROLE_NODE: u32 = 3;
-/// The topic whose changes (of the readers' side) are those of the graph: every endpoint and node that comes or goes.
+/// The topic whose generation counts the changes of the graph: every endpoint and node that comes or goes counts as a
+/// reader of this topic.
 pub(crate) const GRAPH_TOPIC: &str = "";
 
 /// Where the payload starts in a slot: on a line of its own, so that a small message is one line to fetch.

@@ -32,8 +32,8 @@ pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WO
 /// Copies 16 bytes at a time: a message of 256 bytes is published and taken in a fifth less time than word by word.
 ///
 /// # Safety
-/// `WORDS` words of `from` can be read and those of `to` written. If other processes access one of them meanwhile, they
-/// are words of a ring's entry.
+/// `WORDS` words can be read at `from` and written at `to`. If other processes access one of the two areas meanwhile,
+/// it consists of words of a ring's entry.
 #[cfg(all(target_arch = "x86_64", not(loom)))]
 #[inline(always)]
 unsafe fn copy<const WORDS: usize>(from: *const u8, to: *mut u8) {

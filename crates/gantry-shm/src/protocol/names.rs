@@ -40,7 +40,7 @@ const NAME_SHIFT: u32 = 24;
 pub(crate) struct Name(u64);
 
 impl Name {
-    pub(crate) fn of(hash: u64) -> Name {
+    pub(crate) fn from_hash(hash: u64) -> Name {
         Name((hash >> NAME_SHIFT).max(1))
     }
 }
@@ -117,7 +117,7 @@ impl Bucket<'_> {
         for (index, own) in self.names.iter().enumerate() {
             let word = own.load(Relaxed);
             match state(word) {
-                // Its thread claims again if it lives.
+                // The claiming thread claims again if it lives.
                 CLAIMED => self.change(index, word, FREE).map_or((), |_| ()),
                 FREE => {}
                 _ => self.end(index),
@@ -196,7 +196,8 @@ impl Bucket<'_> {
     }
 
     /// Gives a claimed line its name, unless another line has it or was claimed for it before in the order of lines, or
-    /// the shared line is open. Of two claims, the later one to look sees the other (N2).
+    /// the shared line is open. If two lines are claimed for one name, the thread that looks later sees the other claim
+    /// (N2).
     fn settle(&self, index: usize, claim: u64) {
         full_fence(Site::ClaimFence);
         let is_open = state(self.word(self.last())) != FREE && !is_weakened(Site::OpenLook);

@@ -3,13 +3,14 @@
 
 use crate::protocol::sync::{AtomicU64, Site, acquire_order, release};
 
-/// Not 0: a sample uses the place.
+/// The flag of a place: not 0 if a sample uses the place.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct InUse(AtomicU64);
 
 impl InUse {
-    /// Of a place that a sample uses from now on. It is written like the rest of the place: no other thread looks (L1).
+    /// Creates the flag of a place that a sample uses from now on. The flag is written with a plain store, like the
+    /// rest of the place: no other thread reads it yet (L1).
     #[inline(always)]
     pub(crate) fn begun() -> InUse {
         InUse(AtomicU64::new(1))

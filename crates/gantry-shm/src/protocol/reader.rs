@@ -29,12 +29,12 @@ pub(crate) enum Taken {
     Slot {
         /// Offset of its slot.
         offset: usize,
-        /// Its length; `None` if it is only in the slot's header.
+        /// Length of the payload; `None` if only the slot's header has it.
         length_bytes: Option<u64>,
     },
     /// An inline sample, which was copied; its sequence is `next - 1`, the pin is not set.
     Inline(InlineInfo),
-    /// Nothing now; the pin is not set.
+    /// No sample is available now; the pin is not set.
     Nothing,
     /// The ring was replaced: get the new one and take again. The pin is not set.
     Moved,
@@ -65,7 +65,7 @@ impl Taken {
 pub(crate) enum Start {
     /// The sample with this sequence, or the oldest one after it that is there.
     At(u64),
-    /// The oldest of up to so many samples that are there already.
+    /// The oldest of up to this number of samples that are there already.
     History(u64),
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// The record is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised
-    /// after that. From here on the cursor is that of `start`.
+    /// after that. From here on the cursor is where `start` places it.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
@@ -382,15 +382,15 @@ pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
 }
 
 /// Called after a sample released its pin, or the place of its copy: whether the record or the places that it kept may
-/// be an orphan, so that the caller looks for other samples. `light_fence` is that of (9).
+/// be an orphan, so that the caller looks for other samples. `light_fence` is the light fence of pair (9).
 #[inline]
 pub(crate) fn may_be_orphan(is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
     light_fence();
     is_orphan.load(Relaxed) != 0
 }
 
-/// Tells the samples of a record, or of places, that nothing else keeps it; the caller then looks for samples.
-/// `heavy_fence` is that of (9).
+/// Marks a record, or places, as kept by samples only; the caller then looks for samples. `heavy_fence` is the heavy
+/// fence of pair (9).
 pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
     is_orphan.store(1, Relaxed);
     heavy_fence();

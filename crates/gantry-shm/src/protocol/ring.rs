@@ -49,7 +49,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// `words` are those of a power of two of entries, of `entry_bytes` each.
+    /// `words` are the memory of the entries: their number is a power of two, and each has `entry_bytes`.
     pub(crate) fn new(words: InRegion<[AtomicU64]>, entry_bytes: usize) -> Ring {
         let entry_words = entry_bytes / 8;
         assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
@@ -60,7 +60,7 @@ impl Ring {
         Ring { words, mask: (1 << log2_capacity) - 1, entry_words: entry_words as u32 }
     }
 
-    /// The words of a sequence's entry: word and detail, and those of an inline payload.
+    /// The words of a sequence's entry: word and detail, and the words of an inline payload.
     #[inline(always)]
     fn entry(&self, sequence: u64) -> (&[AtomicU64; HEADER_WORDS], &[AtomicU64]) {
         let (index, entry_words) = (sequence & u64::from(self.mask), self.entry_words as usize);
@@ -69,7 +69,7 @@ impl Ring {
         let words = unsafe { self.words.get_unchecked(first..first + entry_words) };
         // SAFETY: an entry is longer than its header (`Ring::new`).
         let (header, payload) = unsafe { words.split_at_unchecked(HEADER_WORDS) };
-        // SAFETY: the header has so many words.
+        // SAFETY: the header has `HEADER_WORDS` words.
         (unsafe { &*header.as_ptr().cast() }, payload)
     }
 
@@ -84,7 +84,7 @@ impl Ring {
         self.mask as usize + 1
     }
 
-    /// Reader: the state of a sequence. Every store before that of the entry's word is seen after this (1).
+    /// Reader: the state of a sequence. Every store that precedes the store of the entry's word is seen after this (1).
     #[inline]
     pub(crate) fn look(&self, sequence: u64) -> Entry {
         let word = self.entry(sequence).0[0].load(Relaxed);

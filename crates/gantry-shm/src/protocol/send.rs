@@ -1,5 +1,5 @@
-//! The word by which a publisher tells the thread that wakes its readers of samples (pair 3, with a thread in between).
-//! It is private memory of their process.
+//! The word by which a publisher notifies the thread that wakes its readers of samples (pair 3, with a thread in
+//! between). It is private memory of their process.
 
 use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fence, release};
 
@@ -13,7 +13,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Publisher: tells the sender of a sample whose entry is stored. Release: the entry happens before the sender's
+    /// Publisher: notifies the sender of a sample whose entry is stored. Release: the entry happens before the sender's
     /// fence, so a waiter whose fence comes after that one sees the entry (C++20 [atomics.order]); the publisher needs
     /// no SeqCst fence.
     #[inline]

@@ -135,7 +135,7 @@ pub(crate) fn release(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Release }
 }
 
-/// `Acquire`, for private memory ([`acquire`] is for that of others).
+/// `Acquire`, for private memory ([`acquire`] is for memory that other processes write).
 #[inline(always)]
 pub(crate) fn acquire_order(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Acquire }
@@ -210,7 +210,7 @@ impl Futex {
     /// timeout `limit`, and when a POSIX signal interrupts it, so the caller checks its condition after every return.
     /// Always one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
-        // None, no timeout: it is longer than the kernel can count.
+        // `None`, and so no timeout, if the limit is longer than the kernel can count.
         let timeout = rustix::thread::futex::Timespec::try_from(limit).ok();
         let _ = rustix::thread::futex::wait(&self.0, rustix::thread::futex::Flags::empty(), rings, timeout.as_ref());
     }

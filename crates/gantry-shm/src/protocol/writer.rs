@@ -50,7 +50,8 @@ pub(crate) struct Retention {
 pub(crate) struct Writer<K> {
     header: InRegion<PublisherHeader>,
     lines: TopicLines,
-    /// Of an asynchronous publisher: tells the sender thread, which wakes the readers, of samples.
+    /// The outbox of an asynchronous publisher, which notifies the sender thread of samples; that thread wakes the
+    /// readers.
     outbox: Option<Arc<Outbox>>,
     ring: Ring,
     pub(crate) history: History,
@@ -58,7 +59,8 @@ pub(crate) struct Writer<K> {
     pub(crate) retention: Retention,
     /// Samples that are to be kept for the present readers.
     depth: usize,
-    /// Those of `depth` for which the ring has room: a deep history begins with a small ring, which grows with it.
+    /// The number of samples of `depth` for which the ring has room: a deep history begins with a small ring, which
+    /// grows with it.
     horizon: usize,
     /// Samples beyond the horizon that are retired together; what the readers ask for, and what the ring has room for.
     wanted_batch: usize,
@@ -73,9 +75,9 @@ pub(crate) struct Writer<K> {
 /// The wall clock's step since the publisher was made, for inline samples.
 #[derive(Default)]
 struct RenewedShift {
-    /// As in the header; 0: none yet.
+    /// The step as the publisher's header has it; 0: the wall clock was not set yet.
     shift_ns: u64,
-    /// The last sample whose entry refers to it.
+    /// The sequence of the last sample whose entry refers to the step.
     newest: u64,
 }
 
@@ -83,7 +85,7 @@ struct RenewedShift {
 #[must_use = "`Writer::reclaim` frees them after a SeqCst fence"]
 struct Retired;
 
-/// A newer roster is in place, and its readers were not told yet.
+/// The proof that a newer roster is in place and that its readers are not notified yet.
 #[must_use = "`Writer::grant` tells the readers"]
 pub(crate) struct RosterChange {
     /// Capacity of the larger ring that these readers need; `None` if the ring has room for them.
@@ -92,7 +94,7 @@ pub(crate) struct RosterChange {
 
 /// The depth for which a publisher's first ring has room if it grows with the history: with a batch, 32 entries.
 pub(crate) const FIRST_DEPTH: usize = 15;
-/// A deep history that outgrows its ring gets one for so many times as many samples.
+/// The factor by which the ring of a deep history grows when the history outgrows it.
 const RING_GROWTH: usize = 4;
 
 /// Entries of a ring that keeps `horizon` samples and retires `batch` together. One more is alive between a publish and
@@ -326,7 +328,7 @@ impl<K> Writer<K> {
     fn fit_to_ring(&mut self) {
         let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
         self.horizon = self.depth.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
-        // Saturating: the rings of some models have no room for a batch; those of publishers do.
+        // Saturating: the rings of some models have no room for a batch; the rings of publishers have it.
         self.batch = self.wanted_batch.min(room.saturating_sub(self.horizon));
         self.grow_at = match self.retention.grows {
             true if self.horizon < self.depth => self.horizon,
@@ -335,7 +337,7 @@ impl<K> Writer<K> {
         };
     }
 
-    /// Whether there are so many readers that batches are larger.
+    /// Whether the number of readers makes batches larger.
     pub(crate) fn has_many_readers(&self) -> bool {
         self.batch > *BATCH_SAMPLES.start()
     }

@@ -105,8 +105,8 @@ impl ControlTask for ReaderDiscovery {
     }
 }
 
-/// The subscriptions that have a record for that publisher. Records do not name their subscriptions: of those of one
-/// process with equal records, the first have them.
+/// The subscriptions that have a record for that publisher. A record does not name its subscription: if a process has
+/// fewer records than compatible subscriptions with equal record words, its first subscriptions count as joined.
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,
     mut records: Vec<PeerRecord>,

@@ -91,7 +91,7 @@ impl Loan {
     /// The first bytes of the payload, and of the slot behind it, in words.
     ///
     /// # Safety
-    /// The slot has so much room.
+    /// The slot has `room_bytes` of room.
     #[inline]
     pub(crate) unsafe fn words(&self, room_bytes: usize) -> &[u64] {
         // SAFETY: as in `bytes`, with the promise of the caller; the payload is aligned to 64 bytes.
@@ -106,7 +106,7 @@ impl Loan {
         header.request_valid_for = RESPONSE;
     }
 
-    /// Whether it answers a request.
+    /// Whether the message answers a request.
     #[inline]
     pub(crate) fn is_response(&self) -> bool {
         // SAFETY: as in `header_mut`.
@@ -125,7 +125,7 @@ impl Loan {
         (self.place >> 32) as usize * LINE_BYTES
     }
 
-    /// Whether it is of the publisher with that file.
+    /// Whether the loan belongs to the publisher with that file.
     #[inline]
     pub(crate) fn is_of(&self, file: &Arc<PublisherFile>) -> bool {
         Arc::ptr_eq(&self.file, file)

@@ -59,12 +59,12 @@ pub struct PublisherOptions {
     /// guarantees, which readers that have not taken them count as overwritten. `false`; the servers of services do it,
     /// so that no client stops them, and so do the publishers of `rmw_gantry`.
     pub loses_oldest_at_limit: bool,
-    /// Messages of up to so many bytes travel *inline*, in the entries of the publisher's ring: a subscription copies
-    /// them out instead of pinning them, which is faster for small messages. 256; 1024 at most. Each entry has room for
-    /// the largest of them. Responses to requests travel in slots, and so do messages whose wall time is not what the
-    /// clocks said when the publisher was made, to a quarter of a millisecond. Once the wall clock was set, the
-    /// publisher sends messages inline by the new time, from the first one on; if it is set again, after as many
-    /// messages as its ring has entries.
+    /// The largest message, in bytes, that travels *inline*, in an entry of the publisher's ring: a subscription copies
+    /// it out instead of pinning it, which is faster for small messages. The default is 256, the maximum 1024. Each
+    /// entry of the ring has room for such a message. Responses to requests travel in slots. So do messages whose wall
+    /// time differs by more than a quarter of a millisecond from their monotonic time plus the clocks' difference at
+    /// the publisher's creation. Once the wall clock was set, the publisher sends messages inline by the new time, from
+    /// the first one on; if it is set again, after as many messages as its ring has entries.
     pub max_inline_bytes: usize,
 }
 
@@ -117,7 +117,7 @@ impl PublisherOptions {
         Ok(payload_bytes.min(most))
     }
 
-    /// Largest size of the file, with a ring of `ring_bytes` that keeps so many samples.
+    /// Largest size of the file, with a ring of `ring_bytes` that keeps `samples` samples.
     pub(crate) fn memory_limit_bytes(
         &self,
         samples: usize,

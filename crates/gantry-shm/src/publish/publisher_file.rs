@@ -22,7 +22,7 @@ pub(crate) struct PublisherFile {
     pub(crate) epoch: Epoch,
     /// Slots of loans that were dropped unpublished; the publisher takes them when it is short of slots.
     pub(crate) returned_slots: ReturnedSlots,
-    /// For errors.
+    /// The topic's name, for error sentences.
     pub(crate) topic: Box<str>,
 }
 

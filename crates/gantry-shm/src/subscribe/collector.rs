@@ -32,7 +32,8 @@ pub struct Collector {
     line: Arc<OwnedLine>,
     sleeper: Sleeper,
     topics: BTreeMap<TopicIndex, Attached>,
-    /// On the shared line: it waited since all topics were reported.
+    /// Used on the shared waiter line, which has no bit for each topic: whether the collector waited since it last
+    /// reported all its topics.
     has_waited: bool,
 }
 
@@ -40,7 +41,7 @@ pub struct Collector {
 #[derive(Default)]
 struct Attached {
     count: usize,
-    /// Those of `count` that are muted.
+    /// The number of these subscriptions that are muted.
     muted: usize,
 }
 
@@ -52,7 +53,7 @@ pub struct Attachment {
 }
 
 impl Collector {
-    /// Number of topics that can be told apart.
+    /// Number of topics that a collector distinguishes; further topics share bits.
     pub const BITS: usize = collect::READY_BITS;
 
     /// A collector without subscriptions.
@@ -139,7 +140,8 @@ impl Collector {
             return;
         }
         if self.line.index == SHARED_WAITER {
-            // Once: a caller that collects until there is nothing more must come to an end.
+            // All topics are reported once after each wait: a caller that collects until nothing is reported must come
+            // to an end.
             if std::mem::take(&mut self.has_waited) {
                 self.topics.keys().for_each(|topic| found(topic.ready_bit().0));
             }

@@ -98,8 +98,9 @@ impl Sample {
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.place().length_bytes) }
     }
 
-    /// Copies the payload to the beginning of `target`, as much as fits; returns the length of the copy. It relies on
-    /// nobody: each byte is loaded once, whatever is written meanwhile. Takes one load for eight bytes.
+    /// Copies the payload to the beginning of `target`, as much as fits; returns the length of the copy. It does not
+    /// rely on the publisher: each byte is loaded once, even if another process writes meanwhile. Takes one load for
+    /// eight bytes.
     pub fn copy_to(&self, target: &mut [u8]) -> usize {
         let length_bytes = target.len().min(self.place().length_bytes);
         #[cfg(target_arch = "x86_64")]

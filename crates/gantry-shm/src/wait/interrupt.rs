@@ -77,7 +77,7 @@ mod tests {
         assert!(after[0] != before[0] && after[1] != before[1], "{before:?}, {after:?}");
     }
 
-    /// Its control thread may wait for the thread that rings.
+    /// The control thread of a participant that ends may wait for the thread that rings the bells.
     #[test]
     fn a_participant_can_end_while_the_bells_are_rung() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

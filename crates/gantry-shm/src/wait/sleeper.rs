@@ -28,7 +28,7 @@ pub struct PreparedSleep {
 }
 
 impl Sleeper {
-    /// For one thread.
+    /// Creates the sleeper of one thread.
     #[must_use]
     pub fn new() -> Sleeper {
         Sleeper { pause: Pause::new() }

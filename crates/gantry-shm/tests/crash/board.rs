@@ -18,7 +18,7 @@ pub struct Waiters {
 }
 
 impl Waiters {
-    pub fn of(root: &Root) -> Waiters {
+    pub fn read(root: &Root) -> Waiters {
         let mut waiters = Waiters::default();
         let files = root.files();
         let processes = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "process"));

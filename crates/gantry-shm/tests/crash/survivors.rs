@@ -149,7 +149,7 @@ impl Survivors<'_> {
                 self.deep = Some(Listener::late(deep, 1));
             }
             "shallower" => self.deep = None,
-            "sleep" => eventually("a thread sleeps", || !Waiters::of(self.root).sleeping.is_empty()),
+            "sleep" => eventually("a thread sleeps", || !Waiters::read(self.root).sleeping.is_empty()),
             _ => panic!("unknown request {request}"),
         }
         if !answers_first {
@@ -220,7 +220,7 @@ impl Survivors<'_> {
             self.listener.subscription.publisher_count().unwrap();
             !mapped(self.root).iter().any(|line| line.contains(".pub (deleted)"))
         });
-        let waiters = Waiters::of(self.root);
+        let waiters = Waiters::read(self.root);
         assert!(waiters.are_all_owned(), "{waiters:?}");
         self.leave();
     }

@@ -176,7 +176,7 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "create" => crate::registry::create_often(root, participant),
         // Holds 40 samples, and reports the publishers that it joined and the samples that changed.
         "hold-and-report" => crate::separation::hold_and_report(&participant),
-        // Publishes what there is memory for, each time that it is told to.
+        // Publishes as many messages as there is memory for, at each line of standard input.
         "publish-all" => crate::separation::publish_when_told(&participant),
         // Locks the registry.
         "hold-registry" => crate::registry::hold_registry(root, &participant),

@@ -217,7 +217,7 @@ fn endpoints_that_come_and_go_on_one_topic_leave_nothing() {
             let (participant, mut random) = (participant.clone(), Random::new());
             std::thread::spawn(move || {
                 for number in 0..150 {
-                    // The topic and the payload are those of the children's publishers.
+                    // The children's publishers have the same topic and payload.
                     let mut kept: Vec<_> =
                         (0..random.below(3)).map(|_| subscription(&participant, 64, Qos::default())).collect();
                     if kind % 2 == 0 {

@@ -36,8 +36,8 @@ fn numbers(shot: u64) -> std::ops::Range<u64> {
     shot * SAMPLES..(shot + 1) * SAMPLES
 }
 
-/// The role: a program that makes a publisher, publishes and drops it, each time that it is told to. It says whether
-/// the publisher may have waited in vain for the subscription, as long as it waits at most.
+/// The role: a program that makes a publisher, publishes and drops it, at each line of standard input. It prints
+/// whether the publisher may have waited in vain for the subscription: whether it waited for the longest time.
 pub fn shoot(participant: &Arc<Participant>, payload_bytes: usize) {
     for (shot, _line) in (0..).zip(std::io::stdin().lines()) {
         let begin = Instant::now();
@@ -89,7 +89,7 @@ fn the_first_samples_arrive_across_processes() {
         }
         child.finish();
         taken.extend(take_all(&mut subscription));
-        // Of a publisher that waited in vain, samples may have arrived all the same.
+        // Samples may have arrived from a publisher that waited in vain, too.
         taken.retain(|number| !repeats.contains(&(number / SAMPLES)));
         assert_eq!(taken, expected, "in this order, none missing and none twice");
     }

@@ -105,7 +105,8 @@ fn a_forked_child_gets_errors_and_harms_nothing() {
     let root = Root::new();
     let mut parent = root.child("fork", &[]);
     assert_eq!(parent.line(), "forked");
-    // The grandchild lives on with copies of all descriptors of both. Their deaths are noticed all the same.
+    // The grandchild lives on with copies of all descriptors of parent and child. The deaths of these two are noticed
+    // all the same.
     parent.kill();
     let participant = root.join();
     assert_eq!(count_of(&root, "process"), 1, "the forked child keeps its dead parent alive");

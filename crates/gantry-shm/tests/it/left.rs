@@ -12,7 +12,7 @@ tests![
 
 const BYTES: usize = 64;
 
-/// Sends so many samples of consecutive numbers, and leaves.
+/// Sends `count` samples of consecutive numbers, and leaves.
 fn come_and_leave(participant: &Arc<Participant>, qos: Qos, first: u64, count: u64) {
     let mut publisher: Publisher = publisher(participant, BYTES, qos);
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());

@@ -57,8 +57,8 @@ fn a_subscription_without_descriptors_says_so_and_recovers() {
     reader.finish();
 }
 
-/// Role of a child process: a subscription that may open no file until it is told to. No call discovers publishers for
-/// it.
+/// Role of a child process: a subscription in a process that may open no file until its parent sends a line. No call
+/// discovers publishers for it.
 pub fn subscribe_without_descriptors(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, 64, Qos::default());
     let limit = getrlimit(Resource::Nofile);

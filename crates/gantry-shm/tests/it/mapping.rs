@@ -20,7 +20,7 @@ tests![
     a_publisher_without_a_memory_limit_publishes,
 ];
 
-/// The limits of an emulator are not those of the program that it runs.
+/// An emulator has limits of its own, which are not the limits of the program that it runs.
 fn ignore_under_an_emulator() {
     if this_program().len() > 1 {
         ignore("an emulator runs this program");
@@ -60,7 +60,7 @@ fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     publisher.publish(loan, SourceTime::now()).unwrap();
 }
 
-/// Starts the role in a process with at most so many KiB of address space.
+/// Starts the role in a process with at most `kibibytes` KiB of address space.
 fn limited_child(root: &Root, kibibytes: usize, role: &str) -> Peer {
     let mut shell = Command::new("sh");
     let program = this_program();
@@ -68,7 +68,8 @@ fn limited_child(root: &Root, kibibytes: usize, role: &str) -> Peer {
     root.child_by(shell, role, &[])
 }
 
-/// Runs the role in a process with at most so many KiB of address space, and does what it should beside it.
+/// Runs the role in a process with at most `kibibytes` KiB of address space, and publishes to it. Returns its result
+/// line.
 fn with_address_space(kibibytes: usize, role: &str) -> String {
     let root = Root::new();
     let participant = root.join();

@@ -74,7 +74,7 @@ fn a_death_in_another_pid_namespace_is_seen() {
     assert_eq!(holder.line(), "holds 1");
     let holders = || participant.inspect().unwrap().processes.into_iter().flat_map(|process| process.publishers);
     let named: Vec<String> = holders().flat_map(|publisher| publisher.holders).map(|holder| holder.process).collect();
-    // In this namespace the pid is that of another process.
+    // In this namespace another process has that pid.
     assert!(matches!(&named[..], [name] if name.ends_with("in another pid namespace)")), "{named:?}");
     holder.kill();
     eventually("its death is seen", || publisher.subscription_count().unwrap() == 0);

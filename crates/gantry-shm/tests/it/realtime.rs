@@ -18,9 +18,9 @@ use std::{
 };
 use test_support::trap::{self, step};
 
-/// After so many cycles the history is full, batches were reclaimed and all slots are there.
+/// The number of cycles after which the history is full, batches were reclaimed and all slots are there.
 const WARM_UP_CYCLES: u64 = 5_000;
-/// After the warm-up, so many cycles run without an allocation or a system call.
+/// The number of cycles after the warm-up, which run without an allocation or a system call.
 const CYCLES: u64 = 100_000;
 const LARGE_BYTES: usize = 100 << 10;
 /// The line of a child that made no system call.
@@ -60,9 +60,9 @@ struct Scenario {
     qos: Qos,
     /// The number of samples that each subscription holds.
     held: usize,
-    /// Publishers publish once in so many cycles.
+    /// Publishers publish once in this number of cycles.
     publish_every: u64,
-    /// Subscriptions take once in so many cycles.
+    /// Subscriptions take once in this number of cycles.
     take_every: u64,
 }
 
@@ -136,8 +136,8 @@ pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     trap::end(format_args!("{OK}"));
 }
 
-/// The unwinding of a panic makes many system calls, which must not look like those of the data path; and no thread
-/// must wait for a thread that panicked.
+/// Ends the process at a panic: its unwinding makes many system calls, which must not look like system calls of the
+/// data path; and no thread must wait for a thread that panicked.
 fn panics_end_the_process() {
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
 }
@@ -335,7 +335,7 @@ impl Reader {
     }
 }
 
-/// Writes every byte; `fill` takes too long for so many large messages.
+/// Writes every byte; `support::fill` takes too long for this number of large messages.
 fn stamp(bytes: &mut [u8], number: u64) {
     bytes.fill(number as u8);
     *bytes.first_chunk_mut().unwrap() = number.to_le_bytes();

@@ -188,7 +188,7 @@ struct Place {
     begin: usize,
     length: usize,
     is_new: bool,
-    /// Of a fragment: whether it is the last one.
+    /// Whether a fragment is the last one of its message; `None` for a submessage that is no fragment.
     fragment: Option<bool>,
 }
 

@@ -85,7 +85,7 @@ impl Blocking {
         Ok(())
     }
 
-    /// The throughput of four threads of one executor, in that of four executors.
+    /// The throughput of one executor with four threads, divided by the throughput of four executors.
     pub fn ratio(&self) -> f64 {
         median(self.apart_ns.iter().copied()) / median(self.together_ns.iter().copied())
     }

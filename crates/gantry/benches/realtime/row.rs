@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The period of the thread that wakes the readers of asynchronous publishers.
 pub const PERIOD: Duration = Duration::from_micros(100);
 
-/// The period of asynchronous publishers whose reader polls: nobody waits for the thread.
+/// The period of asynchronous publishers whose reader polls: no reader waits for the sender thread.
 const POLLED_PERIOD: Duration = Duration::from_secs(1);
 
 /// The carrier of the messages.

@@ -1,7 +1,7 @@
 //! The list of a node's callbacks, and the executors that run them.
 //!
-//! A node keeps its callbacks. The executor that has the node runs them, except those of groups that another executor
-//! has. Invariant: a callback is in at most one executor's share.
+//! A node keeps its callbacks. The executor that has the node runs them, except callbacks in groups that another
+//! executor has. Invariant: a callback is in at most one executor's share.
 
 use super::{Callback, any_callback::AnyCallback, group::Group, typed_callback::TypedCallback};
 use crate::wait::{TakeSource, lock};
@@ -34,7 +34,7 @@ struct List {
     callbacks: Vec<Arc<Callback>>,
     /// Wakes the executor that has the node.
     executor: Option<Waker>,
-    /// The groups that an executor has by themselves, and its waker. Of several entries for a group the last one
+    /// The groups that an executor has by themselves, and its waker. If a group has several entries, the last one
     /// counts.
     groups: Vec<(Arc<Group>, Waker)>,
 }
@@ -113,7 +113,7 @@ impl Callbacks {
         self.add_any(group, Box::new(TypedCallback::new(waitable, callback)))
     }
 
-    /// Adds a callback without the type of its source, so that those of all types share this code.
+    /// Adds a callback without the type of its source, so that callbacks of all types share this code.
     fn add_any(self: &Arc<Self>, group: &Arc<Group>, callback: Box<dyn AnyCallback>) -> CallbackHandle {
         let callback = Arc::new(Callback::new(Arc::downgrade(self), group.clone(), callback));
         self.change(|list| list.callbacks.push(callback.clone()));
@@ -207,7 +207,7 @@ impl Callbacks {
     }
 }
 
-/// Whether two wakers are those of one executor.
+/// Whether two wakers belong to one executor.
 fn is_same(one: &Waker, other: &Waker) -> bool {
     std::ptr::eq(one.data(), other.data())
 }

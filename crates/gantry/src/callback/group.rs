@@ -28,8 +28,8 @@ pub(crate) struct Group {
     pub(crate) is_busy: AtomicBool,
 }
 
-/// The properties of the thread that a group has in an executor with a thread per group; the default is to inherit
-/// those of the thread that spins.
+/// The properties of the thread that a group has in an executor with a thread per group; the default is to inherit the
+/// properties of the thread that spins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThreadOptions {
     pub(crate) policy: Option<SchedulingPolicy>,

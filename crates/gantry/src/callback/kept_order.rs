@@ -1,5 +1,5 @@
 //! The order of the values that a callback keeps for its executor, without the values: each has a place, which is free
-//! again when the value is taken out. The code of the order is that of all types of values.
+//! again when the value is taken out. All types of values share this code.
 //!
 //! Invariant: the queue is in the order of its keys. A place is in the queue, returned, or free.
 
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 #[derive(Default)]
 pub(super) struct KeptOrder {
-    /// Of values that the executor keeps until it runs them.
+    /// The keys and places of the values that the executor keeps until it runs them.
     queue: VecDeque<(EventKey, usize)>,
-    /// Of values that an executor kept and did not run: they are taken first.
+    /// The places of values that an executor kept and did not run: they are taken first.
     returned: VecDeque<usize>,
     free: Vec<usize>,
     /// The number of places.

@@ -44,7 +44,7 @@ pub(crate) struct Callback {
     /// The source as a part of a sentence: the log names it while the callback is locked, too.
     pub(crate) source: String,
     runs: RunState,
-    /// A slow run was said.
+    /// Whether a slow run of the callback was logged.
     is_known_slow: AtomicBool,
     is_failing: AtomicBool,
     /// The malformed samples of its source.
@@ -170,7 +170,7 @@ impl Callback {
         RunOutcome::Failed
     }
 
-    /// The source works: its next error is logged.
+    /// Forgets earlier failures, because the source works again: its next error is logged.
     fn forget_failures(&self) {
         if self.is_failing.load(Relaxed) {
             self.is_failing.store(false, Relaxed);
@@ -178,12 +178,12 @@ impl Callback {
         }
     }
 
-    /// Whether a slow run was said.
+    /// Whether a slow run of the callback was logged before.
     pub(crate) fn is_known_slow(&self) -> bool {
         self.is_known_slow.load(Relaxed)
     }
 
-    /// Notes that a slow run is said; `false` if one was before.
+    /// Notes that a slow run is logged; `false` if one was logged before.
     pub(crate) fn set_known_slow(&self) -> bool {
         !self.is_known_slow.swap(true, Relaxed)
     }

@@ -27,8 +27,9 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
         TypedCallback { waitable, callback, kept: KeptOrder::default(), values: Vec::new() }
     }
 
-    /// The next value. `is_ready` joins new publishers, which `take_next` does not wait for and no bell announces; it
-    /// is also cheap where several topics share a bit of the collector.
+    /// Takes the next value. `is_ready` is called first for two reasons: it joins new publishers, for which `take_next`
+    /// does not wait and no bell rings; and it is cheaper than a take when another topic with the same bit of the
+    /// collector had the news.
     fn take(&mut self) -> Result<Option<W::Taken>> {
         while let Some(place) = self.kept.pop_returned() {
             if let Some(taken) = self.value(place).filter(|taken| self.waitable.is_current(taken)) {

@@ -25,7 +25,7 @@ struct State {
     phase: Phase,
     /// The functions of [`on_shutdown`], in their order.
     functions: VecDeque<Box<dyn FnOnce() + Send>>,
-    /// They wake tasks, and threads that sleep outside the engine.
+    /// The wakers that shutdown calls: of tasks, and of threads that sleep outside the engine.
     wakers: BTreeMap<u64, Waker>,
     last_waker: u64,
 }
@@ -60,8 +60,8 @@ pub(crate) fn begin() -> Result<()> {
     Ok(())
 }
 
-/// Whether the program goes on: `false` once it shuts down (`rclcpp::ok`). It is `true` in programs that never call
-/// [`init`](crate::init), which rclcpp's is not.
+/// Whether the program goes on: `false` once it shuts down (`rclcpp::ok`). It is also `true` in programs that never
+/// call [`init`](crate::init); rclcpp's `ok` is false there.
 ///
 /// # Real-time
 /// One load; after a shutdown has begun, also a lock that is held while the waits are woken.

@@ -11,23 +11,23 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Whether it changed since the last report.
+    /// Whether the count changed since the last report.
     pub(crate) fn has_news(&self) -> bool {
         self.now != self.reported
     }
 
-    /// The count and its change since the last report, which this is from now on. The change of a count that went down
-    /// is the negative number as `i64`.
+    /// Reports the count and its change since the last report. The change of a count that went down is a negative `i64`
+    /// as `u64`.
     fn report(&mut self) -> (u64, u64) {
         (self.now, self.now.wrapping_sub(std::mem::replace(&mut self.reported, self.now)))
     }
 
-    /// The same if it changed.
+    /// Reports the count if it changed.
     pub(crate) fn take_news(&mut self) -> Option<(u64, u64)> {
         self.has_news().then(|| self.report())
     }
 
-    /// The same of two counts if one of them changed.
+    /// Reports both counts if one of them changed.
     pub(crate) fn take_news_of(one: &mut Count, other: &mut Count) -> Option<((u64, u64), (u64, u64))> {
         (one.has_news() || other.has_news()).then(|| (one.report(), other.report()))
     }
@@ -46,12 +46,13 @@ pub(crate) struct EventCounts {
     pub(crate) last_policy: Option<QosPolicy>,
     /// Endpoints of the other side that have another type.
     pub(crate) incompatible_types: Count,
-    /// Of a publisher: how often its liveliness was lost. Of a subscription: publishers that are alive.
+    /// For a publisher: the number of times that its liveliness was lost. For a subscription: the number of publishers
+    /// that are alive.
     pub(crate) liveliness: Count,
-    /// Of a subscription: publishers that are not alive.
+    /// For a subscription: the number of publishers that are not alive.
     pub(crate) not_alive: Count,
     pub(crate) deadlines_missed: Count,
-    /// The endpoints of the other side that are there and cannot be matched.
+    /// The number of endpoints of the other side that exist and cannot be matched.
     incompatible: BTreeSet<Gid>,
 }
 

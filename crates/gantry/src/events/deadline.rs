@@ -1,6 +1,7 @@
 //! The deadline of an endpoint: the longest time between two samples.
 //!
-//! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
+//! All times are CLOCK_MONOTONIC in ns. A time from another process may have any value: a time in the future counts as
+//! now.
 
 /// Counts the periods without a sample.
 pub(crate) struct Deadline {
@@ -12,7 +13,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// With a period of `u64::MAX` it is never due.
+    /// Creates a deadline; with a period of `u64::MAX` it is never due.
     pub(crate) fn new(period_ns: u64, now_ns: u64) -> Deadline {
         Deadline { period_ns, since_ns: now_ns, counted: 0 }
     }

@@ -1,6 +1,7 @@
 //! The lease of a publisher that must assert its liveliness.
 //!
-//! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
+//! All times are CLOCK_MONOTONIC in ns. A time from another process may have any value: a time in the future counts as
+//! now.
 
 use crate::time::limit_ns;
 use gantry_shm::Qos;
@@ -18,7 +19,7 @@ pub(crate) struct Lease {
 impl Lease {
     /// The lease of a publisher with that QoS; without end if it need not assert its liveliness, or its QoS is not
     /// known.
-    pub(crate) fn of(qos: Option<&Qos>) -> Lease {
+    pub(crate) fn from_qos(qos: Option<&Qos>) -> Lease {
         let lease = qos.filter(|qos| qos.has_manual_lease()).and_then(|qos| qos.liveliness_lease_duration);
         Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }
     }
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_lease_without_end_is_never_due() {
-        let mut lease = Lease::of(Some(&Qos::default()));
+        let mut lease = Lease::from_qos(Some(&Qos::default()));
         assert_eq!((lease.update(0, u64::MAX), lease.due_ns()), (true, u64::MAX));
     }
 }

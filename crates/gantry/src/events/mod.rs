@@ -35,7 +35,7 @@ use std::{
 /// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they
 /// are due, but at most once a millisecond.
 pub struct Events<E: 'static> {
-    /// On whose control thread the monitor is updated.
+    /// The participant whose control thread updates the monitor.
     _participant: Arc<Participant>,
     monitor: Arc<Monitor<E>>,
 }
@@ -48,7 +48,7 @@ pub type SubscriptionEvents = Events<SubscriptionEvent>;
 
 /// A publisher, a subscription or the graph, as its events see it. It does not keep the participant.
 pub(crate) trait EventSource<E>: Send {
-    /// Updates its counts. The generation is that of the endpoints whose joins and leaves change them.
+    /// Updates the counts. `generation` is the topic's generation of the side whose joins and leaves change the counts.
     fn update(&mut self, generation: u64, now_ns: u64) -> Result<()>;
     /// When an update is due because of time alone, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64> {
@@ -160,7 +160,7 @@ impl<E> Waitable for Events<E> {
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        // It fails where taking returns the error.
+        // An error here needs no report: the next take returns it.
         let Ok(mut state) = self.update() else { return };
         let _before = std::mem::replace(&mut state.waker, waker); // dropped when the monitor is unlocked
         state.is_notified = false;

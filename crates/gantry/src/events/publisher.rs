@@ -80,7 +80,7 @@ impl PublisherEventSource {
         let description = publisher.description().clone();
         PublisherEventSource {
             deadline: Deadline::new(limit_ns(description.qos.deadline), monotonic_ns()),
-            lease: Lease::of(Some(&description.qos)),
+            lease: Lease::from_qos(Some(&description.qos)),
             description,
             matches: Some(publisher.matches()),
             generation: None,

@@ -106,9 +106,9 @@ impl SubscriptionEventSource {
         for publisher in found.matched {
             let lease = before.remove(&publisher.gid()).unwrap_or_else(|| {
                 self.counts.matched_total.now += 1;
-                // It is not among the endpoints if it is leaving.
+                // A publisher that is leaving is not among the endpoints.
                 let offer = found.endpoints.iter().find(|endpoint| endpoint.gid == publisher.gid());
-                Lease::of(offer.map(|endpoint| &endpoint.qos))
+                Lease::from_qos(offer.map(|endpoint| &endpoint.qos))
             });
             self.publishers.push((publisher, lease));
         }

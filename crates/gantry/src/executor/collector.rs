@@ -68,7 +68,7 @@ impl Collector {
     /// # Errors
     /// The process forked.
     pub fn new(node: &Node) -> Result<Collector> {
-        Collector::of(node.participant().clone())
+        Collector::for_participant(node.participant().clone())
     }
 
     /// As [`Collector::new`], before there is a node: the process joins the domain.
@@ -76,10 +76,10 @@ impl Collector {
     /// # Errors
     /// Shared memory that cannot be set up or trusted; the process forked.
     pub fn join(domain_id: u32) -> Result<Collector> {
-        Collector::of(Participant::join(domain_id)?)
+        Collector::for_participant(Participant::join(domain_id)?)
     }
 
-    fn of(participant: Arc<Participant>) -> Result<Collector> {
+    fn for_participant(participant: Arc<Participant>) -> Result<Collector> {
         Ok(Collector { engine: gantry_shm::Collector::new(&participant)?, _participant: participant })
     }
 

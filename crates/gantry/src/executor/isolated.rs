@@ -63,7 +63,7 @@ pub struct CallbackIsolatedExecutor {
 
 /// The state that the threads of one spin share.
 struct SharedSpin {
-    /// Of the executor that spins.
+    /// The wake-up signal of the executor that spins.
     signal: Arc<WakeSignal>,
     /// The thread that spins looks at its condition after each callback.
     has_condition: bool,
@@ -94,8 +94,8 @@ impl CallbackIsolatedExecutor {
         CallbackIsolatedExecutor::default()
     }
 
-    /// Starts threads for groups without one, and ends those of groups that left or have no callbacks any more. Returns
-    /// whether it started any.
+    /// Starts threads for groups without one, and ends the threads of groups that left or have no callbacks any more.
+    /// Returns whether it started any.
     fn update_threads<'scope, 'env>(
         &mut self,
         threads: &mut Vec<GroupThread<'scope>>,

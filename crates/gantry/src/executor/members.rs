@@ -189,7 +189,7 @@ impl Members {
         for member in &lock(&self.list).members {
             for callback in member.callbacks(&signal.clone().into()) {
                 if !groups.iter().any(|group| Arc::ptr_eq(group.group(), &callback.group)) {
-                    groups.push(CallbackGroup::of(member.node().clone(), callback.group.clone()));
+                    groups.push(CallbackGroup::from_group(member.node().clone(), callback.group.clone()));
                 }
             }
         }
@@ -223,7 +223,8 @@ impl Members {
         std::mem::take(&mut list.members).into_iter().chain(leaving).collect()
     }
 
-    /// Lets the next member be of another domain, if there is no member. Returns whether there is none.
+    /// Releases the participant if the executor has no members, so that the next member may be in another domain.
+    /// Returns whether there are none.
     pub(crate) fn release_participant(&self) -> bool {
         let mut list = lock(&self.list);
         if list.members.is_empty() {

@@ -62,8 +62,8 @@ use steps::{ExecutorSteps, deadline_after, is_past, within_spin};
 /// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop takes and publishes
 /// itself.
 pub trait Executor: ExecutorSteps {
-    /// Adds a node: the executor runs its callbacks, including those that are added later, except those of groups that
-    /// another executor has.
+    /// Adds a node: the executor runs its callbacks, including callbacks that are added later, except callbacks in
+    /// groups that another executor has.
     ///
     /// # Errors
     /// The node is in an executor already, or of another domain than this executor's nodes; no waiter could be set up.

@@ -22,18 +22,19 @@ pub(crate) struct RegisteredCallback {
     /// The time at which it becomes ready by itself; while its source has failed, the time of the next try.
     /// CLOCK_MONOTONIC.
     pub(super) due_ns: Option<u64>,
-    /// Its place in an order of groups: of its mutually exclusive group, or its own.
+    /// The index of its lane (`event_queue`): the lane of its mutually exclusive group, or a lane of its own in a
+    /// reentrant group.
     pub(super) lane: usize,
-    /// The place of its priority among those of all callbacks, the highest being 0.
+    /// The rank of its priority among the priorities of all callbacks; 0 is the highest.
     pub(super) level: usize,
-    /// Its values may be dropped.
+    /// Whether values of the callback may be dropped when the executor's queue is full.
     pub(super) is_lossy: bool,
     pub(super) is_pending: bool,
-    /// It runs on some thread; waiting for its mutex is not allowed then.
+    /// The callback runs on a thread; waiting for its mutex is not allowed then.
     pub(super) is_running: bool,
-    /// It is to be let go at the end of its run: its member left, or it was removed.
+    /// The callback is released at the end of its run: its node or group left the executor, or it was removed.
     pub(super) is_leaving: bool,
-    /// It keeps values that left the executor's queue during its run.
+    /// The callback keeps values that left the executor's queue during its run.
     pub(super) has_orphans: bool,
     /// There was news during the run, which may have looked too early and found nothing.
     pub(super) has_news: bool,

@@ -11,11 +11,11 @@ use std::time::Duration;
 /// The time after which a run is slow: a control loop or a person would notice a pause of that length.
 pub(super) const LIMIT_NS: u64 = 250_000_000;
 
-/// A slow run that is over, and is said if another callback waited.
+/// A slow run that has ended; it is logged if another callback waited meanwhile.
 pub(super) struct SlowRun {
     pub(super) index: usize,
     pub(super) ran_ns: u64,
-    /// All threads were in slow runs, so it held up other groups, too.
+    /// Whether all threads were in slow runs, so that this run held up other groups, too.
     pub(super) held_up_all: bool,
 }
 
@@ -25,8 +25,8 @@ pub(super) struct SlowRunWarning {
     sentence: String,
 }
 
-/// The time of a run that has ended, if it was slow and no run of the callback was said: one cheap reading of the
-/// clock.
+/// The duration of a run that has ended, if it was slow and no slow run of the callback was logged before. Reads the
+/// coarse clock once.
 pub(super) fn slow_ns(callback: &Callback, outcome: RunOutcome) -> Option<u64> {
     if !matches!(outcome, RunOutcome::More | RunOutcome::Last) {
         return None;
@@ -41,15 +41,15 @@ pub(super) fn is_in_slow_run(callback: &Callback) -> bool {
 }
 
 impl SlowRun {
-    /// The warning, once for each callback.
+    /// The warning about the run; `None` if the callback was warned about before.
     pub(super) fn warning(&self, callback: &Callback) -> Option<SlowRunWarning> {
         SlowRunWarning::new(callback, "ran", self.ran_ns, "waited meanwhile")
     }
 }
 
 impl SlowRunWarning {
-    /// The warning that a callback runs still, once for each.
-    pub(super) fn of_running(callback: &Callback, ran_ns: u64) -> Option<SlowRunWarning> {
+    /// The warning that a callback is still running; `None` if the callback was warned about before.
+    pub(super) fn for_running(callback: &Callback, ran_ns: u64) -> Option<SlowRunWarning> {
         SlowRunWarning::new(callback, "has been running", ran_ns, "wait for it")
     }
 

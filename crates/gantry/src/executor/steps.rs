@@ -18,7 +18,7 @@ pub trait ExecutorSteps {
     /// Finds out which callbacks may run.
     fn gather(&mut self);
 
-    /// The same without a lock, so what it left is done.
+    /// Gathers while no lock is held, so the work that gathering deferred is finished at once.
     fn gather_unlocked(&mut self) {
         self.gather();
         take(&mut self.ready_queue().deferred).finish();

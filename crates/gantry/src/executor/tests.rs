@@ -119,7 +119,7 @@ fn a_source_that_fails_is_tried_again_and_not_all_the_time() {
     with_each("tried_again", |executor, _, _| {
         let (node, begin) = (node(), Instant::now());
         let (tries, received) = add_failing(&node, 3);
-        // It ends sleeps.
+        // The timer ends sleeps of the executor, which must not make it try the source more often.
         node.create_timer_with_callback(Duration::from_millis(1), |_| ()).unwrap();
         executor.add_node(&node).unwrap();
         spin_until_received(executor, &received);

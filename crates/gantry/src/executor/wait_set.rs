@@ -37,7 +37,7 @@ use std::{
 #[derive(Debug)]
 pub struct WaitSet {
     engine: gantry_shm::WaitSet,
-    /// For news that is neither a sample nor the time.
+    /// The signal for news that is neither a sample nor a due time, such as a guard condition.
     signal: Arc<WakeSignal>,
 }
 
@@ -71,7 +71,7 @@ impl WaitSet {
     fn wait_until(&mut self, waitables: &mut [&mut dyn Waitable], deadline: Option<Instant>) -> Result<bool> {
         loop {
             self.signal.take_notified();
-            // All of them: `due_ns` also registers the waker with a manual clock.
+            // All waitables are asked, because `due_ns` also registers the waker with a manual clock.
             let due_ns = waitables.iter_mut().filter_map(|waitable| waitable.due_ns()).min();
             for waitable in waitables.iter_mut() {
                 if waitable.is_ready()? {

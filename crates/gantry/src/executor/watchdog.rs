@@ -27,15 +27,17 @@ use std::{
     task::Waker,
 };
 
-/// A pool that gathers may have a callback that holds up its group: one of so many looks is at the callbacks.
+/// A thread pool that still gathers news may have a callback that holds up its group, so one look in this number is at
+/// the callbacks.
 const LOOKS_WHILE_BUSY: usize = 8;
 
-/// Looks at the callbacks of one executor. Weak: the control thread keeps no node.
+/// Looks at the callbacks of one executor. The references are weak, so that the control thread keeps no node alive.
 pub(super) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
-    /// The time before which no look is worth it: endpoints that come and go cause updates, too. CLOCK_MONOTONIC.
+    /// The time before which no look is made, CLOCK_MONOTONIC: endpoints that come and go cause updates, too, more
+    /// often than looks are needed.
     rest_until_ns: AtomicU64,
     /// The executor's gatherings at the last look, and the number of looks.
     seen_gatherings: AtomicUsize,
@@ -91,7 +93,7 @@ fn slow_runs(signal: Arc<WakeSignal>, members: &Members, now_ns: u64) -> Vec<Slo
         })
     };
     let unknown = slow.into_iter().filter(|(callback, _)| !callback.is_known_slow() && holds_up(callback));
-    unknown.filter_map(|(callback, ran_ns)| SlowRunWarning::of_running(callback, ran_ns)).collect()
+    unknown.filter_map(|(callback, ran_ns)| SlowRunWarning::for_running(callback, ran_ns)).collect()
 }
 
 /// Whether the other callback cannot run at the same time.

@@ -16,7 +16,7 @@
 //! | 0 or 1 threads | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
 //! | 2 threads | hands over, waits in reserve | as above | ends the sleep of one, if it is no earlier than the earliest of them, else `hand_over` wakes one, which sleeps until then |
 //!
-//! A thread begins to run a callback, and hands over. Of the others,
+//! When a thread begins to run a callback and hands over, the other threads do this:
 //!
 //! | asleep | in reserve | is woken |
 //! | --- | --- | --- |
@@ -75,8 +75,8 @@ struct PoolState<O> {
     /// The number of gatherings since the last check of the condition.
     turns: usize,
     /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC. Only their number and the
-    /// earliest are used, so a thread that wakes removes any that equals its own: those of two threads that sleep
-    /// equally long are the same.
+    /// earliest are used, so a thread that wakes may remove any time that equals its own: it does not matter which of
+    /// two threads with equal times it removes.
     asleep: Vec<u64>,
     /// The number of threads that wait for `has_work`.
     in_reserve: usize,
@@ -259,7 +259,7 @@ impl<O: Order> WorkerPool<O> {
         drop(state);
         sleeper.sleep(sleep, until, || self.signal.should_wake());
         let mut state = lock(&self.state);
-        // Its own time, or an equal one of another thread.
+        // The thread's own time, or an equal time of another thread.
         if let Some(index) = state.asleep.iter().position(|other_ns| *other_ns == until_ns) {
             state.asleep.swap_remove(index);
         }

@@ -7,8 +7,9 @@ use crate::{
 };
 
 impl Node {
-    /// Every publisher and subscription of the domain, those of services too: the requests to `/add` go over the topic
-    /// `rq/addRequest`, its replies to a client over `rr/addReply#` and the client's gid. In no order.
+    /// Every publisher and subscription of the domain, including the endpoints of services: the requests to `/add` go
+    /// over the topic `rq/addRequest`, its replies to a client over `rr/addReply#` and the client's gid. The list has
+    /// no order.
     ///
     /// # Errors
     /// As [`Node::node_names`].

@@ -91,11 +91,11 @@ impl Node {
         self.endpoints_info(topic, EndpointType::Subscription)
     }
 
-    /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as that of a recorder:
-    /// `qos` with the best reliability, durability, liveliness, deadline and lease that all publishers of the topic
-    /// offer now, so it matches each of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE). History and depth are
-    /// those of `qos`. Without a publisher it has the best that there is, which a later publisher may not offer: wait
-    /// for one first ([`Node::wait_for_graph_change`]).
+    /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as a recorder's
+    /// subscription: `qos` with the best reliability, durability, liveliness, deadline and lease that all publishers of
+    /// the topic offer now, so it matches each of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE). History and
+    /// depth are taken from `qos`. Without a publisher it has the best that there is, which a later publisher may not
+    /// offer: wait for one first ([`Node::wait_for_graph_change`]).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -139,7 +139,7 @@ impl Node {
 
     fn endpoints_info(&self, topic: &str, endpoint_type: EndpointType) -> Result<Vec<TopicEndpointInfo>> {
         let endpoints = self.participant().endpoints_of(&self.resolve_topic_name(topic)?)?;
-        let nodes = RmwNodes::of_domain(self.participant())?;
+        let nodes = RmwNodes::read(self.participant())?;
         let endpoints = endpoints.into_iter().filter_map(|entry| TopicEndpointInfo::new(entry, &nodes));
         Ok(endpoints.filter(|endpoint| endpoint.endpoint_type == endpoint_type).collect())
     }
@@ -164,7 +164,7 @@ impl Node {
     /// As [`Node::publishers_info_by_topic`].
     pub fn explain(&self, topic: &str) -> Result<Vec<Connection>> {
         let pairs = self.participant().connections(&self.resolve_topic_name(topic)?)?.into_iter();
-        let nodes = RmwNodes::of_domain(self.participant())?;
+        let nodes = RmwNodes::read(self.participant())?;
         Ok(pairs.filter_map(|pair| Connection::new(pair, &nodes)).collect())
     }
 

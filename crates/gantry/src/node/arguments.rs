@@ -1,7 +1,7 @@
-//! ROS arguments: those of a program between `--ros-args` and `--`.
+//! ROS arguments: the arguments of a program between `--ros-args` and `--`.
 //!
-//! The syntax is that of the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`,
-//! 9.2): a list that rcl accepts is accepted, also where Gantry has no use for an argument.
+//! The syntax follows the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`, 9.2):
+//! a list that rcl accepts is accepted, also where Gantry has no use for an argument.
 
 use super::{
     names,
@@ -250,7 +250,7 @@ mod tests {
              ns.talker:=info -e /safe --disable-rosout-logs -- -p 5 --ros-args --enable-stdout-logs -p rate:=:=",
         )
         .unwrap();
-        let values = parsed.parameters.of_node("/talker");
+        let values = parsed.parameters.for_node("/talker");
         let values: Vec<_> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(values, ["a.b/c=\"x\"", "rate=\":=\""]);
         let level = |logger: Option<&str>, level: &str| LogLevelArgument {

@@ -23,7 +23,7 @@ impl CallbackGroup {
     }
 
     /// The handle of a group.
-    pub(crate) fn of(node: Node, group: Arc<Group>) -> CallbackGroup {
+    pub(crate) fn from_group(node: Node, group: Arc<Group>) -> CallbackGroup {
         CallbackGroup { node, group }
     }
 

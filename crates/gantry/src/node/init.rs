@@ -39,7 +39,7 @@ pub fn init() -> Result<()> {
     init_with_arguments(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()))
 }
 
-/// As [`init`], with other arguments than those of the command line.
+/// As [`init`], with `arguments` in place of the command line.
 ///
 /// # Errors
 /// As [`init`].

@@ -124,8 +124,8 @@ impl Node {
         self.0.names.fully_qualified_name()
     }
 
-    /// The node's clock (ROS time): the time of day, or that of the topic `/clock` if the parameter `use_sim_time` is
-    /// true.
+    /// The node's clock (ROS time): the time of day, or the time of the topic `/clock` if the parameter `use_sim_time`
+    /// is true.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.0.clock
@@ -206,25 +206,25 @@ impl NodeBuilder {
         NodeBuilder { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Puts the node in a domain, instead of that of `ROS_DOMAIN_ID`: 0 to 232, or a
+    /// Puts the node in a domain, in place of the domain that `ROS_DOMAIN_ID` names: 0 to 232, or a
     /// [private](crate::private_domain_id) one.
     #[must_use]
     pub fn domain_id(self, domain_id: u32) -> Self {
         NodeBuilder { domain_id: Some(domain_id), ..self }
     }
 
-    /// Adds a remapping rule: `from` and `to` are the two sides of a rule of ROS 2, as `("chatter", "news")`, `("__ns",
-    /// "/left")`, `("rosservice:///map", "/old_map")`. The first rule that matches a name is applied; these rules come
-    /// before those of [`NodeBuilder::ros_arguments`].
+    /// Adds a remapping rule: `from` and `to` are the two sides of a rule of ROS 2, as `("chatter", "news")`,
+    /// `("__ns", "/left")`, `("rosservice:///map", "/old_map")`. The first rule that matches a name is applied; these
+    /// rules come before the rules of [`NodeBuilder::ros_arguments`].
     #[must_use]
     pub fn remap(mut self, from: &str, to: &str) -> Self {
         self.remappings.push(format!("{from}:={to}"));
         self
     }
 
-    /// Applies the ROS arguments among `arguments` to this node: those after `--ros-args`, as `-r from:=to`, `-r
-    /// node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They come before those of
-    /// the program ([`init`](crate::init)), which need no call of this.
+    /// Applies the ROS arguments among `arguments` to this node: the arguments after `--ros-args`, as `-r from:=to`,
+    /// `-r node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They come before the
+    /// program's ROS arguments ([`init`](crate::init)), which need no call of this method.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -238,7 +238,7 @@ impl NodeBuilder {
         NodeBuilder { arguments: arguments.into_iter().collect(), ..self }
     }
 
-    /// Whether the node heeds the program's ROS arguments, those of [`init`](crate::init); the default is `true`.
+    /// Whether the node heeds the program's ROS arguments ([`init`](crate::init)); the default is `true`.
     #[must_use]
     pub fn use_global_arguments(self, on: bool) -> Self {
         NodeBuilder { uses_global_arguments: on, ..self }
@@ -272,14 +272,14 @@ impl NodeBuilder {
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
             None => default_domain_id()?,
         };
-        let mut overrides = global.parameters.of_node(&names.fully_qualified_name());
-        overrides.extend(own.parameters.of_node(&names.fully_qualified_name()));
+        let mut overrides = global.parameters.for_node(&names.fully_qualified_name());
+        overrides.extend(own.parameters.for_node(&names.fully_qualified_name()));
         let parameters = Arc::new(ParameterStore::new(overrides, self.parameters));
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name(), self.details)?;
         let callbacks = Arc::new(Callbacks::new(names.fully_qualified_name()));
         let default_group = Arc::new(Group::new(CallbackGroupType::MutuallyExclusive));
         log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
-        let (presence, clock) = (Arc::new(presence), Clock::of_node());
+        let (presence, clock) = (Arc::new(presence), Clock::new_ros());
         Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameters, clock })))
     }
 }

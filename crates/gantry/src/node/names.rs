@@ -1,9 +1,9 @@
 //! ROS 2's rules for names of nodes, namespaces, topics and services.
 //!
-//! The rules are those of the ROS 2 design article "Topic and Service name mapping to DDS". Where the article leaves a
+//! The rules follow the ROS 2 design article "Topic and Service name mapping to DDS". Where the article leaves a
 //! choice, the functions follow rcl and rmw (`rcl_validate_topic_name`, `rcl_expand_topic_name`,
-//! `rmw_validate_full_topic_name`, `rmw_validate_namespace`, `rmw_validate_node_name`), whose limits of length these
-//! are. So repeated underscores are allowed, which the article forbids.
+//! `rmw_validate_full_topic_name`, `rmw_validate_namespace`, `rmw_validate_node_name`), and have the same limits of
+//! length. So repeated underscores are allowed, which the article forbids.
 
 use crate::error::{Error, Result};
 use gantry_shm::Gid;
@@ -115,8 +115,8 @@ pub(crate) enum ServiceTopic<'a> {
     Reply,
 }
 
-/// The half of a service that a topic is, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for
-/// other topics, which begin with a slash.
+/// The kind of a service's topic, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for other
+/// topics, which begin with a slash.
 pub(crate) fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
     let topic = topic.split_once('#').map_or(topic, |(topic, _client)| topic);
     let service = |prefix, suffix| {

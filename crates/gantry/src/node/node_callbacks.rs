@@ -10,7 +10,7 @@ use crate::{
 use std::time::{Duration, SystemTime};
 
 impl Node {
-    /// The node's time: the time of day ([`now`](crate::now)), or that of the topic `/clock` if the parameter
+    /// The node's time: the time of day ([`now`](crate::now)), or the time of the topic `/clock` if the parameter
     /// `use_sim_time` is true.
     #[must_use]
     pub fn now(&self) -> SystemTime {

@@ -1,8 +1,8 @@
 //! Remapping rules: other names for a node and for its topics and services.
 //!
-//! The rules and the arguments that carry them are those of the ROS 2 design articles "Remapping Names" and "ROS
-//! Command Line Arguments", as far as rcl implements them (`rcl_remap.c`, `arguments.c`): the first rule that matches
-//! is applied, once. Wildcards and back references are not implemented, as in rcl.
+//! The rules and the arguments that carry them follow the ROS 2 design articles "Remapping Names" and "ROS Command Line
+//! Arguments", as far as rcl implements them (`rcl_remap.c`, `arguments.c`): the first rule that matches is applied,
+//! once. Wildcards and back references are not implemented, as in rcl.
 
 use super::names;
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ enum Match<'a> {
 #[derive(Debug)]
 pub(crate) struct Remapped {
     pub(crate) node: String,
-    /// In its full form.
+    /// The namespace in its full form, with the slash.
     pub(crate) namespace: String,
     /// Kind (`None`: both), full name, and the full name that replaces it.
     names: Vec<(Option<NameKind>, String, String)>,
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(remapped(&["__name:=eye"]), names("/ns/eye/x", "/ns/y"));
         assert_eq!(remapped(&["__ns:=/"]), names("/talker/x", "/y"));
         assert_eq!(remapped(&["other:__node:=eye", "other:__ns:=/left"]), names("/ns/talker/x", "/ns/y"));
-        // The node goes by its new name in all rules after that of its name.
+        // All rules after the rule that renames the node must use its new name.
         assert_eq!(remapped(&["talker:__node:=eye", "talker:__ns:=/left", "talker:y:=z"]), names("/ns/eye/x", "/ns/y"));
         assert_eq!(remapped(&["talker:__node:=eye", "eye:__ns:=/left", "eye:y:=z"]), names("/left/eye/x", "/left/z"));
     }

@@ -14,11 +14,11 @@ struct RmwNode {
 
 impl RmwNodes {
     /// Reads the domain.
-    pub(crate) fn of_domain(participant: &Participant) -> Result<RmwNodes> {
+    pub(crate) fn read(participant: &Participant) -> Result<RmwNodes> {
         Ok(RmwNodes::among(&participant.endpoints_of("")?))
     }
 
-    /// Those among the entries of the graph.
+    /// Finds the nodes of rmw-gantry among the entries of the graph.
     pub(crate) fn among(entries: &[GraphEntry]) -> RmwNodes {
         let node = |EndpointDescription { gid, node, .. }: &_, implementation| RmwNode {
             gid: *gid,

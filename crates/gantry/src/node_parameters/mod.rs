@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 impl Node {
     /// Declares a parameter and returns its value: the one that the command line gives (`-p name:=value`,
-    /// `--params-file`), else `default`. The type of the default is that of the parameter for ever.
+    /// `--params-file`), else `default`. The parameter keeps the type of the default for ever.
     ///
     /// The first declaration or change starts the node's parameter services, by which `gantry param` finds it; an
     /// executor must run them. [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services)
@@ -68,7 +68,7 @@ impl Node {
     ) -> Result<T::Value> {
         self.start_parameters()?;
         let value = self.parameters().declare(name, ParameterType::NotSet, default.into(), descriptor, true)?;
-        of_type::<T>(name, value)
+        typed_value::<T>(name, value)
     }
 
     /// Declares a parameter of a type and without a default. It has a value if the command line gives one, or once it
@@ -80,7 +80,7 @@ impl Node {
         self.start_parameters()?;
         let descriptor = ParameterDescriptor { dynamic_typing: T::TYPE == ParameterType::NotSet, ..Default::default() };
         let value = self.parameters().declare(name, T::TYPE, ParameterValue::NotSet, descriptor, true)?;
-        if value == ParameterValue::NotSet { Ok(None) } else { of_type::<T>(name, value).map(Some) }
+        if value == ParameterValue::NotSet { Ok(None) } else { typed_value::<T>(name, value).map(Some) }
     }
 
     /// Takes a parameter away. Only one whose descriptor allows dynamic typing and that is not read-only may go.
@@ -102,7 +102,7 @@ impl Node {
     /// # Errors
     /// A parameter that is not declared, that has no value, or that has another type.
     pub fn get_parameter<T: ParameterVariant<Value = T>>(&self, name: &str) -> Result<T> {
-        of_type::<T>(name, self.parameters().get(name)?)
+        typed_value::<T>(name, self.parameters().get(name)?)
     }
 
     /// The parameters whose names begin with `prefix` and a dot, without these; all with an empty prefix.
@@ -224,7 +224,7 @@ impl Node {
 }
 
 /// A value as a type.
-fn of_type<T: ParameterVariant>(name: &str, value: ParameterValue) -> Result<T::Value> {
+fn typed_value<T: ParameterVariant>(name: &str, value: ParameterValue) -> Result<T::Value> {
     let given = value.parameter_type();
     T::from_value(value).ok_or_else(|| {
         let why = format!("it is of type {given}, and {} is asked for", T::TYPE);

@@ -1,4 +1,4 @@
-//! The six services of parameters, and `/parameter_events`: those of every ROS 2 node. The rules are rclcpp's
+//! The six services of parameters, and `/parameter_events`, as every ROS 2 node has them. The rules are rclcpp's
 //! (`parameter_service.cpp`).
 
 use crate::{

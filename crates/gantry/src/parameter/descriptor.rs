@@ -3,7 +3,7 @@
 use super::value::{ParameterType, ParameterValue};
 use gantry_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange, ParameterDescriptor};
 
-/// Doubles are equal if they differ by at most so many times the precision of their sum, as in rclcpp.
+/// The largest difference of two equal doubles, in multiples of the precision of their sum, as in rclcpp.
 const MAX_ERROR_ULP: f64 = 100.0;
 
 /// The reason why the value is not allowed.

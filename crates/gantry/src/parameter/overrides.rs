@@ -46,7 +46,7 @@ impl ParameterArguments {
     }
 
     /// The values for the node of that full name.
-    pub(crate) fn of_node(&self, node: &str) -> BTreeMap<String, ParameterValue> {
+    pub(crate) fn for_node(&self, node: &str) -> BTreeMap<String, ParameterValue> {
         let meant = self.0.iter().filter(|(pattern, _)| file::is_match(pattern, node));
         meant.flat_map(|(_, values)| values.clone()).collect()
     }
@@ -78,5 +78,5 @@ impl FromStr for ParameterValue {
 pub fn parameters_from_yaml_file(path: impl AsRef<Path>, node: &str) -> Result<Vec<Parameter>> {
     let mut arguments = ParameterArguments::default();
     arguments.add_file(path.as_ref())?;
-    Ok(arguments.of_node(node).into_iter().map(|(name, value)| Parameter { name, value }).collect())
+    Ok(arguments.for_node(node).into_iter().map(|(name, value)| Parameter { name, value }).collect())
 }

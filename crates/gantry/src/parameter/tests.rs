@@ -245,7 +245,7 @@ fn parameters_of(node: &str, text: &str, more: &[(Option<&str>, &str)]) -> Resul
         before.iter().try_for_each(|(node, yaml)| arguments.add_value(*node, "x", yaml))?;
         arguments.add_file(&path)?;
         after.iter().try_for_each(|(node, yaml)| arguments.add_value(*node, "x", yaml))?;
-        Ok(arguments.of_node(node))
+        Ok(arguments.for_node(node))
     };
     let parameters = read().map_err(|error| error.to_string())?;
     let words = parameters.iter().filter(|(name, _)| *name != "use_sim_time");

@@ -48,7 +48,7 @@ impl Node {
     pub fn explain_service(&self, service: &str) -> Result<Vec<ServiceConnection>> {
         let service = self.resolve_service_name(service)?;
         let pairs = self.participant().connections(&request_topic(&service))?.into_iter();
-        let nodes = RmwNodes::of_domain(self.participant())?;
+        let nodes = RmwNodes::read(self.participant())?;
         pairs.map(|pair| self.service_connection(&service, pair, &nodes)).collect()
     }
 

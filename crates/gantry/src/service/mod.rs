@@ -52,20 +52,21 @@ fn depth_of(qos: &Qos) -> Result<u32> {
     }
 }
 
-/// The requests of a client of that depth that its publisher keeps for a server that leaves them, while other servers
-/// answer them or the client gives them up; then the client waits for that server. The depth may be another process's.
+/// The number of requests that the publisher of a client of that depth keeps for a server that does not take them,
+/// while other servers answer them or the client gives them up. At this number the client waits for that server. The
+/// depth may come from another process, so it is clamped.
 fn kept_requests(depth: u32) -> u32 {
     (4 * depth.clamp(1, MAX_DEPTH)).max(MIN_KEPT_REQUESTS)
 }
 
-/// The replies to a client of that depth that a server keeps whatever their size, unless all memory is in use; the
-/// others up to `PublisherOptions::max_kept_bytes`.
+/// The number of replies to a client of that depth that a server keeps whatever their size, unless all memory is in
+/// use; it keeps further replies up to `PublisherOptions::max_kept_bytes`.
 fn guaranteed_replies(depth: u32) -> u32 {
     2 * depth.clamp(1, MAX_DEPTH)
 }
 
-/// The replies that are kept for a client of that depth, at both ends, as far as there is room. So many that a server
-/// may answer all requests that it left at once, and nothing that the client waits for is overwritten.
+/// The number of replies that are kept for a client of that depth, at both ends, as far as there is room. It is large
+/// enough that a server may answer all waiting requests at once without overwriting a reply that the client waits for.
 fn kept_replies(depth: u32) -> u32 {
     kept_requests(depth) + guaranteed_replies(depth)
 }

@@ -13,10 +13,10 @@ use std::{
 
 /// A clock; clones are the same clock.
 #[derive(Clone, Debug)]
-pub struct Clock(Kind);
+pub struct Clock(TimeSource);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum TimeSource {
     Steady,
     Manual(Arc<Manual>),
     Ros(Arc<RosTime>),
@@ -28,7 +28,7 @@ struct RosTime {
     is_simulated: AtomicBool,
     /// 0 until the first message of `/clock`.
     simulated: Manual,
-    /// Told of jumps. The lock is held during a change.
+    /// The listeners that are notified of jumps. The lock is held during a change.
     listeners: Mutex<Vec<Weak<dyn JumpListener>>>,
 }
 
@@ -58,19 +58,19 @@ impl Clock {
     /// The steady clock, CLOCK_MONOTONIC: it never steps.
     #[must_use]
     pub fn steady() -> Clock {
-        Clock(Kind::Steady)
+        Clock(TimeSource::Steady)
     }
 
     /// A manual clock that shows `now` until [`Clock::set`].
     #[must_use]
     pub fn manual(now: Duration) -> Clock {
         let manual = Manual { now_ns: AtomicU64::new(in_ns(now)), waiting: Mutex::default() };
-        Clock(Kind::Manual(Arc::new(manual)))
+        Clock(TimeSource::Manual(Arc::new(manual)))
     }
 
     /// The clock of a node, which is not simulated yet.
-    pub(crate) fn of_node() -> Clock {
-        Clock(Kind::Ros(Arc::default()))
+    pub(crate) fn new_ros() -> Clock {
+        Clock(TimeSource::Ros(Arc::default()))
     }
 
     /// The time since the clock's beginning: of a node's clock, since 1970.
@@ -80,26 +80,26 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> Duration {
         match &self.0 {
-            Kind::Ros(ros) if ros.is_simulated.load(Acquire) => {
+            TimeSource::Ros(ros) if ros.is_simulated.load(Acquire) => {
                 Duration::from_nanos(ros.simulated.now_ns.load(Acquire))
             }
             // Not `now_ns`: if the time is simulated from now on or no longer, that would be another time than this
             // one.
-            Kind::Ros(_) => now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
-            Kind::Steady | Kind::Manual(_) => Duration::from_nanos(self.now_ns()),
+            TimeSource::Ros(_) => now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+            TimeSource::Steady | TimeSource::Manual(_) => Duration::from_nanos(self.now_ns()),
         }
     }
 
-    /// Whether the clock shows simulated time, that of the topic `/clock`: of a node whose parameter `use_sim_time` is
-    /// true.
+    /// Whether the clock shows simulated time, the time of the topic `/clock`, because the node's parameter
+    /// `use_sim_time` is true.
     #[must_use]
     pub fn ros_time_is_active(&self) -> bool {
-        matches!(&self.0, Kind::Ros(ros) if ros.is_simulated.load(Acquire))
+        matches!(&self.0, TimeSource::Ros(ros) if ros.is_simulated.load(Acquire))
     }
 
     /// Begins or ends simulated time. Timers keep the time that is left until they are due.
     pub(crate) fn simulate(&self, on: bool) {
-        let Kind::Ros(ros) = &self.0 else { return };
+        let TimeSource::Ros(ros) = &self.0 else { return };
         let listeners = lock(&ros.listeners);
         if on == ros.is_simulated.load(Acquire) {
             return;
@@ -115,7 +115,7 @@ impl Clock {
 
     /// Sets the simulated time of a node's clock, and wakes what waits for it.
     pub(crate) fn set_simulated(&self, now: Duration) {
-        let Kind::Ros(ros) = &self.0 else { return };
+        let TimeSource::Ros(ros) = &self.0 else { return };
         let listeners = lock(&ros.listeners);
         let (old_ns, new_ns) = (ros.simulated.now_ns.load(Acquire), in_ns(now));
         let jump = Jump { old_ns, new_ns, is_other_source: old_ns == 0 };
@@ -131,7 +131,7 @@ impl Clock {
 
     /// Tells a timer of the jumps of a node's clock.
     pub(crate) fn add_listener(&self, listener: Weak<dyn JumpListener>) {
-        let Kind::Ros(ros) = &self.0 else { return };
+        let TimeSource::Ros(ros) = &self.0 else { return };
         let mut listeners = lock(&ros.listeners);
         listeners.retain(|other| other.strong_count() > 0);
         listeners.push(listener);
@@ -140,7 +140,7 @@ impl Clock {
     /// Sets a manual clock and wakes the threads that wait for its time; `false` for the steady clock, which cannot be
     /// set.
     pub fn set(&self, now: Duration) -> bool {
-        let Kind::Manual(manual) = &self.0 else { return false };
+        let TimeSource::Manual(manual) = &self.0 else { return false };
         manual.now_ns.store(in_ns(now), Release);
         manual.wake();
         true
@@ -149,10 +149,10 @@ impl Clock {
     #[inline]
     pub(crate) fn now_ns(&self) -> u64 {
         match &self.0 {
-            Kind::Steady => monotonic_ns(),
-            Kind::Manual(manual) => manual.now_ns.load(Acquire),
-            Kind::Ros(ros) if ros.is_simulated.load(Acquire) => ros.simulated.now_ns.load(Acquire),
-            Kind::Ros(_) => monotonic_ns(),
+            TimeSource::Steady => monotonic_ns(),
+            TimeSource::Manual(manual) => manual.now_ns.load(Acquire),
+            TimeSource::Ros(ros) if ros.is_simulated.load(Acquire) => ros.simulated.now_ns.load(Acquire),
+            TimeSource::Ros(_) => monotonic_ns(),
         }
     }
 
@@ -164,9 +164,9 @@ impl Clock {
 
     fn settable(&self) -> Option<&Manual> {
         match &self.0 {
-            Kind::Manual(manual) => Some(manual),
-            Kind::Ros(ros) => ros.is_simulated.load(Acquire).then_some(&ros.simulated),
-            Kind::Steady => None,
+            TimeSource::Manual(manual) => Some(manual),
+            TimeSource::Ros(ros) => ros.is_simulated.load(Acquire).then_some(&ros.simulated),
+            TimeSource::Steady => None,
         }
     }
 
@@ -190,8 +190,8 @@ impl Manual {
 }
 
 impl RosTime {
-    /// Makes a jump and tells the timers, whose wakers are to be called when nothing is locked. Meanwhile none of them
-    /// is due by mistake: a time that grows is set last.
+    /// Makes a jump and notifies the timers, whose wakers are to be called when nothing is locked. Meanwhile none of
+    /// them is due by mistake: a time that grows is set last.
     fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
         let tell =
             || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_time_of_a_node_is_simulated_or_since_1970_and_never_monotonic() {
-        let (clock, is_done) = (Clock::of_node(), AtomicBool::new(false));
+        let (clock, is_done) = (Clock::new_ros(), AtomicBool::new(false));
         thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_done.load(Relaxed) {

@@ -29,7 +29,7 @@ pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    /// Its look at other domains.
+    /// The check whether publishers of the topic are in other domains while none is matched.
     _unmatched: Option<Arc<UnmatchedSubscription>>,
     malformed: MalformedSamples,
 }
@@ -52,8 +52,8 @@ impl GenericSubscription {
         Ok(self)
     }
 
-    /// The next message, in place; `None` if there is none now. Of several publishers the oldest comes first. If more
-    /// wait than the depth of a KEEP_LAST subscription, the oldest are skipped, which
+    /// The next message, in place; `None` if there is none now. If several publishers have messages, the oldest comes
+    /// first. If more messages wait than the depth of a KEEP_LAST subscription, the oldest are skipped, which
     /// [`GenericSubscription::overwritten`] counts. Samples older than their publisher's lifespan are skipped.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use gantry_shm::{SampleInfo, SourceTime};
 
-/// The properties of a message that was taken with
-/// [`take_with_info`](crate::GenericSubscription::take_with_info): those of its sample, and when it was received.
+/// The properties of a message that was taken with [`take_with_info`](crate::GenericSubscription::take_with_info): the
+/// properties of its sample, and the time at which it was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageInfo {
     /// Its sequence, the times of publishing, its publisher and its length.

@@ -36,7 +36,8 @@ impl UnmatchedPublisher {
     }
 }
 
-/// The subscriptions of this process whose publishers were not looked for yet: one look is for all that are due.
+/// The subscriptions of this process whose publishers were not searched yet: one search serves all subscriptions that
+/// are due.
 static WAITING: Mutex<Waiting> = Mutex::new(Waiting { subscriptions: Vec::new(), rest_until_ns: 0 });
 
 struct Waiting {

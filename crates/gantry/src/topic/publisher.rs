@@ -24,12 +24,12 @@ pub struct Publisher<T> {
 /// for numbers and `…_mut` for the rest.
 ///
 /// # Defaults
-/// A loan starts from the message's defaults: texts are those of its shape, and all other fields have the values of the
-/// definition, or zero. There is one exception, since clearing an image would cost as much as writing it: **an array or
-/// a sequence of more than 4 KiB ([`MAX_DEFAULT_BYTES`](gantry_cdr::MAX_DEFAULT_BYTES)) holds old bytes**, so write all
-/// of it. The loans of [`loan_uninit`](Publisher::loan_uninit) and [`loan_uninit_with`](Publisher::loan_uninit_with)
-/// have no defaults: write every number. The rule is the same for requests and responses of services, and for
-/// [`Message::build`].
+/// A loan starts from the message's defaults: texts have the values that its shape gives, and all other fields have the
+/// values of the definition, or zero. There is one exception, since clearing an image would cost as much as writing it:
+/// **an array or a sequence of more than 4 KiB ([`MAX_DEFAULT_BYTES`](gantry_cdr::MAX_DEFAULT_BYTES)) holds old
+/// bytes**, so write all of it. The loans of [`loan_uninit`](Publisher::loan_uninit) and
+/// [`loan_uninit_with`](Publisher::loan_uninit_with) have no defaults: write every number. The rule is the same for
+/// requests and responses of services, and for [`Message::build`].
 pub struct Loan<T: Message> {
     view: T::View<GenericLoan>,
 }

@@ -5,7 +5,7 @@ use gantry_shm::TypeDescription;
 use std::collections::BTreeMap;
 
 /// The types of `gantry-msgs` by their names, as `std_msgs/msg/String` or, of a service,
-/// `std_srvs/srv/SetBool_Request`: for programs that are told the name of a type at run time.
+/// `std_srvs/srv/SetBool_Request`: for programs that get the name of a type at run time.
 #[must_use]
 pub fn standard_types() -> BTreeMap<String, TypeDescription> {
     let mut types = BTreeMap::new();

@@ -24,7 +24,7 @@ pub struct TakeFuture<'a, W: TakeSource> {
 }
 
 impl<'a, W: TakeSource> TakeFuture<'a, W> {
-    /// For a source that is not timed: no wake-up comes when it is due.
+    /// Creates the future of a source without due times: no wake-up would come at a due time.
     pub(crate) fn new(source: &'a mut W) -> TakeFuture<'a, W> {
         TakeFuture { source, at_shutdown: ShutdownWaker::default() }
     }

@@ -102,7 +102,7 @@ fn both_sides_are_told_the_incompatible_policy() {
     ];
     for (place, (topic, offered, requested, sentence)) in pairs.into_iter().enumerate() {
         let topic = format!("policy_{topic}");
-        // Either side may come second; the first is told.
+        // Either side may come second; the side that came first gets the event.
         let (mut publisher, mut subscription, mut offers, mut requests);
         if place % 2 == 0 {
             publisher = self::publisher(&node, &topic, offered);

@@ -1,4 +1,4 @@
-//! Types: both sides of a mismatch are told both types and the first line that differs; the types of a topic can be
+//! Types: both sides of a mismatch report both types and the first line that differs; the types of a topic can be
 //! found.
 
 use crate::support::*;

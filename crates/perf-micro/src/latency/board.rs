@@ -27,7 +27,7 @@ const CLOCK_EXCHANGE_US: u32 = 30_000;
 /// The time between two later ones.
 const CLOCK_PERIOD_US: u32 = 1_000_000;
 
-/// What the board is to do.
+/// The exchanges that the board makes, and their conditions.
 #[derive(Debug)]
 pub struct Plan {
     pub exchanges: Exchanges,
@@ -55,8 +55,8 @@ struct Board<'a> {
     subscription: &'a Subscription<'a, Int64, 4, 8>,
 }
 
-/// Runs a board until it has made all exchanges. Returns those that it made, and whether that are all: errors are those
-/// of its line, an answer that does not come, and the end by the user.
+/// Runs a board until it has made all exchanges. Returns the exchanges that it made, and an error if they are not all:
+/// an error of its line, an answer that does not come, or the end by the user.
 pub fn run<const MTU: usize>(line: BoardLine, plan: &Plan) -> (Vec<Sent>, io::Result<()>) {
     let mut sent = Vec::with_capacity(plan.exchanges.number as usize);
     let ended = make::<MTU>(line, plan, &mut sent);

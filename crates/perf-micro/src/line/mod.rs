@@ -32,9 +32,9 @@ const QUEUE_S: f64 = 0.02;
 /// A line. It is there until this is dropped.
 #[derive(Debug)]
 pub struct Line {
-    /// What the agent opens: the arguments of `gantry-agent`.
+    /// The arguments of `gantry-agent`, which name the end of the line that it opens.
     pub agent_arguments: Vec<String>,
-    /// What the board opens.
+    /// The end of the line that the board opens.
     pub board_end: BoardEnd,
     /// The faults of a serial line; other lines have none.
     pub faults: Faults,

@@ -49,19 +49,19 @@ impl Cost {
 /// The costs; null of a series with fewer than two programs that ran.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Costs {
-    /// Of one more publisher.
+    /// The cost of one more publisher.
     pub publisher: Option<Cost>,
-    /// Of one more subscription with its queue.
+    /// The cost of one more subscription with its queue.
     pub subscription: Option<Cost>,
-    /// The same without its queue.
+    /// The cost of one more subscription without its queue, in bytes.
     pub subscription_without_queue_bytes: Option<f64>,
-    /// Of one more service, with a place for one request.
+    /// The cost of one more service, with a place for one request.
     pub service: Option<Cost>,
-    /// Of one more client of a service, with a place for one response.
+    /// The cost of one more client of a service, with a place for one response.
     pub client: Option<Cost>,
-    /// Of one more slot of the session's history.
+    /// The cost of one more slot of the session's history.
     pub history_slot: Option<Cost>,
-    /// Of one more place of a subscription's queue.
+    /// The cost of one more place of a subscription's queue.
     pub queue_place: Option<Cost>,
 }
 
@@ -88,7 +88,7 @@ pub fn memory_of(programs: &[Measured], variant: &Variant) -> Option<Memory> {
 }
 
 impl Costs {
-    /// Of these programs.
+    /// Computes the costs from the measured programs.
     #[must_use]
     pub fn of(plan: &Plan, programs: &[Measured]) -> Costs {
         let slope = |variants: &[Variant], x: &dyn Fn(&Variant) -> u32| {

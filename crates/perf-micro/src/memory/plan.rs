@@ -21,7 +21,7 @@ pub struct Plan {
 /// A claim of the published page: something does not matter.
 #[derive(Debug)]
 pub struct Claim {
-    /// What does not matter.
+    /// The property that does not matter by the published page.
     pub name: &'static str,
     /// The reason why it matters here.
     pub reason: &'static str,

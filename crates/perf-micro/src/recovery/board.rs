@@ -33,12 +33,12 @@ pub struct Orders {
     pub is_done: AtomicBool,
 }
 
-/// What the board knows at the end.
+/// The counts and times of the board at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
-    /// When each number was published, ns: those that the client took.
+    /// The times at which each number that the client took was published, ns.
     pub published_ns: Vec<(i64, i64)>,
-    /// Numbers whose publication failed, by the reason.
+    /// The number of failed publications, by reason: no connection, or no room in the history.
     pub not_connected: u64,
     pub full: u64,
     /// Numbers that the client may have meant when it said how many messages it had forgotten, and those that a reset

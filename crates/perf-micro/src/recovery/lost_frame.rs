@@ -19,12 +19,13 @@ const PERIOD_MS: u32 = 60;
 pub struct LostFrame {
     /// Exchanges that lost a frame.
     pub n: usize,
-    /// The median of those that did not, ms.
+    /// The median of the exchanges that lost no frame, ms.
     pub round_trip_ms: f64,
-    /// The medians of those that lost the board's frame, and the agent's, ms.
+    /// The median of the exchanges that lost the board's frame, ms; `to_board_ms`: of the exchanges that lost the
+    /// agent's frame.
     pub from_board_ms: f64,
     pub to_board_ms: f64,
-    /// Of both directions: nine of ten are not longer, and none is, ms.
+    /// The 90th percentile of all exchanges that lost a frame, in both directions, ms; `max_ms` is their maximum.
     pub p90_ms: f64,
     pub max_ms: f64,
 }

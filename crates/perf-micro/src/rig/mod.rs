@@ -44,7 +44,7 @@ pub struct Rig {
     transport: Transport,
     /// The line.
     pub line: Line,
-    /// What the boards have sent.
+    /// The traffic that the boards have sent.
     pub traffic: Traffic,
 }
 

@@ -25,7 +25,7 @@ fn message(payload_bytes: usize) -> Vec<u8> {
     message
 }
 
-/// What passed until a moment, or between two.
+/// The traffic that passed until a moment, or between two moments.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed {
     time_ns: i64,

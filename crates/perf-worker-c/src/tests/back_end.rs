@@ -22,7 +22,7 @@ pub struct Log {
     is_stopped: bool,
 }
 
-/// What C has pointers to.
+/// The type of the objects to which C has pointers.
 pub type Object = Mutex<Log>;
 
 fn object(pointer: *mut c_void) -> &'static Object {

@@ -11,7 +11,7 @@ pub type Expected = (String, usize);
 
 macro_rules! layouts {
     ($($c:literal $rust:ident { $($field:ident)+ })+) => {
-        /// Of every struct. The pattern fails to compile if a field is missing here.
+        /// The expected layout of every struct. The pattern fails to compile if a field is missing here.
         pub fn expected() -> Vec<Expected> {
             $(let _ = |of: abi::$rust| { let abi::$rust { $($field: _),+ } = of; };)+
             vec![$(

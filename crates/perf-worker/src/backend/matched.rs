@@ -13,8 +13,8 @@ pub trait Matched {
     /// The reasons why others on the topic are not matched, one sentence each; empty if they are not known.
     fn mismatches(&mut self) -> Vec<String>;
 
-    /// Of a publisher, the id that its messages have in [`Taken::source`](super::Taken::source). Without it, latencies
-    /// from the schedule are not known if several publishers have different phases.
+    /// The id that a publisher's messages have in [`Taken::source`](super::Taken::source). Without it, latencies from
+    /// the schedule are not known if several publishers have different phases.
     fn source(&self) -> Option<[u8; 16]> {
         None
     }

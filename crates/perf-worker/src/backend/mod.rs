@@ -48,7 +48,7 @@ pub trait Backend: Sync {
     }
 
     /// Opens the middleware in this process, which is a worker: its participant, session or runtime. Called on the main
-    /// thread, before there are endpoints; its cost is that of the middleware.
+    /// thread, before there are endpoints; its cost counts as the middleware's.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.

@@ -9,7 +9,7 @@ pub const MOST_EVENTS: usize = 250;
 /// The reason why a message is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
-    /// Its latency was above the limit, and not above that of messages that are too late.
+    /// Its latency was above the limit for late messages, and not above the limit for messages that are too late.
     Late {
         /// Its latency, ns.
         latency_ns: u64,
@@ -23,13 +23,13 @@ pub enum Trouble {
         /// The limit, ns.
         limit_ns: u64,
     },
-    /// It and those that follow it, so many in all, had not come when a later one came.
+    /// This message, and perhaps messages after it, had not come when a later one came.
     Missing {
         /// The number of messages.
         messages: u64,
     },
-    /// Its publisher did not send it and those that follow it, so many in all: its timer passed over them, or they were
-    /// refused. Subscriptions miss their ids, and they are not lost.
+    /// The publisher did not send this message, and perhaps messages after it: its timer passed over them, or they were
+    /// refused. Their ids are missing at subscriptions, but they do not count as lost.
     Unsent {
         /// The number of messages.
         messages: u64,
@@ -52,12 +52,12 @@ pub struct Event {
 pub struct Events {
     /// The first ones, in order.
     pub kept: Vec<Event>,
-    /// More of them.
+    /// The number of further events, which are not kept.
     pub more: u64,
 }
 
 impl Events {
-    /// With memory for all that are kept.
+    /// Creates an empty list with memory for all events that it may keep.
     #[must_use]
     pub fn with_memory() -> Events {
         Events { kept: Vec::with_capacity(MOST_EVENTS), more: 0 }

@@ -18,7 +18,7 @@ pub enum Arrival {
     },
     /// New, but it arrived after a later one: it had been counted as missed.
     Reordered,
-    /// It arrived before.
+    /// A message with this id arrived before.
     Duplicate,
 }
 

@@ -17,19 +17,19 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Those of this process. The calling thread is one of the instrument's, without `excepted`, which the middleware
-    /// used on it; `others` are the accounts of its other threads.
+    /// Reads the resources of this process. The calling thread belongs to the instrument, except `excepted`, the usage
+    /// that the middleware caused on it; `others` are the accounts of the instrument's other threads.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not tell.
+    /// A sentence, if the kernel does not report it.
     pub fn of_this_process(others: &Usage, excepted: &Usage) -> Result<Resources, String> {
         let memory = Memory::of_this_process()?;
         // Both are read one right after the other: time between them would count as the middleware's.
         let (thread, process) = (Usage::of_this_thread()?, Usage::of_this_process()?);
         let mut instrument = thread.without(excepted);
         instrument.add(others);
-        // The kernel hands a peak of memory on over exec, so `maxrss` of getrusage may be that of the coordinator.
-        // VmHWM is not.
+        // The kernel hands a peak of memory on over exec, so `maxrss` of getrusage may be the coordinator's peak. VmHWM
+        // is this process's own.
         let peak_kib = i64::try_from(memory.peak_rss_kib).unwrap_or(i64::MAX);
         let usage = Usage { maxrss_kib: peak_kib, ..process.without(&instrument) };
         Ok(Resources { usage, instrument: Usage { maxrss_kib: 0, ..instrument }, memory })
@@ -41,7 +41,7 @@ impl Resources {
 pub struct Measured {
     /// The accounts of the endpoints' and the middleware's threads in all workers.
     pub usage: Usage,
-    /// Those of the instrument's own threads.
+    /// The accounts of the instrument's own threads.
     pub instrument: Usage,
     /// CPU time of `usage`, percent of one core.
     pub core_percent: f64,

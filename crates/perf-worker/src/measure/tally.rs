@@ -21,7 +21,7 @@ pub struct Sent {
     pub bytes: u64,
     /// The bytes that they took on the wire; 0 if they are not known, or there is no wire.
     pub wire_bytes: u64,
-    /// Of these, published while no subscription was matched.
+    /// Samples of these that were published while no subscription was matched.
     pub unmatched: u64,
     /// Messages that the middleware refused; they were not sent.
     pub refused: u64,

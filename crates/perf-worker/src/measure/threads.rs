@@ -41,7 +41,7 @@ impl ThreadUsage {
     /// All threads of this process, in the order of their ids.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not tell.
+    /// A sentence, if the kernel does not report it.
     pub fn all_of_this_process() -> Result<Vec<ThreadUsage>, String> {
         let found = Process::myself().and_then(|process| all_of(&process));
         found.map_err(|error| format!("the usage of this process's threads cannot be read: {error}"))
@@ -50,7 +50,7 @@ impl ThreadUsage {
     /// All threads of another process, in the order of their ids.
     ///
     /// # Errors
-    /// A sentence, if it has exited or the kernel does not tell.
+    /// A sentence, if it has exited or the kernel does not report its figures.
     pub fn all_of_process(pid: u32) -> Result<Vec<ThreadUsage>, String> {
         let number = i32::try_from(pid).map_err(|_| ProcError::NotFound(None));
         let found = number.and_then(Process::new).and_then(|process| all_of(&process));
@@ -60,7 +60,7 @@ impl ThreadUsage {
         })
     }
 
-    fn of(task: &Task) -> ProcResult<ThreadUsage> {
+    fn read(task: &Task) -> ProcResult<ThreadUsage> {
         let (stat, status) = (task.stat()?, task.status()?);
         let tick_ns = SECOND_NS / procfs::ticks_per_second();
         let (utime_ns, stime_ns) = (stat.utime * tick_ns, stat.stime * tick_ns);
@@ -113,7 +113,7 @@ pub fn since(now: &[ThreadUsage], earlier: &[ThreadUsage]) -> Vec<ThreadUsage> {
 fn all_of(process: &Process) -> ProcResult<Vec<ThreadUsage>> {
     let mut threads = Vec::new();
     for task in process.tasks()? {
-        match task.and_then(|task| ThreadUsage::of(&task)) {
+        match task.and_then(|task| ThreadUsage::read(&task)) {
             Ok(thread) => threads.push(thread),
             Err(error) if has_ended(&error) => {}
             Err(error) => return Err(error),

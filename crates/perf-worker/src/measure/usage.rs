@@ -52,7 +52,7 @@ impl Usage {
     /// # Errors
     /// A sentence, if the kernel refuses.
     pub fn of_this_process() -> Result<Usage, String> {
-        Usage::of("process", UsageWho::RUSAGE_SELF)
+        Usage::read("process", UsageWho::RUSAGE_SELF)
     }
 
     /// The accounts of the calling thread.
@@ -60,14 +60,14 @@ impl Usage {
     /// # Errors
     /// A sentence, if the kernel refuses.
     pub fn of_this_thread() -> Result<Usage, String> {
-        let account = Usage::of("thread", UsageWho::RUSAGE_THREAD)?;
+        let account = Usage::read("thread", UsageWho::RUSAGE_THREAD)?;
         // getrusage knows the time of a running thread up to the last tick only, this clock to the present.
         let cpu_ns = thread_cpu_ns();
         let stime_ns = account.stime_ns.min(cpu_ns);
         Ok(Usage { stime_ns, utime_ns: cpu_ns - stime_ns, ..account })
     }
 
-    fn of(what: &str, who: UsageWho) -> Result<Usage, String> {
+    fn read(what: &str, who: UsageWho) -> Result<Usage, String> {
         let account = getrusage(who)
             .map_err(|error| format!("the resource usage of this {what} cannot be read (getrusage: {error})"))?;
         Ok(Usage::from(&account))
@@ -136,8 +136,8 @@ impl Usage {
         Usage { maxrss_kib: self.maxrss_kib, stime_ns, utime_ns: cpu_ns - stime_ns, ..difference }
     }
 
-    /// This usage, and where an account is below that of `earlier`, the earlier one: accounts only rise, and a part
-    /// that is taken away is read at another moment than the whole.
+    /// This usage, in which no account is below the same account of `earlier`. Accounts only rise, but a part that is
+    /// subtracted is read at another moment than the whole, so a difference may seem to fall.
     #[must_use]
     pub fn at_least(&self, earlier: &Usage) -> Usage {
         let mut risen = *self;

@@ -26,7 +26,7 @@ use crate::{
 };
 pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 
-/// The conditions of a run, as its workers and its log have them. Names and values are those of the options.
+/// The conditions of a run, as its workers and its log have them. Names and values are the same as in the options.
 ///
 /// The log of an older version lacks some fields, which are then empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,9 +62,9 @@ pub struct RunSpec {
     /// The round-trip mode; latencies of Main, Both and Service are round-trip times.
     #[serde(rename = "roundtrip_mode")]
     pub roundtrip: Roundtrip,
-    /// Publishers that each subscription waits for before the start, those of other programs included.
+    /// Publishers that each subscription waits for before the start, including publishers of other programs.
     pub expected_publishers: u32,
-    /// Subscriptions that each publisher waits for before the start, those of other programs included.
+    /// Subscriptions that each publisher waits for before the start, including subscriptions of other programs.
     pub expected_subscriptions: u32,
     /// The timeout of that wait, s.
     pub match_timeout_s: u32,
@@ -188,7 +188,7 @@ impl RunSpec {
     }
 
     /// The shortest time between the due times of two messages that are not due at once, nanoseconds; none without a
-    /// rate. With random phases it is that of one publisher.
+    /// rate. With random phases it is the time between two messages of one publisher.
     #[must_use]
     pub fn gap_ns(&self) -> Option<i64> {
         let in_turn = if self.phase == Phase::Spread { self.publishers.max(1) } else { 1 };

@@ -67,10 +67,10 @@ impl Description {
             .collect()
     }
 
-    /// The value of each setting, if those of `requested` are requested of `middleware`.
+    /// The value of each setting of `middleware`: the requested value, or else the default.
     ///
     /// # Errors
-    /// A sentence: there is no such setting or value. It names those that there are.
+    /// A sentence: there is no such setting or value. It names the settings or values that exist.
     pub fn resolve(&self, middleware: &str, requested: &Settings) -> Result<Settings, String> {
         for (name, value) in requested {
             let Some(setting) = self.setting(name) else {

@@ -9,9 +9,9 @@ choice! {
     pub enum MatchingKind {
         /// The number of the others.
         Count = "count",
-        /// Whether there are others.
+        /// Whether there are endpoints of the other side.
         Any = "any",
-        /// Nothing.
+        /// No information.
         Unknown = "unknown",
     }
     default Count
@@ -20,16 +20,16 @@ choice! {
 /// The endpoints of the other side that an endpoint is matched with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Matching {
-    /// So many.
+    /// The number of endpoints.
     Count(usize),
     /// At least one, or none.
     Any(bool),
-    /// The middleware does not tell.
+    /// The middleware gives no information.
     Unknown,
 }
 
 impl Matching {
-    /// Whether these are `expected` at least, as far as the middleware tells.
+    /// Whether these are at least `expected` endpoints, as far as the middleware reports them.
     #[must_use]
     pub fn is_enough(self, expected: usize) -> bool {
         match self {
@@ -39,7 +39,7 @@ impl Matching {
         }
     }
 
-    /// Whether it tells as much as a middleware of this kind does.
+    /// Whether this answer has the information that a middleware of this kind gives.
     #[must_use]
     pub fn is_of(self, kind: MatchingKind) -> bool {
         match kind {
@@ -49,7 +49,7 @@ impl Matching {
         }
     }
 
-    /// Whether there is none, as far as the middleware tells.
+    /// Whether there is no endpoint, as far as the middleware reports them.
     #[must_use]
     pub fn is_none(self) -> bool {
         matches!(self, Matching::Count(0) | Matching::Any(false))

@@ -87,9 +87,9 @@ choice! {
 choice! {
     /// The threads of a worker that have the real-time priority and the pins.
     pub enum RtScope {
-        /// All but the instrument's: those of the endpoints, and the middleware's own.
+        /// All threads except the instrument's: the endpoints' threads and the middleware's own.
         Process = "process",
-        /// Those of the endpoints.
+        /// The endpoints' threads.
         Endpoints = "endpoints",
     }
     default Process

@@ -41,7 +41,7 @@ use context::{Context, Flags, NOT_DRAINING};
 pub use executors::KEEPER_THREAD;
 use loops::{publisher, relay, shared_thread, subscriber};
 pub use orders::ORDERS_THREAD;
-use orders::{Orders, Way};
+use orders::{OrderChannel, Orders};
 use placement::Placement;
 pub use program::{exit_code, main};
 use protocol::{PROTOCOL, Plan, Report};
@@ -96,7 +96,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     for plan in plan.endpoints {
         let (sender, orders) = mpsc::channel();
         let expected = Arc::new(AtomicU64::new(NOT_DRAINING));
-        ways.push(Way { endpoint: plan.endpoint, sender, expected: expected.clone() });
+        ways.push(OrderChannel { endpoint: plan.endpoint, sender, expected: expected.clone() });
         // The keeper of the executors is one thread.
         let thread = if spec.executor.is_some() { 0 } else { plan.executor };
         threads_of.entry(thread).or_default().push(Context {

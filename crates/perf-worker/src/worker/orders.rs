@@ -20,10 +20,10 @@ pub const ORDERS_THREAD: &str = "orders";
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 
 /// The way of orders to an endpoint.
-pub struct Way {
+pub struct OrderChannel {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// Before and after it measures.
+    /// The channel for orders before and after the measurement.
     pub sender: Sender<Arc<Order>>,
     /// [`Context::expected`](super::Context::expected).
     pub expected: Arc<AtomicU64>,
@@ -31,8 +31,8 @@ pub struct Way {
 
 /// The ways of orders to the endpoints of this process.
 pub struct Orders {
-    /// One of each.
-    pub ways: Vec<Way>,
+    /// The way to each endpoint.
+    pub ways: Vec<OrderChannel>,
     /// The orders while they measure.
     pub flags: Arc<Flags>,
     /// The endpoints are in executors, whose keeper reports the start.

@@ -16,8 +16,9 @@ pub fn main(backend: &'static dyn Backend) -> ExitCode {
     ExitCode::from(exit_code(backend, std::env::args_os().skip(1)))
 }
 
-/// Does what `arguments` (those after the name of the program) order, and returns the exit code: 0 good, 1 the order
-/// failed, 2 no such order. A failure is a sentence on standard error, that of a worker a report.
+/// Executes the order in `arguments` (the arguments after the name of the program) and returns the exit code: 0 good, 1
+/// the order failed, 2 no such order. A failure is a sentence on standard error, or a report if the program runs as a
+/// worker.
 #[must_use]
 pub fn exit_code(backend: &'static dyn Backend, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<String> =

@@ -49,7 +49,7 @@ pub unsafe extern "C" fn rmw_destroy_client(node: *mut rmw_node_t, client: *mut 
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(client.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_client` made it, and nobody uses it any more.
+        // SAFETY: as above: `rmw_create_client` made it, and the program does not use it any more.
         unsafe { free(client) };
         Ok(())
     })

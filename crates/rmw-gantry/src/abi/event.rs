@@ -24,7 +24,7 @@ pub unsafe fn event<'a>(event: *const rmw_event_t) -> Result<&'a Event> {
 /// Fills a handle.
 ///
 /// # Safety
-/// Null or a handle that nobody else uses.
+/// Null or a handle that no other code uses.
 unsafe fn init(handle: *mut rmw_event_t, event: &Event, event_type: rmw_event_type_t) -> Result<()> {
     // SAFETY: the promise of the caller.
     let handle = unsafe { in_out("rmw_event", handle) }?;

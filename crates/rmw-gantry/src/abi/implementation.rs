@@ -39,7 +39,7 @@ pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     )
 }
 
-/// All events of Jazzy are.
+/// Whether an event type is supported: all types of Jazzy are.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
             (false, _) => {
                 // SAFETY: the promise of the caller. So all of its bytes are initialized, whatever they were.
                 unsafe { reason.write_bytes(0, reason_size) };
-                // SAFETY: as above; nobody else uses the buffer meanwhile.
+                // SAFETY: as above; no other code uses the buffer meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(reason.cast(), reason_size) }
             }
         };

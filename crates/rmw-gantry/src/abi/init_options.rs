@@ -159,7 +159,7 @@ unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mu
 /// Frees what is behind pointers. The static peers have an allocator of their own.
 ///
 /// # Safety
-/// Initialized options, whose memory nobody uses after this.
+/// Initialized options, whose memory the program does not use after this.
 unsafe fn free_memory(allocator: Allocator, options: &rmw_init_options_t) {
     // SAFETY: null or a string of the allocator.
     unsafe { allocator.free(options.enclave) };

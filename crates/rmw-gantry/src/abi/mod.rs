@@ -1,6 +1,6 @@
 //! The C functions of `rmw`, a file a noun. Each checks its arguments, calls an entity and reports the failure.
 //!
-//! The headers of `rmw` document them; what is said here is only what differs.
+//! The headers of `rmw` document them; the comments here state only the differences.
 
 mod client;
 mod context;

@@ -77,7 +77,7 @@ pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher:
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(publisher.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_publisher` made it, and nobody uses it any more.
+        // SAFETY: as above: `rmw_create_publisher` made it, and the program does not use it any more.
         unsafe { free(publisher) };
         Ok(())
     })

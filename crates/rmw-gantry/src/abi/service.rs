@@ -49,7 +49,7 @@ pub unsafe extern "C" fn rmw_destroy_service(node: *mut rmw_node_t, service: *mu
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(service.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_service` made it, and nobody uses it any more.
+        // SAFETY: as above: `rmw_create_service` made it, and the program does not use it any more.
         unsafe { free(service) };
         Ok(())
     })

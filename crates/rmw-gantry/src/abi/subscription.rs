@@ -49,7 +49,8 @@ pub unsafe extern "C" fn rmw_create_subscription(
         ));
         owner.own(&entity.source);
         owner.own(&entity.events);
-        // The filter is refused where it is set: without support, a program filters for itself.
+        // A content filter in the options is ignored: `is_cft_enabled` is false, so the program must filter for itself.
+        // Setting a filter later is refused.
         let options = rmw_subscription_options_t { content_filter_options: std::ptr::null_mut(), ..*options };
         let handle = rmw_subscription_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn rmw_destroy_subscription(
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(subscription.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_subscription` made it, and nobody uses it any more.
+        // SAFETY: as above: `rmw_create_subscription` made it, and the program does not use it any more.
         unsafe { free(subscription) };
         Ok(())
     })

@@ -76,7 +76,7 @@ unsafe fn take_message(
 /// Takes the next sample that is a message of the type, and reads it into a message.
 ///
 /// # Safety
-/// A message of the subscription's type that nobody else uses.
+/// A message of the subscription's type that no other code uses.
 unsafe fn take_into(subscription: &Subscription, message: *mut c_void) -> Result<Option<(GenericSample, u64)>> {
     // SAFETY: the promise of the caller.
     subscription.take_valid(|sample| unsafe { subscription.message_type.read(sample.bytes(), message) })

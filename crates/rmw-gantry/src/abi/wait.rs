@@ -37,12 +37,12 @@ pub unsafe extern "C" fn rmw_create_wait_set(
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
         if wait_set.is_null() {
-            // Not an invalid argument, as the headers have it.
+            // The code is ERROR, as the headers document, and not INVALID_ARGUMENT.
             return Err(Failure::error("the wait set to be destroyed is null"));
         }
         // SAFETY: the contract of rmw.
         unsafe { entity(wait_set.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_wait_set` made it, and nobody uses it any more.
+        // SAFETY: as above: `rmw_create_wait_set` made it, and the program does not use it any more.
         unsafe { free(wait_set) };
         Ok(())
     })
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn rmw_wait(
         let deadline = unsafe { wait_timeout.as_ref() }.and_then(deadline);
         macro_rules! array {
             ($pointer:ident, $data:ident, $count:ident) => {
-                // SAFETY: null, or an array of which the caller states address and length, and which nobody else uses.
+                // SAFETY: null, or an array whose address and length the caller states, and which no other code uses.
                 match unsafe { $pointer.as_ref() } {
                     // SAFETY: as above.
                     Some(array) => unsafe { elements(array.$data, array.$count) }?,
@@ -109,7 +109,7 @@ fn deadline(timeout: &rmw_time_t) -> Option<Instant> {
 /// It has a length and no address.
 ///
 /// # Safety
-/// An array of that length, which nobody else uses as long as the result is used.
+/// An array of that length, which no other code uses as long as the result is used.
 unsafe fn elements<'a>(data: *mut *mut c_void, count: usize) -> Result<&'a mut [*mut c_void]> {
     match (data.is_null(), count) {
         (_, 0) => Ok(&mut []),

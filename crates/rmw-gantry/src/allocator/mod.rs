@@ -59,10 +59,10 @@ impl Allocator {
         Ok(memory.cast())
     }
 
-    /// Frees memory of this allocator; null is nothing.
+    /// Frees memory of this allocator; a null pointer has no effect.
     ///
     /// # Safety
-    /// Null or memory of this allocator that nobody uses after this.
+    /// Null or memory of this allocator that the program does not use after this.
     pub unsafe fn free<T>(&self, memory: *mut T) {
         if !memory.is_null() {
             // SAFETY: memory of this allocator, with its own state.
@@ -107,7 +107,7 @@ impl Allocator {
     }
 
     /// # Safety
-    /// An array of [`Allocator::string_array`] that nobody uses after this.
+    /// An array of [`Allocator::string_array`] that the program does not use after this.
     pub unsafe fn free_string_array(&self, array: &rcutils_string_array_t) {
         for index in 0..array.size {
             // SAFETY: `index` is less than the length of the array.
@@ -159,7 +159,7 @@ impl Allocator {
     }
 
     /// # Safety
-    /// A value of [`Allocator::names_and_types`] that nobody uses after this.
+    /// A value of [`Allocator::names_and_types`] that the program does not use after this.
     unsafe fn free_names_and_types(&self, made: &rmw_names_and_types_t) {
         for index in 0..made.names.size {
             // SAFETY: `index` is less than the number of names.
@@ -201,7 +201,7 @@ impl Allocator {
     }
 
     /// # Safety
-    /// An array of [`Allocator::endpoint_infos`] that nobody uses after this.
+    /// An array of [`Allocator::endpoint_infos`] that the program does not use after this.
     unsafe fn free_endpoint_infos(&self, made: &rmw_topic_endpoint_info_array_t) {
         for index in 0..made.size {
             // SAFETY: `index` is less than the length of the array.

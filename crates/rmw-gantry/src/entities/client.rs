@@ -21,9 +21,9 @@ pub struct Client {
     pub source: Arc<Source<GenericClient>>,
     pub service_type: ServiceType,
     pub gid: Gid,
-    /// As it was granted.
+    /// The QoS that the library granted.
     pub qos: Qos,
-    /// As it was given.
+    /// The name as the program gave it.
     pub name: CString,
     pub context: Arc<Context>,
     taken: AtomicU64,

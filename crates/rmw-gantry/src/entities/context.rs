@@ -13,7 +13,7 @@ use std::sync::{
 /// One between `rmw_init` and `rmw_context_fini`.
 pub struct Context {
     pub domain_id: u32,
-    /// Of its nodes, as "/" or "/front/camera".
+    /// The enclave of its nodes, as "/" or "/front/camera".
     pub enclave: String,
     is_shut_down: AtomicBool,
     /// The number of nodes that are not destroyed.

@@ -105,7 +105,7 @@ impl<E: LibraryEvent> Wake for EndpointEvents<E> {
 /// An event of the library, as one of `rmw`.
 pub trait LibraryEvent: Sized + Send + 'static {
     const KINDS: &'static [rmw_event_type_t];
-    /// Its kind and what it adds.
+    /// The kind of the event, and the amounts that it adds to the counts of that kind.
     fn sorted(self) -> Option<(rmw_event_type_t, Change)>;
 }
 
@@ -125,16 +125,16 @@ impl LibraryEvent for PublisherEvent {
                 (RMW_EVENT_PUBLICATION_MATCHED, Change { total: total_count_change, current, ..Change::default() })
             }
             PublisherEvent::OfferedDeadlineMissed { total_count_change, .. } => {
-                (RMW_EVENT_OFFERED_DEADLINE_MISSED, Change::of_total(total_count_change))
+                (RMW_EVENT_OFFERED_DEADLINE_MISSED, Change::from_total(total_count_change))
             }
             PublisherEvent::LivelinessLost { total_count_change, .. } => {
-                (RMW_EVENT_LIVELINESS_LOST, Change::of_total(total_count_change))
+                (RMW_EVENT_LIVELINESS_LOST, Change::from_total(total_count_change))
             }
             PublisherEvent::OfferedIncompatibleQos { total_count_change, last_policy, .. } => {
                 (RMW_EVENT_OFFERED_QOS_INCOMPATIBLE, incompatible(total_count_change, last_policy))
             }
             PublisherEvent::IncompatibleType { total_count_change, .. } => {
-                (RMW_EVENT_PUBLISHER_INCOMPATIBLE_TYPE, Change::of_total(total_count_change))
+                (RMW_EVENT_PUBLISHER_INCOMPATIBLE_TYPE, Change::from_total(total_count_change))
             }
             _ => return None,
         })
@@ -158,7 +158,7 @@ impl LibraryEvent for SubscriptionEvent {
                 (RMW_EVENT_SUBSCRIPTION_MATCHED, Change { total: total_count_change, current, ..Change::default() })
             }
             SubscriptionEvent::RequestedDeadlineMissed { total_count_change, .. } => {
-                (RMW_EVENT_REQUESTED_DEADLINE_MISSED, Change::of_total(total_count_change))
+                (RMW_EVENT_REQUESTED_DEADLINE_MISSED, Change::from_total(total_count_change))
             }
             SubscriptionEvent::LivelinessChanged {
                 alive_count,
@@ -174,7 +174,7 @@ impl LibraryEvent for SubscriptionEvent {
                 (RMW_EVENT_REQUESTED_QOS_INCOMPATIBLE, incompatible(total_count_change, last_policy))
             }
             SubscriptionEvent::IncompatibleType { total_count_change, .. } => {
-                (RMW_EVENT_SUBSCRIPTION_INCOMPATIBLE_TYPE, Change::of_total(total_count_change))
+                (RMW_EVENT_SUBSCRIPTION_INCOMPATIBLE_TYPE, Change::from_total(total_count_change))
             }
             _ => return None,
         })

@@ -22,11 +22,11 @@ struct Counts {
     total_change: u64,
     current: u64,
     current_change: i64,
-    /// Those that are not alive; of liveliness only.
+    /// The number of publishers that are not alive; used by liveliness events only.
     not_alive: u64,
     not_alive_change: i64,
     last_policy: Option<rmw_qos_policy_kind_t>,
-    /// The number of events that no callback was told.
+    /// The number of events that were not passed to a callback yet.
     untold: u64,
 }
 
@@ -34,7 +34,7 @@ struct Counts {
 #[derive(Default)]
 pub struct Change {
     pub total: u64,
-    /// The new value and the difference, as for the next one.
+    /// The new value of the current count, and its difference; `not_alive` likewise.
     pub current: Option<(u64, i64)>,
     pub not_alive: Option<(u64, i64)>,
     pub last_policy: Option<rmw_qos_policy_kind_t>,
@@ -50,7 +50,7 @@ impl Event {
         *lock(&self.callback) = Callback::default();
     }
 
-    /// Counts news. [`Event::notify`] tells of them.
+    /// Adds a change to the counts, without a notification: [`Event::notify`] follows.
     pub fn add(&self, change: &Change) {
         let mut counts = lock(&self.counts);
         counts.total += change.total;
@@ -68,13 +68,13 @@ impl Event {
         self.flag.mark(); // under the lock, as in `take`: no take finds the flag without its counts
     }
 
-    /// Wakes the wait set and tells the callback.
+    /// Wakes the wait set and calls the callback.
     pub fn notify(&self) {
         self.flag.ring();
         self.tell();
     }
 
-    /// Tells the callback of the events that no callback was told.
+    /// Calls the callback with the number of events that were not passed to a callback yet.
     fn tell(&self) {
         let callback = lock(&self.callback);
         if callback.is_set() {
@@ -83,7 +83,7 @@ impl Event {
         }
     }
 
-    /// Replaces the callback, and tells it what came before.
+    /// Replaces the callback, and calls it with the number of earlier events.
     ///
     /// # Safety
     /// As [`Callback::set`].
@@ -156,7 +156,7 @@ impl Event {
 
 impl Change {
     /// A number of further events.
-    pub fn of_total(total: u64) -> Change {
+    pub fn from_total(total: u64) -> Change {
         Change { total, ..Change::default() }
     }
 }

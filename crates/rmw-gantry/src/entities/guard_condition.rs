@@ -9,13 +9,13 @@ use std::sync::{Arc, Weak};
 #[derive(Default)]
 pub struct GuardCondition {
     pub flag: Arc<Flag>,
-    /// If it is the one of a node.
+    /// The news of the graph and the node, if this is the guard condition of a node.
     graph: Option<(Weak<GraphNews>, WeakNode)>,
 }
 
 impl GuardCondition {
     /// The guard condition of a node.
-    pub fn of_node(graph: &Arc<GraphNews>, node: &gantry::Node) -> GuardCondition {
+    pub fn for_graph(graph: &Arc<GraphNews>, node: &gantry::Node) -> GuardCondition {
         GuardCondition { flag: Arc::default(), graph: Some((Arc::downgrade(graph), node.downgrade())) }
     }
 

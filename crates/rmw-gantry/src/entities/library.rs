@@ -25,7 +25,7 @@ impl<T> Library<T> {
     /// Calls `call` with the object.
     ///
     /// # Errors
-    /// Those of the call; the node was destroyed.
+    /// An error of `call`; the node was destroyed.
     pub fn with<R>(&self, call: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
         let destroyed =
             || Err(Failure::error("the node of this entity is destroyed; destroy the entity before its node"));

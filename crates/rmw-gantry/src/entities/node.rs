@@ -16,7 +16,7 @@ use std::{
 pub struct Node {
     pub library: gantry::Node,
     pub context: Arc<Context>,
-    /// As they were given: the library may have completed them.
+    /// The name and the namespace as the program gave them; the library may have completed them.
     pub name: CString,
     pub namespace: CString,
     /// The `data` of the handle below.
@@ -41,7 +41,7 @@ impl Node {
             .rmw_implementation(RMW)
             .enclave(&context.enclave)
             .build()?;
-        let graph = Arc::new(GuardCondition::of_node(&context.graph, &library));
+        let graph = Arc::new(GuardCondition::for_graph(&context.graph, &library));
         let graph_handle = Box::new(rmw_guard_condition_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
             data: Arc::as_ptr(&graph).cast_mut().cast(),

@@ -20,9 +20,9 @@ pub struct Publisher {
     pub library: Arc<Library<GenericPublisher>>,
     pub gid: Gid,
     pub message_type: Arc<MessageType>,
-    /// As it was granted.
+    /// The QoS that the library granted.
     pub qos: Qos,
-    /// As it was given.
+    /// The topic as the program named it.
     pub topic: CString,
     /// The loans that a program has, by the addresses of their bytes.
     loans: Mutex<Vec<GenericLoan>>,

@@ -25,9 +25,9 @@ const MAX_DEPTH: u32 = 10_000;
 pub struct Service {
     pub source: Arc<Source<GenericService>>,
     pub service_type: ServiceType,
-    /// As it was granted.
+    /// The QoS that the library granted.
     pub qos: Qos,
-    /// As it was given.
+    /// The name as the program gave it.
     pub name: CString,
     pub context: Arc<Context>,
     taken: AtomicU64,
@@ -80,8 +80,8 @@ impl Service {
     }
 
     /// Answers a request: the response is serialised straight into memory that the client reads. If the client is gone,
-    /// nobody gets it. If the client holds all memory for its responses, or shared memory is full, it loses this one: an
-    /// error would end the server, for all clients.
+    /// the response is dropped. If the client holds all memory for its responses, or shared memory is full, it loses this
+    /// one: an error would end the server for all clients.
     ///
     /// # Safety
     /// `response` is a response of the service's type, which no other thread writes meanwhile.

@@ -23,18 +23,18 @@ pub struct Subscription {
     pub context: Arc<Context>,
     pub source: Arc<Source<GenericSubscription>>,
     pub message_type: Arc<MessageType>,
-    /// As it was granted.
+    /// The QoS that the library granted.
     pub qos: Qos,
-    /// As it was given.
+    /// The topic as the program named it.
     pub topic: CString,
-    /// Its own id, if it skips the messages of its own process.
+    /// The subscription's own gid, if it skips the messages of its own process.
     ignored: Option<Gid>,
     /// The samples that a program holds, by the addresses of their bytes.
     held: Mutex<Vec<GenericSample>>,
     taken: AtomicU64,
-    /// Messages of its own process that it ignored.
+    /// The number of messages of its own process that it skipped.
     skipped: AtomicU64,
-    /// The losses that the event of lost messages was told.
+    /// The number of losses that the event of lost messages has counted.
     told_lost: AtomicU64,
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
 }
@@ -80,8 +80,8 @@ impl Subscription {
         Ok(sample.map(|sample| (sample, self.taken.fetch_add(1, Relaxed) + 1)))
     }
 
-    /// The next sample that `read` accepts, and the number of its take. The others are no messages of the type: each is
-    /// lost, as one that was overwritten, so that no publisher ends the programs of others.
+    /// The next sample that `read` accepts, and the number of its take. A sample that is not a valid message of the
+    /// type is skipped and counted as lost, so that an invalid publisher does not end the programs of other nodes.
     pub fn take_valid(
         &self,
         mut read: impl FnMut(&GenericSample) -> Result<()>,
@@ -100,12 +100,12 @@ impl Subscription {
         )
     }
 
-    /// Tells the event of lost messages of those that it was not told.
+    /// Adds new losses to the event of lost messages. `lost` is the number of all losses so far.
     fn tell_lost(&self, lost: u64) {
         let told = self.told_lost.load(Relaxed);
-        // Relaxed, as all of these: each is a number of its own.
+        // Relaxed, as all of these counters: none orders other memory.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
-            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::of_total(lost - told));
+            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
         }
     }
 
@@ -115,7 +115,7 @@ impl Subscription {
         self.taken.load(Relaxed) + self.skipped.load(Relaxed) + lost.unwrap_or(0)
     }
 
-    /// Keeps a sample until it is returned; the address is that of its bytes.
+    /// Keeps a sample until it is returned. Returns the address of its bytes.
     pub fn hold(&self, sample: GenericSample) -> *mut c_void {
         let address = sample.bytes().as_ptr();
         lock(&self.held).push(sample);

@@ -90,7 +90,7 @@ impl Waiting {
         Ok(collector.wait(deadline, || wake_up.has_news())?)
     }
 
-    /// Attaches the sources of this wait, and detaches those of the last one, unless they are the same.
+    /// Attaches the sources of this wait, and detaches the sources of the last wait, unless they are the same.
     fn attach_sources(&mut self, conditions: &Conditions<'_>) -> Result<()> {
         let is_same = self.sources.len() == conditions.sources.len()
             && self.sources.iter().zip(&conditions.sources).all(|(waited, (source, _))| waited.id == source.id());
@@ -127,7 +127,7 @@ impl Waiting {
         Ok(())
     }
 
-    /// Attaches the flags of this wait, and detaches those of the last one that are none of them.
+    /// Attaches the flags of this wait, and detaches flags of the last wait that this wait does not have.
     fn attach_flags(&mut self, conditions: &Conditions<'_>) -> Result<()> {
         let Waiting { wake_up, flags, .. } = self;
         let is_same = flags.len() == conditions.flags().count()

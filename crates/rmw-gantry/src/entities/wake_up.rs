@@ -78,17 +78,16 @@ impl Flag {
         self.ringing.fetch_add(1, SeqCst); // before the load: partner `detach`
         let wake_up = self.wake_up.load(SeqCst);
         // SAFETY: null, or a wake-up that was attached when it was loaded. Before its end, `detach` replaces it, then
-        // waits until
-        //   nobody rings; this thread was counted before its load, so either it loaded something else or `detach` waits
-        //   for it.
+        // waits until no thread rings; this thread was counted before its load, so either it loaded another wake-up or
+        // `detach` waits for this thread.
         if let Some(wake_up) = unsafe { wake_up.as_ref() } {
             wake_up.ring();
         }
         self.ringing.fetch_sub(1, Release); // partner: `detach`: the use of the wake-up is over
     }
 
-    /// Has a wait set woken from now on; the caller looks at the flag after this. A wait set that was attached before
-    /// is woken, so that it learns that it is not any more.
+    /// Attaches a wait set, which is woken from now on; the caller looks at the flag after this. A wait set that was
+    /// attached before is woken a last time, so that its wait ends.
     ///
     /// # Safety
     /// `wake_up` stays until [`Flag::detach`] returned.
@@ -104,13 +103,13 @@ impl Flag {
         self.wake_up.load(SeqCst) == from_ref(wake_up).cast_mut()
     }
 
-    /// Ends what [`Flag::attach`] began: nobody uses `wake_up` after this.
+    /// Ends the attachment of [`Flag::attach`]: the flag does not use `wake_up` after this.
     pub fn detach(&self, wake_up: &WakeUp) {
         let attached = from_ref(wake_up).cast_mut();
-        // Another one may be attached by now: then this one's last ring may still go on.
+        // Another wake-up may be attached by now: then the last ring of `wake_up` may still go on.
         let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
-        // A ring takes one system call at most. A signal handler that rings on this thread is over when this goes on.
-        // The sleep lets a thread of a lower real-time priority go on.
+        // A ring takes one system call at most. A signal handler that rings on this thread has returned when this
+        // thread continues. The sleep lets a thread of a lower real-time priority go on.
         let mut looks = 0;
         while self.ringing.load(SeqCst) > 0 {
             looks += 1;

@@ -6,7 +6,7 @@
 //! string of a message ([`check_layout`]), so that a message package that was built with another library (libc++) is
 //! refused.
 //!
-//! The invariant T1 is that of `text.rs`.
+//! `text.rs` states the invariant T1.
 
 use super::{
     fault::{Fault, Result},
@@ -65,8 +65,7 @@ pub(super) unsafe fn resize_wide(at: *mut CppString, length: usize) -> Result<*m
     let mut target = data.cast::<u16>();
     if length > room {
         let (new, delete) = operators()?;
-        // SAFETY: a plain allocation, with a place for the 0. The length is that of bytes in memory, so nothing
-        // overflows.
+        // SAFETY: a plain allocation, with a place for the 0. The length counts bytes in memory, so nothing overflows.
         target = unsafe { new((length + 1) * size_of::<u16>()) }.cast();
         if !is_local {
             // SAFETY: a text that is not local is memory of `operator new`.

@@ -17,7 +17,7 @@ static KNOWN: Mutex<Option<HashMap<usize, Weak<MessageType>>>> = Mutex::new(None
 /// As [`MessageType::new`].
 pub(crate) unsafe fn message_type(type_support: *const rosidl_message_type_support_t) -> Result<Arc<MessageType>> {
     // SAFETY: as this function's.
-    let (introspection, _) = unsafe { type_support::of_message(type_support) }?;
+    let (introspection, _) = unsafe { type_support::find_message(type_support) }?;
     // SAFETY: not null, and valid as the one that it is of.
     let fields = unsafe { (*introspection).data }.addr();
     let mut known = lock(&KNOWN);

@@ -88,8 +88,8 @@ impl MessageType {
     }
 
     /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. It has numbers, arrays
-    /// and other plain structs, each at its CDR offset. There may be padding inside, which nobody reads, but not at the
-    /// end (the struct would be longer than the CDR of another node), and no array of structs with booleans.
+    /// and other plain structs, each at its CDR offset. There may be padding inside, which no reader uses, but not at
+    /// the end (the struct would be longer than the CDR of another node), and no array of structs with booleans.
     pub fn plain_bytes(&self) -> Option<usize> {
         self.codec.plain.as_ref().map(|shape| shape.size_bytes)
     }
@@ -156,7 +156,7 @@ impl Codec {
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<Codec> {
         distribution::check()?; // programs serialize without a context, too
         // SAFETY: as this function's.
-        let (introspection, language) = unsafe { type_support::of_message(type_support) }?;
+        let (introspection, language) = unsafe { type_support::find_message(type_support) }?;
         // SAFETY: not null, and valid as the one that it is of.
         let members = unsafe { (*introspection).data }.cast();
         // SAFETY: the data of an introspection type support of this language.
@@ -165,7 +165,7 @@ impl Codec {
             .map_err(|fault| Failure::error(format_args!("{} cannot be used: {fault}", unsafe { name(members) })))?;
         let program = Program::new(&structure, BODY_ALIGNMENT);
         let fixed_bytes = fixed_bytes(&program);
-        Ok(Codec { plain: Shape::of(&structure), fixed_bytes, structure, program })
+        Ok(Codec { plain: Shape::from_structure(&structure), fixed_bytes, structure, program })
     }
 
     /// The length of the CDR body of a message. Allocates nothing.
@@ -189,7 +189,8 @@ impl Codec {
         Ok(bytes)
     }
 
-    /// Writes all of `target`, whose length is that of [`Codec::size_bytes`]; padding is zeros. Allocates nothing.
+    /// Writes all of `target`, which has the length that [`Codec::size_bytes`] returns; padding is zeros. Allocates
+    /// nothing.
     ///
     /// # Errors
     /// As `size_bytes`; the message has another length now. The bytes are then not a message.

@@ -17,10 +17,10 @@ pub(super) struct Program {
     pub min_bytes: usize,
 }
 
-/// One step.
+/// One step of a program.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// From the start of the struct.
+    /// The offset of the field from the start of the struct.
     pub offset: usize,
     /// The path of the field, or of the first one.
     pub path: Box<str>,
@@ -96,7 +96,7 @@ impl Program {
 }
 
 fn block(structure: &Structure) -> Option<Shape> {
-    Shape::of(structure).filter(Shape::is_block)
+    Shape::from_structure(structure).filter(Shape::is_block)
 }
 
 /// The known part of a position in CDR: its residue.

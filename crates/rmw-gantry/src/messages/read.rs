@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
     /// `at` is such a sequence.
     unsafe fn sequence(&mut self, sequence: &Sequence, item: &Item, stride: usize, at: *mut u8) -> Result<()> {
         let length = sequence.checked(self.length()?)?;
-        // Before memory is made for the elements.
+        // The length is checked before memory is allocated for the elements.
         let least_bytes = length.saturating_mul(item.min_bytes(stride));
         let left_bytes = self.bytes.len() - self.position;
         if least_bytes > left_bytes {
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
             // SAFETY: the elements of the sequence.
             return unsafe { self.items(item, data, length, stride) };
         };
-        // Nothing follows a length of 0, no padding either.
+        // After a length of 0 there is no data, and no padding either.
         let source = if length == 0 { &[] } else { self.take(length.saturating_mul(stride), *alignment)? };
         // SAFETY: as this function's.
         let data = unsafe { sequence.resize_to_write(at, length, stride) }?;

@@ -154,7 +154,7 @@ impl Sequence {
     pub unsafe fn resize_to_write(&self, at: *mut u8, length: usize, stride: usize) -> Result<*mut u8> {
         match self.access {
             Access::Vector { .. } if cpp_vector::is_as_expected() => {
-                // SAFETY: as this function's. The length is that of bytes in memory, so nothing overflows.
+                // SAFETY: as this function's. The length counts bytes in memory, so nothing overflows.
                 unsafe { cpp_vector::resize(at.cast(), length * stride) }
             }
             // SAFETY: as this function's.
@@ -182,8 +182,8 @@ impl Sequence {
             // SAFETY: as this function's.
             unsafe { (*sequence).size = length };
         } else if let Some((allocator, bytes)) = default_allocator().zip(number_bytes) {
-            // `resize_function` would write zeros first.
-            // SAFETY: as this function's. The length is that of bytes in memory, so nothing overflows.
+            // `resize_function` would write zeros first. SAFETY: as this function's. The length counts bytes in memory,
+            // so nothing overflows.
             unsafe { replace(sequence, length, length * bytes, allocator) };
         } else {
             // SAFETY: as this function's.
@@ -222,7 +222,7 @@ impl Sequence {
     }
 }
 
-/// Allocates and frees memory.
+/// The functions that allocate and free memory, and their state.
 type Allocator = (
     unsafe extern "C" fn(usize, *mut c_void) -> *mut c_void,
     unsafe extern "C" fn(*mut c_void, *mut c_void),

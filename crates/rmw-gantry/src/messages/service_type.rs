@@ -22,7 +22,7 @@ impl ServiceType {
     /// Null, or a valid type support that stays (with its library) as long as the value is used.
     pub unsafe fn new(type_support: *const rosidl_service_type_support_t) -> Result<ServiceType> {
         // SAFETY: as this function's.
-        let (introspection, _) = unsafe { type_support::of_service(type_support) }?;
+        let (introspection, _) = unsafe { type_support::find_service(type_support) }?;
         // SAFETY: not null, and valid as the one that it is of.
         let introspection = unsafe { &*introspection };
         // SAFETY: the data of an introspection type support; it is a constant.

@@ -20,7 +20,7 @@ impl Shape {
     /// The shape of a struct; `None` if its memory is not its CDR. Padding at the end (`float64`, `uint8`: 9 bytes of
     /// CDR in a struct of 16) makes it so, too: then a message of another node would be shorter than the struct that a
     /// reader looks at.
-    pub fn of(structure: &Structure) -> Option<Shape> {
+    pub fn from_structure(structure: &Structure) -> Option<Shape> {
         let mut shape = Shape::default();
         shape.add(structure, 0)?;
         (shape.size_bytes == structure.size_bytes).then_some(shape)

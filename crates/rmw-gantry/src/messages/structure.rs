@@ -198,7 +198,7 @@ fn number(id: u8) -> Result<Number> {
     let (size_bytes, name) = match id {
         ROS_TYPE_BOOLEAN => (1, "bool"),
         ROS_TYPE_OCTET => (1, "byte"),
-        // IDL's `char`; that of .msg files is a `uint8`.
+        // IDL's `char`; the `char` of .msg files is a `uint8`.
         ROS_TYPE_CHAR => (1, "char"),
         ROS_TYPE_UINT8 => (1, "uint8"),
         ROS_TYPE_INT8 => (1, "int8"),

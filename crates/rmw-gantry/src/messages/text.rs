@@ -1,4 +1,4 @@
-//! Strings in memory, read and assigned: those of `rosidl_runtime_c`, `std::string` and `std::u16string`.
+//! Strings in memory, read and assigned: the strings of `rosidl_runtime_c`, `std::string` and `std::u16string`.
 //!
 //! # Invariant
 //! T1: `at` is an initialised string of the language, which only this thread changes. If another thread changes a

@@ -1,4 +1,4 @@
-//! From the type supports that programs pass to those of introspection, which have the structure.
+//! The way from the type supports that programs pass to the introspection type supports, which have the structure.
 
 use super::text::Language;
 use crate::{
@@ -15,7 +15,7 @@ const INTROSPECTION: [(&CStr, Language); 2] =
 ///
 /// # Safety
 /// Null, or a valid type support.
-pub(super) unsafe fn of_message(
+pub(super) unsafe fn find_message(
     handle: *const rosidl_message_type_support_t,
 ) -> Result<(*const rosidl_message_type_support_t, Language)> {
     // SAFETY: as this function's.
@@ -30,11 +30,11 @@ pub(super) unsafe fn of_message(
     introspection(find).ok_or_else(|| unsafe { absent("message", support.typesupport_identifier) })
 }
 
-/// As [`of_message`], of a service.
+/// As [`find_message`], of a service.
 ///
 /// # Safety
 /// Null, or a valid type support.
-pub(super) unsafe fn of_service(
+pub(super) unsafe fn find_service(
     handle: *const rosidl_service_type_support_t,
 ) -> Result<(*const rosidl_service_type_support_t, Language)> {
     // SAFETY: as this function's.

@@ -39,12 +39,12 @@ fn is_any_best_available(profile: &rmw_qos_profile_t) -> bool {
         || profile.liveliness_lease_duration == BEST_AVAILABLE
 }
 
-/// The rules are those of [`Qos::best_requested_by`].
+/// Chooses the policies of a publisher by the rules of [`Qos::best_requested_by`].
 pub(super) fn choose_for_publisher(profile: &mut rmw_qos_profile_t, subscriptions: impl Iterator<Item = Qos> + Clone) {
     adopt(profile, &Qos::default().best_requested_by(subscriptions));
 }
 
-/// The rules are those of [`Qos::best_offered_by`].
+/// Chooses the policies of a subscription by the rules of [`Qos::best_offered_by`].
 pub(super) fn choose_for_subscription(profile: &mut rmw_qos_profile_t, publishers: impl Iterator<Item = Qos> + Clone) {
     adopt(profile, &Qos::default().best_offered_by(publishers));
 }

@@ -37,9 +37,9 @@ enum Value {
     Less(&'static str),
     /// A subscription that requests it needs a publisher that offers it.
     More(&'static str),
-    /// It cannot be said which of both it will be: a system default, or unknown.
+    /// The value is not known beforehand: a system default, or an unknown value.
     Open(&'static str),
-    /// It follows the other end.
+    /// The value follows the other end's value.
     Adapts,
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// `RMW_DURATION_INFINITE`.
 const INFINITE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_807 };
-/// `RMW_QOS_DEADLINE_BEST_AVAILABLE`, and that of the lease duration.
+/// `RMW_QOS_DEADLINE_BEST_AVAILABLE`, which is also `RMW_QOS_LIVELINESS_LEASE_DURATION_BEST_AVAILABLE`.
 const BEST_AVAILABLE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_806 };
 /// The depth of a system default.
 const DEFAULT_DEPTH: u32 = 1;

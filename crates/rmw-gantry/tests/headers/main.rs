@@ -1,8 +1,8 @@
 //! The bindings agree with the headers of a ROS 2, and the shared library exports what an RMW exports.
 //!
-//! `GANTRY_ROS_INCLUDE` is a directory with `rmw/`, `rcutils/`, `rosidl_runtime_c/` and so on; without it, those of
-//! `AMENT_PREFIX_PATH` count. Without headers or a C compiler the tests that need them are ignored, and the reason is
-//! printed.
+//! `GANTRY_ROS_INCLUDE` is a directory with `rmw/`, `rcutils/`, `rosidl_runtime_c/` and so on; without it, the
+//! directories of `AMENT_PREFIX_PATH` are searched. Without headers or a C compiler the tests that need them are
+//! ignored, and the reason is printed.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -50,7 +50,7 @@ fn a_callback_is_told_of_each_message_once() {
     let publisher = ros.publisher(c"/callback", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/callback", &DEFAULT_QOS);
     let counter = Counter::default();
-    // Of three messages before the callback, one is taken.
+    // Three messages come before the callback, and one of them is taken.
     (0..3).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     assert_eq!(take(subscription).map(|(point, _)| point.number), Some(0));
     set(subscription, Some(count), &counter);
@@ -63,7 +63,7 @@ fn a_callback_is_told_of_each_message_once() {
     set(subscription, None, &counter);
     publish(publisher, Point { x: 0.0, number: 7 });
     assert_eq!(take_numbers(subscription), [6, 7]);
-    // The seventh was taken without a callback, so it is not told.
+    // The seventh message was taken while no callback was set, so no callback counts it.
     set(subscription, Some(count), &counter);
     publish(publisher, Point { x: 0.0, number: 8 });
     counter.wait_for(7);

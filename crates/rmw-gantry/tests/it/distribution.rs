@@ -14,7 +14,7 @@ unsafe extern "C" {
 #[ignore = "a role of the tests below"]
 fn begin() {
     let mut options = [0u64; 64]; // of any layout, followed by what is not theirs
-    // SAFETY: zeros are options that are not initialized, with room for those of each distribution.
+    // SAFETY: zeros are options that are not initialized, with room for the options of each distribution.
     let code = unsafe { rmw_init_options_init(options.as_mut_ptr().cast(), malloc()) };
     println!("code {code}, options {}", if options == [0; 64] { "untouched" } else { "written" });
 }

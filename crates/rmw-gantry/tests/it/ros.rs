@@ -386,7 +386,7 @@ impl Ros {
     /// Destroys everything; nothing of it is left.
     pub fn end(mut self, publishers: &[*mut rmw_publisher_t], subscriptions: &[*mut rmw_subscription_t]) {
         for publisher in publishers {
-            // SAFETY: a node and a publisher of this library, which nobody uses any more; likewise below.
+            // SAFETY: a node and a publisher of this library, which this test does not use any more; likewise below.
             assert_eq!(unsafe { rmw_destroy_publisher(self.node, *publisher) }, RMW_RET_OK);
         }
         for subscription in subscriptions {

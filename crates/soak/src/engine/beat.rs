@@ -6,8 +6,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// A thread that makes no progress in so many checks in a row hangs. The limit counts checks, not seconds: a worker
-/// that is stopped does not check.
+/// The number of checks in a row without progress after which a thread counts as hung. The limit counts checks, not
+/// seconds: a worker that is stopped does not check.
 const HANG_CHECKS: u32 = 600;
 
 /// More steps than any thread makes.

@@ -23,9 +23,9 @@ pub struct Checker {
     qos: Qos,
     publishers: HashMap<Gid, PublisherState>,
     losses: Losses,
-    /// Losses without a gap so far: those of publishers of which no sample was taken before the loss, or after it.
+    /// Losses without a gap so far: from publishers of which no sample was taken before the loss, or after it.
     unexplained: u64,
-    /// Of these, the losses before the two were matched.
+    /// The losses among `unexplained` that happened before the two endpoints were matched.
     unexplained_before_matched: u64,
 }
 

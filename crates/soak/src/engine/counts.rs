@@ -56,7 +56,7 @@ pub fn here() -> Counts {
     std::array::from_fn(|kind| HERE[kind].load(Relaxed))
 }
 
-/// Adds the counts of one process to those of all.
+/// Adds the counts of one process to the counts of all processes.
 pub fn add(all: &mut Counts, one: &Counts) {
     for (kind, (all, one)) in all.iter_mut().zip(one).enumerate() {
         *all = if kind == Count::LongestHoldMs as usize { (*all).max(*one) } else { *all + one };

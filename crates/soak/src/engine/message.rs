@@ -4,11 +4,11 @@
 use crate::Result;
 use gantry_shm::Gid;
 
-/// The words at the beginning of a message that name its publisher and its sequence, for the error if the bytes are
-/// those of another sample. Short messages do not have them.
+/// The words at the beginning of a message that name its publisher and its sequence, for the error if the bytes belong
+/// to another sample. Short messages do not have them.
 const NAME_WORDS: usize = 3;
 const WORD_BYTES: usize = 8;
-/// Odd and without a pattern.
+/// A multiplier that is odd and has no pattern.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Writes the sample with that sequence.

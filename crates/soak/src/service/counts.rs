@@ -8,13 +8,13 @@ use std::{
 /// Requests by their end.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// Answered, rightly.
+    /// The number of requests with the right answer.
     pub answered: AtomicU64,
-    /// Failed because all servers that received them ended.
+    /// The number of requests that failed because all servers that received them ended.
     pub server_gone: AtomicU64,
-    /// Failed for any other reason, or answered wrongly.
+    /// The number of requests that failed for another reason, or had a wrong answer.
     pub failed: AtomicU64,
-    /// Not sent, because a server took nothing for 100 ms while others went on.
+    /// The number of requests that were not sent, because a server took nothing for 100 ms while others went on.
     pub not_sent: AtomicU64,
 }
 

@@ -130,7 +130,7 @@ fn serial_line(line: &[u8], chunk_bytes: usize) {
     assert_eq!(decode(chunk_bytes), decode(line.len().max(1)));
 }
 
-/// After any line, a frame arrives that is written in any chunks.
+/// Checks that a frame arrives after any noise on the line, whatever the chunks in which it is written.
 fn serial_frame(message: &[u8], chunk_bytes: usize) {
     let mut decoder = SerialDecoder::new(SerialEncoder::AGENT);
     let mut buffer = vec![0; message.len()];

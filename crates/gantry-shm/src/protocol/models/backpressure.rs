@@ -64,7 +64,7 @@ pub(super) const JOIN_IDLE: Model = Model {
     needs: &[Site::CursorFence, Site::BlockFence, Site::RingCounts],
 };
 
-/// KEEP_ALL with a history of so many samples.
+/// KEEP_ALL with a history of `samples`.
 fn keep_all(samples: usize) -> Retention {
     Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true, grows: false }
 }

@@ -38,7 +38,8 @@ pub(super) const MISTAKES: &[(&str, fn())] = &[
     }),
 ];
 
-/// Sample 1 is published; the publisher goes on to `last`: 3 needs the slot of 1, and 4 that of 2.
+/// Sample 1 is published; the publisher goes on to `last`: sample 3 needs the slot of sample 1, and sample 4 needs the
+/// slot of sample 2.
 fn run(last: u64, looks_early: bool, join: fn(&Arc<World>) -> Subscription) {
     let world = World::new(&Arc::default(), 2, 2);
     let mut publisher = Publisher::new(&world, keep_last(1));

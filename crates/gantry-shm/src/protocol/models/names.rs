@@ -67,7 +67,7 @@ impl Board {
     fn hold(&self, hash: u64, start: usize, process: usize) -> usize {
         // Their bits are in different words.
         let side = [Side::Readers, Side::Publishers][process];
-        self.bucket().hold(Name::of(hash), start, (side, WaiterIndex(process)), |_| false)
+        self.bucket().hold(Name::from_hash(hash), start, (side, WaiterIndex(process)), |_| false)
     }
 
     fn hold_and_release(&self, hash: u64, start: usize, process: usize) {
@@ -76,7 +76,7 @@ impl Board {
         assert!(held.iter().all(|other| *other == index), "two processes hold different lines for one topic");
         held.push(index);
         drop(held);
-        assert_eq!(self.bucket().find(Name::of(hash)), Some(index), "a line that a process holds was freed");
+        assert_eq!(self.bucket().find(Name::from_hash(hash)), Some(index), "a line that a process holds was freed");
         self.held.lock().unwrap().pop();
         self.bucket().release(index, WaiterIndex(process));
     }

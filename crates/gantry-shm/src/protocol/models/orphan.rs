@@ -1,4 +1,4 @@
-//! Models of memory that an owner and its samples keep. The steps are those of `subscribe::owned_record`; the memory
+//! Models of memory that an owner and its samples keep. The steps are taken from `subscribe::owned_record`; the memory
 //! that the owner keeps is a cell.
 
 use super::check::Model;

@@ -31,7 +31,7 @@ pub(super) struct Sample {
     /// Its pin, and the offset of its slot. `None`: it was inline, and checked when it was taken.
     slot: Option<(InRegion<AtomicU64>, usize)>,
     pub(super) sequence: u64,
-    /// Of an inline sample, else 0.
+    /// The wall shift of an inline sample, otherwise 0.
     pub(super) wall_shift_ns: u64,
     world: Arc<World>,
 }

@@ -135,7 +135,7 @@ fn publishers(count: usize, waiter: WaiterIndex) {
     }
 }
 
-/// The steps of `Collector`, for publishers that publish so many samples each.
+/// The steps of `Collector`, for publishers that publish `samples` samples each.
 fn collector(publishers: usize, samples: usize) {
     let board = Arc::<Board>::default();
     let line = board.waiter(READER_BELL);
@@ -172,21 +172,21 @@ fn collector(publishers: usize, samples: usize) {
 
 /// The state that two threads share under their lock.
 #[derive(Default)]
-struct Shared {
+struct PoolState {
     /// The number of threads that sleep, or are about to.
     asleep: usize,
-    /// News that were found, and those of them whose callbacks were begun.
+    /// The number of news that were found; `begun` is the number of news whose callbacks were begun.
     found: u64,
     begun: u64,
 }
 
-/// Two threads that take the steps of a multi-threaded executor, and a topic of which one side changes so many times:
+/// Two threads that take the steps of a multi-threaded executor, and a topic of which one side changes `changes` times:
 /// each change is news for one callback.
 fn shared_collector(changes: u64) {
     let board = Arc::<Board>::default();
     board.waiter(READER_BELL).state.store(WAITER_AWAKE, Relaxed);
     sleep::enter(once(&board.topic.sleepers), READER_BELL);
-    let shared = Arc::new((Mutex::new(Shared::default()), Condvar::new()));
+    let shared = Arc::new((Mutex::new(PoolState::default()), Condvar::new()));
     let joiner = board.clone();
     thread::spawn(move || {
         for _ in 0..changes {
@@ -199,7 +199,7 @@ fn shared_collector(changes: u64) {
 }
 
 /// The steps of one thread. A callback ends after all were begun.
-fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<Shared>, Condvar)) {
+fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<PoolState>, Condvar)) {
     let line = board.waiter(READER_BELL);
     let mut state = shared.lock().unwrap();
     while state.begun < callbacks {

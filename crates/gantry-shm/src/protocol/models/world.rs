@@ -24,7 +24,7 @@ pub(super) const READER_BELL: WaiterIndex = WaiterIndex(0);
 /// Waiter of a publisher.
 pub(super) const PUBLISHER_BELL: WaiterIndex = WaiterIndex(1);
 
-/// A topic's line and those of the waiters.
+/// A topic's line and the waiters' lines.
 #[derive(Default)]
 pub(super) struct Board {
     pub(super) topic: TopicLine,

@@ -81,13 +81,13 @@ pub struct Publisher {
     /// Size of the ring's entries, and the longest payload that rides in one.
     entry_bytes: usize,
     inline_bytes: usize,
-    /// As in the header.
+    /// CLOCK_REALTIME less CLOCK_MONOTONIC at the publisher's creation, as the file's header has it.
     wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
     /// A reader is in another process, so likely on another core.
     has_remote_readers: bool,
-    /// It records its activity, from which its deadline or its lease is counted.
+    /// Whether the publisher records its activity, from which its deadline or its lease is counted.
     records_activity: bool,
     waiter: Waiter,
     created: Instant,
@@ -143,7 +143,7 @@ impl Publisher {
         file.publish_name(&domain).map_err(|error| removed(error, &domain, &description.topic))?;
         let file = Arc::new(file);
         let added = domain.process.add_endpoint(&domain.directory, &description);
-        // After two errors, the first is the one to return.
+        // The first error is returned, even if the removal fails, too.
         let block = added.inspect_err(|_| drop(domain.directory.unlink(file.region.name())))?;
         participant.control.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());

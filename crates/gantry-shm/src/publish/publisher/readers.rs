@@ -201,7 +201,7 @@ impl Publisher {
         slow_readers(&self.writer.roster, sequence)
     }
 
-    /// Those of [`Publisher::mismatches`] that it found when it was created; none at a second call.
+    /// The reasons of [`Publisher::mismatches`] that the publisher found when it was created; none at a second call.
     pub fn take_first_mismatches(&mut self) -> Vec<String> {
         std::mem::take(&mut self.first_mismatches)
     }
@@ -231,7 +231,7 @@ mod tests {
         let bytes =
             || TypeDescription { name: "bytes".into(), hash: [0; 32], definition: "".into(), payload_bytes: 64 };
         let domain = &participant.domain;
-        // It is there, and does not join.
+        // The subscription is listed in the domain, but never joins.
         let describe = || domain.describe(Role::Subscription, "/tester", "/topic", bytes(), Qos::default()).unwrap();
         let first = [(); 2].map(|()| domain.process.add_endpoint(&domain.directory, &describe()).unwrap());
         let (qos, options) = (Qos::default(), PublisherOptions::default());

@@ -14,23 +14,24 @@ use crate::{
     },
 };
 
-/// Slots beside those in use, so that readers' pins are read once for so many messages. Fewer if a reader is in another
-/// process: lines that changed cores lately do so fastest (benchmark `hop`).
+/// Slots beside the slots in use: readers' pins are read once for this number of messages. The number is smaller if a
+/// reader is in another process: cache lines that moved between cores a short time ago move fastest (benchmark `hop`).
 const LOCAL_SLOTS: usize = 32;
 const REMOTE_SLOTS: usize = 16;
-/// ... but if they have more than [`GROWTH_BYTES`], no more than this.
+/// The limit of these slots if together they have more than [`GROWTH_BYTES`].
 const WARM_SLOTS: usize = 4;
-/// Slots of large messages, for caches and memory; with two, pins would be read for each message.
+/// Slots of large messages: few, to save cache and memory. With two slots, pins would be read for each message.
 const LARGE_SLOTS: usize = 3;
-/// From here on a publisher begins with one slot, and adds one whenever all are in use: on loan, in the history, or
-/// held by readers. Slots are resident in each process of the topic, and to read the pins of a reader takes less than 1
-/// % of the time in which a message of this size is written.
+/// The message size from which on a publisher begins with one slot, and adds one whenever all are in use: on loan, in
+/// the history, or held by readers. Slots are resident in each process of the topic, and to read the pins of a reader
+/// takes less than 1 % of the time in which a message of this size is written.
 pub(super) const SINGLE_SLOT_BYTES: usize = 1 << 20;
-/// Slots at the start: one is read while the next is written.
+/// The number of slots at the start: one is read while the next is written.
 const FIRST_SLOTS: usize = 2;
-/// Bytes of the small slots that are added at a time.
+/// The size in bytes of the group of small slots that is added at a time.
 pub(super) const GROWTH_BYTES: usize = 256 << 10;
-/// Discoveries for one loan, if readers come or go during each. Each join and each leave stops one at most.
+/// The most discoveries for one loan, if readers come or go during each discovery. Each join and each leave makes at
+/// most one discovery necessary again.
 const DISCOVERIES: usize = 100;
 
 /// A step by which a publisher without a free slot of the size may get one: a cause, and its answer.
@@ -43,7 +44,7 @@ type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 /// | `returned` | a loan was dropped, or the last inline message's is of the size | a look at the returned slots |
 /// | `first` | the publisher has fewer slots than it begins with, and there is memory | new memory; no discovery, no pins |
 /// | `reclaimed` | readers took or lost samples that can be retired; or more slots are useful, and there is memory; or free slots of other sizes make room | a discovery if readers came or went, the pins of all readers |
-/// | `of_the_dead` | never by itself: it reclaims for the next steps what dead readers held | probes of all readers |
+/// | `reclaim_from_dead` | never by itself: it reclaims for the next steps what dead readers held | probes of all readers |
 /// | `extra` | samples are kept only for deep readers, beyond the publisher's own depth | these samples, a quarter at a time |
 /// | `replaced` | free slots of other sizes, or new memory, make room; an error of the system is the loan's unless the next step grants a slot | as above |
 /// | `oldest` | the oldest samples may be lost for it ([`loses_oldest_at_limit`](crate::PublisherOptions)) | these samples, of few of them first |
@@ -51,7 +52,7 @@ const STEPS: [Step; 7] = [
     |publisher, bytes| Ok(publisher.returned(bytes)),
     |publisher, bytes| Ok(publisher.first(bytes)),
     |publisher, bytes| Ok(publisher.reclaimed(bytes)),
-    |publisher, _| Ok(publisher.of_the_dead()),
+    |publisher, _| Ok(publisher.reclaim_from_dead()),
     |publisher, bytes| Ok(publisher.extra(bytes)),
     |publisher, bytes| publisher.replaced(bytes),
     |publisher, bytes| Ok(publisher.oldest(bytes)),
@@ -141,7 +142,7 @@ impl Publisher {
         self.writer.history.take_free(bytes)
     }
 
-    fn of_the_dead(&mut self) -> Option<Slot> {
+    fn reclaim_from_dead(&mut self) -> Option<Slot> {
         if drop_dead_readers(&mut self.writer.roster) {
             // Not needed for the slot; after an error the control thread tries again.
             let _ = self.domain.reap_dead();
@@ -243,11 +244,11 @@ impl Publisher {
             false => LOCAL_SLOTS,
         };
         let spare = spare.min(GROWTH_BYTES / bytes).max(WARM_SLOTS);
-        // No more than the history takes before its next batch is retired.
+        // The limit is the number of samples that the history takes before its next batch is retired.
         history.used() + spare.min(self.writer.max_useful_slots().saturating_sub(history.retained()))
     }
 
-    /// Adds slots until there are so many, or no memory is left.
+    /// Adds slots until the publisher has `useful` slots, or no memory is left.
     fn add_slots(&mut self, bytes: usize, useful: usize) {
         for _ in self.writer.history.count()..useful {
             let Ok(Some(slot)) = self.allocate_slot(bytes) else { return };
@@ -321,7 +322,7 @@ mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
     use std::sync::atomic::Ordering::Relaxed;
 
-    /// Else each message would cost a fence and a line of each reader.
+    /// Reading the pins for each message would cost a fence and a cache-line transfer for each reader.
     #[test]
     fn the_pins_of_readers_are_read_once_for_many_messages() {
         const COUNT: usize = 1000;
@@ -348,7 +349,8 @@ mod tests {
         }
     }
 
-    /// Of the topics with many readers, most are of parameters and logs, on which publishers say little.
+    /// Most topics with many readers carry parameters and logs, on which publishers publish little: such a publisher
+    /// must not get a large ring for its readers before it needs one.
     #[test]
     fn the_ring_grows_for_many_readers_when_the_history_is_full() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

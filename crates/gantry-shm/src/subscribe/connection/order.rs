@@ -17,29 +17,29 @@ use crate::{
 pub(crate) struct Order {
     /// The most samples that wait.
     depth: u64,
-    /// One for each connection, if there are several.
+    /// The waiting samples of each connection; empty if there is only one connection.
     ahead: Vec<Ahead>,
 }
 
 /// The samples of one connection that wait.
 #[derive(Clone, Copy, Default)]
 struct Ahead {
-    /// The newest.
+    /// The sequence of the newest sample.
     newest: u64,
     count: u64,
-    /// The oldest one's time, and its sequence once the time was read.
+    /// The time of the oldest sample; `timed` is that sample's sequence once the time was read.
     time_ns: u64,
     timed: u64,
 }
 
 impl Order {
-    /// Of a subscription with that QoS.
+    /// Creates the order of a subscription with that QoS.
     pub(crate) fn new(qos: &Qos) -> Order {
         let depth = if qos.history == History::KeepLast { qos.depth.into() } else { u64::MAX };
         Order { depth, ahead: Vec::new() }
     }
 
-    /// Begins again for a list of so many connections.
+    /// Begins again for a list of this number of connections.
     pub(crate) fn reset(&mut self, connections: usize) {
         self.ahead.clear();
         if connections > 1 {
@@ -165,7 +165,7 @@ impl Connection {
         self.mapping.region.length_bytes()
     }
 
-    /// Passes over so many of the next samples, which are lost to the subscription.
+    /// Passes over the next `count` samples, which are lost to the subscription.
     pub(crate) fn skip(&mut self, count: u64, losses: &mut Losses) {
         self.reader.skip_to(self.reader.next + count);
         self.lost = self.lost.saturating_add(count);

@@ -14,15 +14,15 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A connection with so many records gets two at once, one with twice as many three.
+/// A connection with this number of additional records gets two records at once, one with twice the number gets three.
 const EXTENSIONS_PER_NEW_ONE: usize = 4;
 
 /// A pin, and the cell of its record.
 pub(super) type FreePin = (InRegion<AtomicU64>, &'static OrphanCell);
 
 impl Connection {
-    /// An error if as many samples are held as may be. One that was copied has no pin: its publisher can use its memory
-    /// again.
+    /// Returns an error if the limit of held samples is reached. A sample that was copied has no pin and does not
+    /// count: its publisher can use its memory again.
     #[inline]
     pub(super) fn check_held(&self, places: &Places) -> Result<(), Box<Error>> {
         let limit = places.max_held_samples;
@@ -45,7 +45,7 @@ impl Connection {
         Some((pin_of(self.reader.record(), free_pin(self.reader.record())?), self.cell))
     }
 
-    /// A free pin; more records if all are in use, or nearly all of many.
+    /// A free pin. Adds records if all pins are in use, or nearly all of a large number.
     #[inline]
     pub(super) fn free_pin(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
         match self.first_free_pin().or_else(|| self.free_pin_of_extension()) {
@@ -71,7 +71,7 @@ impl Connection {
             let record = match domain.process.take_record(&domain.directory, key, READER_EXTENSION, 0) {
                 Ok(record) => record,
                 Err(_) if added > 0 => break,
-                // A pin that the search did not find worth its looks.
+                // A pin that the search gave up before it reached.
                 Err(error) => return self.extensions().iter().find_map(pin_of_extension).ok_or(error.into()),
             };
             let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record);

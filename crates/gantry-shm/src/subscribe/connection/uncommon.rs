@@ -11,9 +11,9 @@ pub(super) struct Uncommon {
     is_gone: bool,
     /// Samples that are older are skipped; `u64::MAX`: none is.
     pub(super) lifespan_ns: u64,
-    /// They hold more pins when many samples are held.
+    /// Additional reader records, for their pins: a record has few, and many samples may be held.
     pub(super) extensions: Vec<Arc<OwnedRecord>>,
-    /// For the one of them that has a free pin.
+    /// The search for an additional record with a free pin.
     pub(super) search: FreeSearch,
 }
 

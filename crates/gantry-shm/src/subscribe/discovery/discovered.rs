@@ -46,7 +46,7 @@ pub(crate) struct Discovered {
     pub(super) excluded: Vec<String>,
     /// The first failure to read or join a publisher that is there.
     pub(crate) failure: Option<String>,
-    /// Not all publishers could be joined: the time of the next attempt, CLOCK_MONOTONIC.
+    /// The time of the next attempt to join publishers, CLOCK_MONOTONIC; `None` if all could be joined.
     pub(super) retry_ns: Option<u64>,
     /// The keys of the publishers that were there at the first look, so before the subscription, until all of them are
     /// joined. The subscription was there before all others, and takes their samples from the first on.
@@ -80,7 +80,7 @@ pub(super) struct Joined {
     /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is
     /// kept here.
     pub(super) record: Arc<OwnedRecord>,
-    /// It left, or died.
+    /// Whether the publisher left or died.
     pub(super) is_gone: bool,
 }
 
@@ -96,9 +96,9 @@ impl Discovered {
         joined.chain(self.pending.iter().map(|(_, pending)| pending.key())).collect()
     }
 
-    /// Forgets publishers that are gone and have nothing to take any more. Of those that the subscription has not
-    /// looked at, skips the samples for which it has no room: they could otherwise be the memory of all publishers that
-    /// ever came.
+    /// Forgets publishers that are gone and have nothing to take any more. Samples beyond the subscription's depth from
+    /// such publishers are skipped here, because a subscription that never takes would otherwise keep the memory of
+    /// every publisher that ever came.
     pub(super) fn forget_gone(&mut self, places: &Places) {
         if !self.joined.iter().any(|joined| joined.is_gone) {
             return;
@@ -135,7 +135,7 @@ impl Discovered {
     pub(super) fn exclude_failed(&mut self, error: &Error) {
         self.looked_at = None;
         match error.is_not_found() {
-            // It is leaving just now, and raises the generation; or its file was removed.
+            // The publisher is about to leave and will raise the generation, or its file was removed.
             true => self.exclude(format!("a publisher's file is not there: {error}")),
             false => self.fail(error.to_string()),
         }

@@ -39,7 +39,7 @@ type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct PublisherDiscovery {
     pub(crate) description: Arc<EndpointDescription>,
     topic: TopicIndex,
-    /// Of the subscription's places, which its records keep.
+    /// The memory of the subscription's places, which its reader records keep alive.
     pub(crate) memory: Arc<PlaceMemory>,
     /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one
     /// dies.

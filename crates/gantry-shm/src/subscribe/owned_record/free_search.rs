@@ -2,7 +2,7 @@
 
 /// Items that a round may look at in vain, whatever their number.
 const CHEAP_LOOKS: usize = 64;
-/// A round over more items is worth its looks if one of so many was free.
+/// A round over more items continues only if at least one in this number of items was free.
 const LOOKS_PER_FREE: usize = 8;
 
 /// The state of the search: it goes on where the last one ended, since items that were released long ago lie there.

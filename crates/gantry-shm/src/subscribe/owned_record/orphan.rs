@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Memory that only samples need any more.
 pub(super) enum Orphan {
-    /// Until its last pin is released.
+    /// A reader record, kept until its last pin is released.
     Record(Arc<OwnedRecord>),
-    /// Until its last place is not used.
+    /// The places of a subscription, kept until no sample uses one.
     Places(PlaceBlocks),
 }
 
 impl Orphan {
-    /// No sample needs it.
+    /// Whether no sample needs the memory.
     fn is_released(&mut self) -> bool {
         match self {
             Orphan::Record(record) => is_unpinned(record.record()),
@@ -27,7 +27,7 @@ impl Orphan {
         }
     }
 
-    /// Its owner lets it go: the last sample frees it, or this call does (O2).
+    /// Leaves the memory to its samples: the last sample frees it, or this call does (O2).
     pub(super) fn leave(mut self, cell: &'static OrphanCell) {
         if !self.is_released() {
             lock(&cell.orphan, |orphan| *orphan = Some(self));
@@ -45,7 +45,7 @@ impl Orphan {
 /// The place of one orphan. Its flag is read at each release, and cells are written seldom, so they share cache lines.
 #[derive(Default)]
 pub(crate) struct OrphanCell {
-    /// Not 0: there may be an orphan.
+    /// Not 0 if there may be an orphan.
     pub(crate) flag: AtomicU64,
     orphan: Mutex<Option<Orphan>>,
 }

@@ -22,26 +22,28 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A subscription has places for a sample of each of so many publishers before they publish. Topics with more
-/// publishers are those of parameters, logs and transforms, where most publish rarely.
+/// The number of publishers for each of which a subscription has a place before the first sample. Topics with more
+/// publishers carry parameters, logs and transforms, and most of their publishers publish rarely.
 const READY_PUBLISHERS: usize = 8;
 
 /// A cache line of a place.
 #[repr(C, align(64))]
-struct Line([u64; LINE_BYTES / 8]);
+struct CacheLine([u64; LINE_BYTES / 8]);
 
 /// The beginning of a place: all that a sample needs to be read and released.
 #[repr(C, align(64))]
 pub(crate) struct Place {
-    /// In the record, which stays while the pin is set. `None`: the sample is the copy in this place.
+    /// The pin in the reader record, which stays mapped while the pin is set. `None`: the sample is the copy in this
+    /// place.
     pub(crate) pin: Option<InRegion<AtomicU64>>,
     pub(crate) epoch: Epoch,
-    /// Of the record or, if the sample is the copy, of the places.
+    /// The orphan cell of the reader record or, if the sample is the copy, of the places.
     pub(crate) cell: &'static OrphanCell,
-    /// The record keeps it; a copy does not, so it is not followed then.
+    /// The publisher's mapping, which the reader record keeps. A copy does not keep it, so a copy does not dereference
+    /// it.
     pub(crate) mapping: NonNull<PublisherMapping>,
-    /// Of the sample that the pin holds, or of the copy: its `request_gid` is the publisher's, since it answers no
-    /// request.
+    /// The header of the sample that the pin holds, or of the copy. The `request_gid` of a copy is the publisher's gid,
+    /// since an inline sample answers no request.
     pub(crate) slot: NonNull<SlotHeader>,
     pub(crate) length_bytes: usize,
     in_use: InUse,
@@ -81,7 +83,7 @@ impl Drop for PlaceMemory {
 /// Places that were allocated together.
 struct Block {
     /// A vector, not a box: a box that is moved must be the only way to its lines, and the places point to them.
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     lines_per_place: usize,
 }
 
@@ -97,7 +99,7 @@ impl Block {
 /// The blocks of a subscription's places.
 pub(super) struct PlaceBlocks {
     blocks: Vec<Block>,
-    /// So many places of the last block are known to be unused for good.
+    /// The number of places at the start of the last block that no sample will use again.
     unused: usize,
     cell: &'static OrphanCell,
 }
@@ -123,7 +125,7 @@ impl PlaceBlocks {
 impl PlaceBlocks {
     /// Blocks with one place, which a sample uses.
     pub(super) fn with_a_used_place() -> (PlaceBlocks, NonNull<Place>) {
-        let lines = (0..2).map(|_| Line([0; LINE_BYTES / 8])).collect();
+        let lines = (0..2).map(|_| CacheLine([0; LINE_BYTES / 8])).collect();
         let mut block = Block { lines, lines_per_place: 2 };
         let place = block.places().next().unwrap();
         // SAFETY: inside the block.
@@ -148,9 +150,9 @@ impl Drop for PlaceBlocks {
 pub(crate) struct Places {
     pub(crate) memory: Arc<PlaceMemory>,
     epoch: Epoch,
-    /// Of the subscription.
+    /// The description of the subscription.
     pub(crate) description: Arc<EndpointDescription>,
-    /// Each has room for a payload of so many bytes.
+    /// The places, each with room for a payload of `inline_bytes`.
     places: Vec<NonNull<Place>>,
     search: FreeSearch,
     inline_bytes: usize,
@@ -170,13 +172,13 @@ impl Places {
         Places { memory, epoch, description, places, search, inline_bytes: 0, max_held_samples: usize::MAX }
     }
 
-    /// That of a sample that is copied to its place.
+    /// The hold of a sample that is copied to its place.
     #[inline(always)]
     pub(crate) fn hold_of_copy(&self) -> Hold {
         (None, self.memory.cell)
     }
 
-    /// Makes places for so many publishers, with room for inline payloads of up to `inline_bytes`.
+    /// Makes places for this number of publishers, with room for inline payloads of up to `inline_bytes`.
     pub(crate) fn prepare(&mut self, publishers: usize, inline_bytes: usize) {
         let ready = if publishers == 0 { 0 } else { PINS_PER_RECORD - 1 + publishers.min(READY_PUBLISHERS) };
         let count = ready.max(self.places.len());
@@ -245,7 +247,7 @@ impl Places {
     fn add(&mut self, count: usize) -> NonNull<Place> {
         let lines_per_place = 1 + (PAYLOAD_OFFSET + self.inline_bytes).div_ceil(LINE_BYTES);
         // Bytes of 0: none is used.
-        let lines = (0..count * lines_per_place).map(|_| Line([0; LINE_BYTES / 8])).collect();
+        let lines = (0..count * lines_per_place).map(|_| CacheLine([0; LINE_BYTES / 8])).collect();
         let mut block = Block { lines, lines_per_place };
         self.places.reserve_exact(count);
         let first = self.places.len();
@@ -261,8 +263,8 @@ impl Place {
     /// No sample uses the place, and none reads it any more.
     #[inline(always)]
     fn is_unused(place: NonNull<Place>) -> bool {
-        // SAFETY: a place of a subscription's memory (private to this file). Of one that was never used only the flag
-        // is valid.
+        // SAFETY: a place of a subscription's memory (private to this file). Only the flag is read, which is valid in a
+        // place that was never used, too.
         unsafe { &(*place.as_ptr()).in_use }.is_over()
     }
 

@@ -55,7 +55,7 @@ pub struct Subscription {
     connections: Vec<Connection>,
     /// Counts changes of `connections`.
     connections_version: u64,
-    /// Of `connections`.
+    /// The order in which samples of `connections` are taken.
     order: Order,
     losses: Losses,
     /// The samples that became available from connections that are dropped.
@@ -216,8 +216,8 @@ impl Subscription {
         self.discovery.discovered().mismatches()
     }
 
-    /// Calls `listener` with each reason of [`Subscription::mismatches`]: with those of now at once, and with later
-    /// ones in the thread that finds them, once each. The first listener stays.
+    /// Calls `listener` with each reason of [`Subscription::mismatches`]: with the present reasons at once, and with
+    /// each later reason once, on the thread that finds it. The first listener stays.
     pub fn on_mismatch(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
         let listener = self.discovery.mismatch_listener.get_or_init(|| Box::new(listener));
         self.mismatches().iter().for_each(|why| listener(why));

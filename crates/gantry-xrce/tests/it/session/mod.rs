@@ -175,7 +175,7 @@ fn echoes(one_way_us: u64, us_per_byte: u64, is_plain: bool) -> (u64, u64) {
 
 #[test]
 fn acknowledgements_travel_behind_data_if_both_sides_agreed() {
-    // Of 20 round trips, the first ones and the last may be acknowledged alone.
+    // The first and the last of 20 round trips may be acknowledged alone.
     let (messages, _) = echoes(200, 0, false);
     assert!(messages <= 45, "{messages} messages");
     let (messages, _) = echoes(200, 0, true);

@@ -126,7 +126,7 @@ impl ReadyQueue {
             let registered = known.unwrap_or_else(attach);
             self.callbacks.push(RegisteredCallback { is_leaving: false, ..registered });
         }
-        // Those that run stay until `finish`: nobody else may have them or their groups before.
+        // Callbacks that run stay until `finish`: no other executor may have them or their groups before.
         let (running, idle): (Vec<_>, Vec<_>) = old.into_iter().flatten().partition(|registered| registered.is_running);
         self.deferred.callbacks.extend(idle.into_iter().map(|registered| registered.detach(collector)));
         for member in &leaving {

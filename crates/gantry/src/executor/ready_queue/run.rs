@@ -88,7 +88,8 @@ impl ReadyQueue {
         Running { callback: self.callbacks[index].callback.clone(), work }
     }
 
-    /// Makes all kept values the next ones to be taken; those of a callback that runs, at the end of the run.
+    /// Makes all kept values the next ones to be taken; the values of a callback that runs become so at the end of its
+    /// run.
     pub(crate) fn return_queued(&mut self) {
         for registered in &mut self.callbacks {
             registered.has_orphans = registered.is_running;

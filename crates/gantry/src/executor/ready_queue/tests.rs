@@ -44,7 +44,7 @@ fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
     assert_eq!(indices, [0, 0], "as often as there was news");
 }
 
-/// The time of the next tick is known without asking each timer, also after one was reset, ran or left.
+/// The executor finds the time of the next tick without asking each timer, also after a timer was reset, ran or left.
 #[test]
 fn the_next_due_time_is_that_of_the_first_timer() {
     let (mut queue, hour) = (ReadyQueue::default(), Duration::from_secs(3600));

@@ -18,7 +18,8 @@ impl ParameterStore {
         lock(&self.declared).contains_key(name)
     }
 
-    /// The value of a declared parameter; `NotSet` also for one that is not declared, where these are allowed.
+    /// The value of a declared parameter; also `NotSet` for a parameter that is not declared, if undeclared parameters
+    /// are allowed.
     pub(crate) fn get(&self, name: &str) -> Result<ParameterValue> {
         let declared = lock(&self.declared);
         match declared.get(name) {

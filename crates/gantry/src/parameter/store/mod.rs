@@ -34,7 +34,7 @@ struct Declared {
     value: ParameterValue,
 }
 
-/// The parameters of a change, as an event tells of them.
+/// The parameters of a change, as a parameter event lists them.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) new: Vec<Parameter>,
@@ -71,7 +71,7 @@ pub(crate) struct ParameterStore {
 }
 
 impl ParameterStore {
-    /// No parameters; `overrides` are those of the ROS arguments.
+    /// Creates a store without parameters; `overrides` are the values that the ROS arguments give.
     pub(crate) fn new(
         mut overrides: BTreeMap<String, ParameterValue>,
         mut options: ParameterOptions,
@@ -97,7 +97,7 @@ impl ParameterStore {
         &self.overrides
     }
 
-    /// Sets the function that learns of changes, once, and tells it of the parameters that have a value.
+    /// Sets the function that is called at changes, once, and calls it with the parameters that have a value already.
     pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) -> Result<()> {
         let change = self.change("a listener")?;
         if self.listener.set(Box::new(listener)).is_ok() {
@@ -119,8 +119,8 @@ impl ParameterStore {
         drop(dropped); // after the lock
     }
 
-    /// Declares a parameter and returns its value: the override if there is one, else `default`. `NotSet` as the type
-    /// stands for that of the default.
+    /// Declares a parameter and returns its value: the override if there is one, else `default`. If `wanted` is
+    /// `NotSet`, the parameter has the type of the default.
     pub(crate) fn declare(
         &self,
         name: &str,

@@ -73,7 +73,7 @@ macro_rules! common_methods {
             self.tracker.mismatches()
         }
 
-        /// The number of responses that no request waited for: those of further servers, and late ones.
+        /// The number of responses that no request waited for: responses of further servers, and late responses.
         #[must_use]
         pub fn dropped_responses(&self) -> u64 {
             self.tracker.dropped_responses

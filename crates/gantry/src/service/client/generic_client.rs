@@ -77,15 +77,15 @@ impl Node {
 
 impl GenericClient {
     /// Whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a binding
-    /// that follows its requests itself: a request without a server is sent to nobody, and is lost; no request is
+    /// that follows its requests itself: a request without a server reaches no process and is lost; no request is
     /// pending, so their number has no bound, no error names one that will not be answered, and
-    /// [`GenericClient::take_response`] returns each response to this client, those of further servers, too. Set it
-    /// before the first request; the methods that wait for one response are not for this.
+    /// [`GenericClient::take_response`] returns each response to this client, including the responses of further
+    /// servers. Set it before the first request; the methods that wait for one response are not for this.
     ///
-    /// The QoS depth then bounds only what is kept ([`Node::create_client_with_qos`]): a send waits 100 ms, then fails,
-    /// if a server left four times as many requests, at least 960; responses that this client left are overwritten
-    /// beyond six times as many, at least 962. A client and a server of depth 10 that are matched take 136 KiB of
-    /// shared memory besides the messages, of depth 1000 0.8 MiB, of depth 10,000 8 MiB.
+    /// The QoS depth then bounds only the number of kept messages ([`Node::create_client_with_qos`]): a send waits 100
+    /// ms, then fails, if a server has not taken four times `depth` requests (at least 960); responses that this client
+    /// has not taken are overwritten beyond six times `depth` (at least 962). A client and a server of depth 10 that
+    /// are matched take 136 KiB of shared memory besides the messages, of depth 1000 0.8 MiB, of depth 10,000 8 MiB.
     pub fn set_requires_server(&mut self, on: bool) {
         self.tracker.is_tracking = on;
     }
@@ -242,7 +242,8 @@ impl GenericClient {
         malformed.skip(presence.participant(), responses.description(), server, &why);
     }
 
-    /// The id of this client: that of its publisher of requests, which [`RequestId::client_gid`] names. No system call.
+    /// The id of this client: the gid of its publisher of requests, which [`RequestId::client_gid`] names. No system
+    /// call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.tracker.gid

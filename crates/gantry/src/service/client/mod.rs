@@ -37,8 +37,8 @@ use std::time::{Duration, Instant};
 /// [`Client::call_async`] is awaited, and after [`Client::send_request`], [`Client::take_response`] returns the
 /// responses in the order in which they come.
 ///
-/// Of several servers, the first response counts. If all servers that received a request end before they answer, the
-/// request fails at once.
+/// If several servers answer, the first response counts. If all servers that received a request end before they answer,
+/// the request fails at once.
 ///
 /// ```
 /// # use gantry_msgs::example_interfaces::srv::AddTwoInts;
@@ -84,9 +84,9 @@ impl Node {
     }
 
     /// As [`Node::create_client`], with a QoS. Its depth is the most requests that the client has in flight (KEEP_ALL:
-    /// 10,000). For servers that leave its requests the client keeps four times as many, at least 960, and each server
-    /// keeps twice the depth more than that of responses for it. It must be RELIABLE; the other policies are those of
-    /// services: no request is lost, and no response to a request in flight.
+    /// 10,000). For servers that have not taken its requests, the client keeps four times `depth` requests, at least
+    /// 960. Each server keeps that number plus twice the depth of responses for the client. The QoS must be RELIABLE;
+    /// the other policies are the policies of all services: no request is lost, and no response to a request in flight.
     ///
     /// # Errors
     /// As [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.

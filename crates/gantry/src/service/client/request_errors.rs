@@ -1,4 +1,4 @@
-//! The errors of a client's requests, with the reasons that the graph tells.
+//! The errors of a client's requests, with the reasons that can be read from the graph.
 
 use super::{
     super::service_type::{ServiceTypeDescription, type_mismatch},

@@ -75,7 +75,7 @@ impl GenericService {
     /// As there.
     #[inline]
     pub fn loan_response(&mut self, request: RequestId, length_bytes: usize) -> Result<GenericLoan> {
-        self.replies.of(request.client_gid)?.loan(length_bytes)
+        self.replies.publisher_for(request.client_gid)?.loan(length_bytes)
     }
 
     /// Bytes of the shared memory for the responses to all clients, which grows as they need it; that for a client that

@@ -86,7 +86,7 @@ impl Node {
 
     /// As [`Node::create_service`], with a QoS, which must be RELIABLE. Its depth limits nothing: requests wait in the
     /// memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds them and the
-    /// responses that are kept for it. The other policies are those of services.
+    /// responses that are kept for it. The other policies are the policies of all services.
     ///
     /// # Errors
     /// As [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
@@ -146,9 +146,9 @@ impl CallbackGroup {
 }
 
 impl<S: ServiceType> Service<S> {
-    /// The next request, in place; `None` if there is none now. Of several clients the oldest comes first. A sample
-    /// that is no such request gets no answer and is passed over: [`Service::malformed_requests`] counts it, and the
-    /// log names the first, the tenth, the hundredth …
+    /// The next request, in place; `None` if there is none now. If several clients have requests, the oldest request
+    /// comes first. A sample that is not a valid request gets no answer and is passed over:
+    /// [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the hundredth …
     ///
     /// # Errors
     /// A client whose memory is invalid, which is then excluded for good; the process forked.
@@ -167,19 +167,19 @@ impl<S: ServiceType> Service<S> {
         self.requests.malformed()
     }
 
-    /// Memory for the response to that request, of that shape, as
+    /// Borrows memory for the response to that request, with that shape, as
     /// [`Publisher::loan_with`](crate::Publisher::loan_with). It lies where the client of the request reads its
     /// responses.
     ///
     /// # Errors
-    /// As there: a client that holds too many responses uses up its memory, and not that of others. One that leaves
-    /// them loses the oldest ([`Service::lost_responses`]).
+    /// As there: a client that holds too many responses uses up the memory for its own responses, and not the memory
+    /// for other clients. A client that does not take its responses loses the oldest ([`Service::lost_responses`]).
     pub fn loan_response_with(
         &mut self,
         request: RequestId,
         shape: impl Shape<S::Response>,
     ) -> Result<Loan<S::Response>> {
-        self.replies.of(request.client_gid)?.loan_message(shape)
+        self.replies.publisher_for(request.client_gid)?.loan_message(shape)
     }
 
     /// Answers a request, now or later, with a loan for it, in place. It is no error if the client is gone.

@@ -36,12 +36,12 @@ pub(super) struct ReplyPublishers {
 /// The publisher for replies to clients that left, which is made for the first of them.
 struct Unread {
     publisher: Option<Box<GenericPublisher>>,
-    /// Tells other processes the type of the replies until the publisher does.
+    /// The record that shows the type of the replies to other processes until the publisher exists.
     record: Option<GraphRecord>,
 }
 
 impl ReplyPublishers {
-    /// For the clients that are matched with `requests`, now and later.
+    /// Creates the publishers of replies for the clients that are matched with `requests`, now and later.
     pub(super) fn new(
         node: &Node,
         service: &str,
@@ -75,7 +75,7 @@ impl ReplyPublishers {
     /// # Errors
     /// The client left, and there is no room for a publisher.
     #[inline]
-    pub(super) fn of(&mut self, client: Gid) -> Result<&mut GenericPublisher> {
+    pub(super) fn publisher_for(&mut self, client: Gid) -> Result<&mut GenericPublisher> {
         self.find(client);
         match self.clients.get_mut(&client) {
             Some(publisher) => Ok(publisher),
@@ -151,7 +151,7 @@ impl ReplyPublishers {
         if sentences.is_empty() { requests.mismatches() } else { sentences }
     }
 
-    /// Adopts the publishers of new clients, and gives back those of clients that left.
+    /// Adopts the publishers of new clients, and gives back the publishers of clients that left.
     #[inline]
     pub(super) fn update(&mut self) {
         let changes = self.watcher.changes.load(Acquire); // partner: `ReplyWatcher::make`, `ReplyWatcher::let_go`
@@ -200,7 +200,7 @@ mod tests {
 
     const CLIENT: Gid = Gid([7; 16]);
     const RESPONSE_BYTES: usize = 64 << 10;
-    /// Of the client: more than this many responses are never in flight.
+    /// The client's depth: more responses than this are never in flight.
     const DEPTH: u32 = 5;
 
     /// A tester with a server of that name whose responses have any size, and its type of responses.
@@ -219,9 +219,9 @@ mod tests {
     fn a_response_that_was_loaned_before_its_client_had_a_publisher_arrives() {
         let (node, _requests, mut replies, response_type) = server("/early");
         let request = RequestId { client_gid: CLIENT, sequence: 1 };
-        let mut early = replies.of(CLIENT).unwrap().loan(1).unwrap();
+        let mut early = replies.publisher_for(CLIENT).unwrap().loan(1).unwrap();
         early.bytes_mut()[0] = 42;
-        let foreign = replies.of(CLIENT).unwrap().loan(1).unwrap();
+        let foreign = replies.publisher_for(CLIENT).unwrap().loan(1).unwrap();
         let topic = client_reply_topic("/early", CLIENT);
         let publisher =
             node.publisher_on(&topic, response_type.clone(), Maker::qos(2 * DEPTH), Maker::options(DEPTH)).unwrap();
@@ -249,7 +249,7 @@ mod tests {
         const SENT: u64 = 30;
         for sequence in 1..=SENT {
             let request = RequestId { client_gid: CLIENT, sequence };
-            let response = replies.of(CLIENT).unwrap().loan(RESPONSE_BYTES).unwrap();
+            let response = replies.publisher_for(CLIENT).unwrap().loan(RESPONSE_BYTES).unwrap();
             replies.send(request, response).unwrap();
         }
         let taken: Vec<_> = std::iter::from_fn(|| client.take().unwrap()).collect();
@@ -259,9 +259,9 @@ mod tests {
         assert_eq!(replies.lost_responses, SENT - sequences.len() as u64);
         assert_eq!(client.overwritten(), replies.lost_responses, "the client counts them, too");
         // A client that holds them leaves no memory, and then it is an error.
-        let held = std::iter::from_fn(|| replies.of(CLIENT).unwrap().loan(RESPONSE_BYTES).ok()).count();
+        let held = std::iter::from_fn(|| replies.publisher_for(CLIENT).unwrap().loan(RESPONSE_BYTES).ok()).count();
         assert!(held <= 2, "{held}");
         drop(taken);
-        assert!(replies.of(CLIENT).unwrap().loan(RESPONSE_BYTES).is_ok());
+        assert!(replies.publisher_for(CLIENT).unwrap().loan(RESPONSE_BYTES).is_ok());
     }
 }

@@ -100,7 +100,7 @@ impl std::task::Wake for MakesTimer {
 
 #[test]
 fn a_waker_may_make_a_timer() {
-    let clock = Clock::of_node();
+    let clock = Clock::new_ros();
     let (made, timers) = std::sync::mpsc::channel();
     let mut timer = Timer::new(&clock, ms(10)).unwrap();
     timer.set_waker(Some(Waker::from(Arc::new(MakesTimer(clock.clone(), made)))));

@@ -95,7 +95,7 @@ fn a_node_moves_between_executors_and_loses_nothing(case: &Case) {
 }
 
 fn callbacks_add_and_remove_callbacks(case: &Case) {
-    let (mut executor, node, (sender, told)) = (case.executor(), Arc::new(node()), telling());
+    let (mut executor, node, (sender, told)) = (case.executor(), Arc::new(node()), value_channel());
     executor.add_node(&node).unwrap();
     let (weak, added) = (Arc::downgrade(&node), Arc::new(AtomicUsize::new(0)));
     let own: Arc<Mutex<Option<CallbackHandle>>> = Arc::default();
@@ -189,7 +189,7 @@ fn a_node_that_left_before_its_run_is_run_by_another_executor(case: &Case) {
 }
 
 fn a_dropped_node_stays_until_its_executor_is_dropped(case: &Case) {
-    let (mut executor, other, (sender, told)) = (case.executor(), node(), telling());
+    let (mut executor, other, (sender, told)) = (case.executor(), node(), value_channel());
     let name = format!("let_go_{}", case.name.replace("::", "_"));
     let node = Node::new(&name).unwrap();
     node.create_timer_with_callback(ms(1), move |_| {

@@ -132,7 +132,7 @@ fn a_conversation_loses_no_wake_up(case: &Case) {
     let (mut far, mut executor, node) = (case.far(), case.executor(), node());
     let (asks, answers) = (case.topic("asks"), case.topic("answers"));
     let mut publisher = node.create_publisher::<Point>(&answers, all()).unwrap();
-    let (sender, told) = telling();
+    let (sender, told) = value_channel();
     executor.add_node(&node).unwrap();
     let answer = move |point: Sample<Point>| {
         let mut loan = publisher.loan().unwrap();
@@ -172,7 +172,7 @@ fn two_executors_hear_the_same(case: &Case) {
 
 fn changes_of_the_graph_are_told(case: &Case) {
     let (mut far, mut executor, node, topic) = (case.far(), case.executor(), node(), case.topic("shown"));
-    let (sender, told) = telling();
+    let (sender, told) = value_channel();
     let (events, wanted) = (node.graph_events().unwrap(), topic.clone());
     node.add_callback(events, move |_, event| {
         let (is_added, GraphEvent::Added(entity) | GraphEvent::Removed(entity)) =

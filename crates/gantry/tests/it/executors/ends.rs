@@ -20,7 +20,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
     assert!(executor.spin().unwrap_err().to_string().contains("no node"));
     let node = node();
     executor.add_node(&node).unwrap();
-    let (canceler, (sender, ticks)) = (executor.handle(), telling());
+    let (canceler, (sender, ticks)) = (executor.handle(), value_channel());
     canceler.cancel();
     executor.spin().unwrap();
     canceler.cancel();
@@ -68,7 +68,7 @@ fn a_callback_cancels(case: &Case) {
 }
 
 fn a_spin_until_ends_with_its_condition_or_in_time(case: &Case) {
-    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), telling());
+    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), value_channel());
     executor.add_node(&node).unwrap();
     let begin = Instant::now();
     assert!(!executor.spin_until(ms(20), &mut || false).unwrap());
@@ -108,7 +108,7 @@ fn spinning_once_runs_one(case: &Case) {
 }
 
 fn spinning_some_ends_though_there_is_always_more(case: &Case) {
-    let (mut executor, node, (sender, told)) = (case.executor(), node(), telling());
+    let (mut executor, node, (sender, told)) = (case.executor(), node(), value_channel());
     executor.add_node(&node).unwrap();
     assert_eq!(executor.spin_some(PATIENCE).unwrap(), 0);
     feed_itself(&node, &case.topic("own"), move || sender.send(()).unwrap())();
@@ -146,7 +146,8 @@ fn a_panic_in_a_callback_ends_the_spin_with_that_panic(case: &Case) {
         sender.send(("even", number)).unwrap();
     });
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-    // Callbacks of the same group, and of another thread.
+    // The timer adds a callback to the group, so that the panic also meets callbacks of the same group, which may run
+    // on another thread.
     listener.node.create_timer_with_callback(ms(1), |_| ()).unwrap();
     for number in 1..=10 {
         publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
@@ -173,9 +174,9 @@ enum Part {
 }
 
 fn all_can_be_shut_down_in_any_order(case: &Case) {
-    let (topic, told_by) = (case.topic("end"), telling::<()>());
+    let (topic, told_by) = (case.topic("end"), value_channel::<()>());
     for order in permutations(4) {
-        let (mut far, mut executor, node, (sender, told)) = (case.far(), case.executor(), node(), telling());
+        let (mut far, mut executor, node, (sender, told)) = (case.far(), case.executor(), node(), value_channel());
         executor.add_node(&node).unwrap();
         let subscription = node.create_subscription::<Point>(&topic, Qos::default()).unwrap();
         let handle = node.add_callback(subscription, move |_, sample| drop(sender.send(sample)));

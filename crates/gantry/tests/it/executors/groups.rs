@@ -59,7 +59,7 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     const EACH: usize = 150;
     let (mut far, mut executor, node) = (case.far(), case.executor(), node());
     executor.add_node(&node).unwrap();
-    let (inside, (sender, told)) = (Arc::new(Inside::default()), telling());
+    let (inside, (sender, told)) = (Arc::new(Inside::default()), value_channel());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
     // Clones are the same group, also after one of them got a priority.
     let groups = [group.clone(), group.clone().with_priority(1), group];
@@ -90,7 +90,7 @@ fn run_at_once(case: &Case, groups: &[CallbackGroup], node: &Node, feed: impl Fn
         Kind::CallbackIsolated => groups.len() == 1,
         Kind::SingleThreaded | Kind::Events(_) => true,
     };
-    let (meeting, inside, (sender, told)) = (Meeting::of(NAMES.len()), Arc::new(Inside::default()), telling());
+    let (meeting, inside, (sender, told)) = (Meeting::of(NAMES.len()), Arc::new(Inside::default()), value_channel());
     for (name, group) in NAMES.iter().zip(groups.iter().cycle()) {
         let (meeting, inside, sender) = (meeting.clone(), inside.clone(), sender.clone());
         let subscription = node.create_subscription::<Point>(&case.topic(name), all()).unwrap();
@@ -138,7 +138,8 @@ fn exclusive_groups_run_beside_each_other(case: &Case) {
 /// Callbacks that wait for each other come together in a spin with a condition, too.
 fn a_spin_until_uses_all_threads(case: &Case) {
     let parties = if case.kind.has_threads() || case.kind == Kind::CallbackIsolated { NAMES.len() } else { 1 };
-    let (mut executor, node, meeting, (sender, told)) = (case.executor(), node(), Meeting::of(parties), telling());
+    let (mut executor, node, meeting, (sender, told)) =
+        (case.executor(), node(), Meeting::of(parties), value_channel());
     for _ in NAMES {
         let (meeting, sender) = (meeting.clone(), sender.clone());
         let once = Timer::one_shot(&Clock::steady(), ms(1)).unwrap();
@@ -161,7 +162,7 @@ fn a_spin_until_uses_all_threads(case: &Case) {
 
 fn a_callback_never_overlaps_itself(case: &Case) {
     let (mut executor, node, inside) = (case.executor(), node(), Arc::new(Inside::default()));
-    let (group, (sender, told)) = (node.create_callback_group(CallbackGroupType::Reentrant), telling());
+    let (group, (sender, told)) = (node.create_callback_group(CallbackGroupType::Reentrant), value_channel());
     let mut publisher = node.create_publisher::<Point>(&case.topic("self"), all()).unwrap();
     let (subscription, own) = (node.create_subscription::<Point>(&case.topic("self"), all()).unwrap(), inside.clone());
     group.add_callback(subscription, move |_, point| {
@@ -183,8 +184,8 @@ fn a_callback_never_overlaps_itself(case: &Case) {
 fn the_group_of_a_removed_callback_goes_on(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();
-    let (sender, told) = telling();
-    let ((begun, begins), (gone, goes)) = (telling(), telling::<()>());
+    let (sender, told) = value_channel();
+    let ((begun, begins), (gone, goes)) = (value_channel(), value_channel::<()>());
     let told_first = sender.clone();
     let first = node.add_callback(node.create_timer(ms(1)).unwrap(), move |_, _| {
         begun.send(()).unwrap();

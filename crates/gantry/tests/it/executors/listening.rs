@@ -12,14 +12,14 @@ use std::{
 };
 
 /// The values that callbacks send to a test.
-pub struct Told<T>(pub Receiver<T>);
+pub struct SentValues<T>(pub Receiver<T>);
 
-pub fn telling<T>() -> (Sender<T>, Told<T>) {
+pub fn value_channel<T>() -> (Sender<T>, SentValues<T>) {
     let (sender, receiver) = channel();
-    (sender, Told(receiver))
+    (sender, SentValues(receiver))
 }
 
-impl<T> Told<T> {
+impl<T> SentValues<T> {
     /// Waits for the next value.
     pub fn next(&self) -> T {
         self.0.recv_timeout(PATIENCE).unwrap()
@@ -39,7 +39,7 @@ impl<T> Told<T> {
 pub struct Listener {
     pub node: Node,
     pub sender: Sender<Heard>,
-    told: Told<Heard>,
+    told: SentValues<Heard>,
 }
 
 /// The name of the topic, and the number in the message.
@@ -47,7 +47,7 @@ pub type Heard = (&'static str, usize);
 
 impl Listener {
     pub fn new() -> Listener {
-        let (sender, told) = telling();
+        let (sender, told) = value_channel();
         Listener { node: node(), sender, told }
     }
 
@@ -72,9 +72,9 @@ impl Listener {
 }
 
 impl Deref for Listener {
-    type Target = Told<Heard>;
+    type Target = SentValues<Heard>;
 
-    fn deref(&self) -> &Told<Heard> {
+    fn deref(&self) -> &SentValues<Heard> {
         &self.told
     }
 }
@@ -82,14 +82,14 @@ impl Deref for Listener {
 /// A callback that blocks until this is dropped.
 pub struct Blocker {
     publisher: Publisher<Point>,
-    begins: Told<()>,
+    begins: SentValues<()>,
     _release: Sender<()>,
 }
 
 impl Blocker {
     /// In that group; its topic has that name.
     pub fn new(case: &Case, group: &CallbackGroup, name: &str) -> Blocker {
-        let ((begun, begins), (release, released)) = (telling(), telling::<()>());
+        let ((begun, begins), (release, released)) = (value_channel(), value_channel::<()>());
         let block = move |_: Sample<Point>| {
             begun.send(()).unwrap();
             let _ = released.0.recv();

@@ -174,7 +174,7 @@ fn nodes_and_groups_come_and_go_while_it_spins(case: &Case) {
 }
 
 fn a_callback_adds_and_removes_nodes(case: &Case) {
-    let (mut executor, node, (sender, told)) = (case.executor(), node(), telling());
+    let (mut executor, node, (sender, told)) = (case.executor(), node(), value_channel());
     executor.add_node(&node).unwrap();
     let (handle, mut last) = (executor.handle(), None::<Node>);
     node.create_timer_with_callback(ms(1), move |_| {

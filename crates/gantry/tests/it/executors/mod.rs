@@ -29,7 +29,7 @@ use crate::{
 use far::Far;
 use gantry::*;
 use libtest_mimic::Trial;
-use listening::{Heard, Listener, Told, feed_itself, telling};
+use listening::{Heard, Listener, SentValues, feed_itself, value_channel};
 use std::{
     ops::DerefMut,
     sync::{Arc, Mutex},
@@ -261,7 +261,7 @@ fn idle(kind: &str, topic: &str) {
         let topic = format!("{topic}/topic_{number}");
         node.create_subscription_with_callback::<Point>(&topic, Qos::default(), |_| ()).unwrap();
     }
-    let (sender, ticks) = telling();
+    let (sender, ticks) = value_channel();
     node.create_timer_with_callback(ms(20), move |_| sender.send(()).unwrap()).unwrap();
     executor.add_node(&node).unwrap();
     spinning(executor.deref_mut(), || {

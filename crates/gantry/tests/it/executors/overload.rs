@@ -13,7 +13,7 @@ behaviours! {
 fn losses_of_slow_callbacks_are_counted(case: &Case) {
     let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(8), node());
     executor.add_node(&node).unwrap();
-    let (topic, (sender, told)) = (case.topic("flood"), telling());
+    let (topic, (sender, told)) = (case.topic("flood"), value_channel());
     let subscription = node.create_subscription::<Point>(&topic, Qos::default().keep_last(5)).unwrap();
     node.add_callback(subscription, move |subscription, point| {
         std::thread::sleep(ms(1));
@@ -72,7 +72,7 @@ fn a_blocked_callback_with_a_full_queue_holds_up_no_other(case: &Case) {
         return; // on one thread it does
     }
     let (mut executor, listener) = (case.kind.executor_with_queue(4), Listener::new());
-    let ((go, goes), (begun, begins)) = (telling::<()>(), telling());
+    let ((go, goes), (begun, begins)) = (value_channel::<()>(), value_channel());
     let group = listener.node.create_callback_group(CallbackGroupType::MutuallyExclusive);
     group
         .create_subscription_with_callback::<Point>(&case.topic("blocked"), all(), move |_| {

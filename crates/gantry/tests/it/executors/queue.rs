@@ -78,7 +78,7 @@ fn events_without_room_wait_or_are_dropped_and_counted(case: &Case) {
     }
 }
 
-/// Of several callbacks with more events than fit, each gets room.
+/// Each of several callbacks that have more events than fit in the queue gets room.
 fn room_goes_to_the_callback_that_waited_longest(case: &Case) {
     let (mut far, mut executor, listener) = (case.far(), case.kind.executor_with_queue(1), Listener::new());
     executor.add_node(&listener.node).unwrap();

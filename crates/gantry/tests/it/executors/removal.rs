@@ -27,7 +27,7 @@ fn a_removed_callback_is_dropped_at_once(case: &Case) {
     assert!(!executor.spin_once(Duration::ZERO).unwrap());
     removed(known, "between two spins");
     assert_eq!(publisher.subscription_count().unwrap(), 0);
-    let (sender, ticks) = telling();
+    let (sender, ticks) = value_channel();
     node.create_timer_with_callback(ms(1), move |_| sender.send(()).unwrap_or_default()).unwrap();
     spinning(&mut *executor, || {
         for _ in 0..50 {
@@ -42,7 +42,7 @@ fn a_callback_that_is_removed_while_it_runs_is_dropped_at_its_end(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();
     for round in 0..20 {
-        let ((begun, begins), (go, goes), mark) = (telling(), telling::<()>(), Arc::new(()));
+        let ((begun, begins), (go, goes), mark) = (value_channel(), value_channel::<()>(), Arc::new(()));
         let owned = mark.clone();
         let handle = node.add_callback(Timer::one_shot(&Clock::steady(), ms(1)).unwrap(), move |_, _| {
             let _ = &owned;

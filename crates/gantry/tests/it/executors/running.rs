@@ -17,13 +17,13 @@ const A_LOOK: usize = 20;
 /// A callback that runs once, until it is let go.
 struct LongRun {
     handle: CallbackHandle,
-    begins: Told<()>,
+    begins: SentValues<()>,
     go: std::sync::mpsc::Sender<()>,
 }
 
 impl LongRun {
     fn new(group: &CallbackGroup) -> LongRun {
-        let ((begun, begins), (go, goes)) = (telling(), telling());
+        let ((begun, begins), (go, goes)) = (value_channel(), value_channel());
         let once = Timer::one_shot(&Clock::steady(), ms(1)).unwrap();
         let handle = group.add_callback(once, move |_, _| {
             begun.send(()).unwrap();
@@ -37,15 +37,15 @@ fn exclusive(node: &Node) -> CallbackGroup {
     node.create_callback_group(CallbackGroupType::MutuallyExclusive)
 }
 
-/// A timer whose ticks are told.
-fn ticking(group: &CallbackGroup) -> Told<()> {
-    let (sender, ticks) = telling();
+/// Creates a timer, and returns the receiver of its ticks.
+fn ticking(group: &CallbackGroup) -> SentValues<()> {
+    let (sender, ticks) = value_channel();
     group.create_timer_with_callback(ms(1), move |_| sender.send(()).unwrap_or_default()).unwrap();
     ticks
 }
 
 /// Ticks from now on.
-fn go_on(ticks: &Told<()>) {
+fn go_on(ticks: &SentValues<()>) {
     ticks.rest();
     ticks.take(A_LOOK);
 }
@@ -112,7 +112,7 @@ impl<F: FnMut()> Drop for AtDrop<F> {
 fn a_destructor_of_a_node_holds_up_no_callback(case: &Case) {
     let (mut executor, leaves, stays) = (case.executor(), node(), node());
     let others = ticking(&exclusive(&stays));
-    let ((begun, begins), (go, goes)) = (telling(), telling::<()>());
+    let ((begun, begins), (go, goes)) = (value_channel(), value_channel::<()>());
     let owned = AtDrop(move || {
         begun.send(()).unwrap();
         goes.next();

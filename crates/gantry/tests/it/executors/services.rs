@@ -19,8 +19,8 @@ pub fn add(service: &mut Service<AddTwoInts>, request: Request<AddTwoInts>) {
 }
 
 /// A client that sends the next request with each answer, up to `last`, and reports all answers.
-fn ask_on(node: &Node, name: &str, last: i64) -> Told<i64> {
-    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(name).unwrap(), telling());
+fn ask_on(node: &Node, name: &str, last: i64) -> SentValues<i64> {
+    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(name).unwrap(), value_channel());
     assert!(client.wait_for_service(PATIENCE).unwrap());
     client.send_request_copy(&AddTwoInts_Request { a: 0, b: 1 }).unwrap();
     node.add_callback(client, move |client, response| {
@@ -65,7 +65,7 @@ fn another_callback_sends_the_requests(case: &Case) {
     let (mut executor, node, name) = (case.executor(), node(), case.topic("add"));
     executor.add_node(&node).unwrap();
     node.create_service_with_callback(&name, add).unwrap();
-    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(&name).unwrap(), telling());
+    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(&name).unwrap(), value_channel());
     assert!(client.wait_for_service(PATIENCE).unwrap());
     let handle = node.add_callback(client, move |_, response| sender.send(response.unwrap().sum).unwrap());
     let (asking, mut sent) = (handle.clone(), 0);
@@ -94,7 +94,7 @@ fn a_server_that_is_killed_is_told(case: &Case) {
     let (mut far, mut executor, node, name) = (case.far(), case.executor(), node(), case.topic("silent"));
     executor.add_node(&node).unwrap();
     far.tell(&format!("serve-silently {name}"));
-    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(&name).unwrap(), telling());
+    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(&name).unwrap(), value_channel());
     assert!(client.wait_for_service(PATIENCE).unwrap());
     for a in 0..2 {
         client.send_request_copy(&AddTwoInts_Request { a, b: 0 }).unwrap();

@@ -20,7 +20,7 @@ behaviours! {
 /// A callback whose work takes 300 ms, in that group; the returned function has it run, and waits for the end of the
 /// run.
 fn slow(case: &Case, group: &CallbackGroup) -> impl FnMut() + Send + use<> {
-    let (topic, (sender, told)) = (case.topic("slow"), telling());
+    let (topic, (sender, told)) = (case.topic("slow"), value_channel());
     let work = move |_: Sample<Point>| {
         std::thread::sleep(ms(300)); // the work of a slow callback
         sender.send(()).unwrap();
@@ -45,7 +45,7 @@ fn a_callback_that_holds_up_others_is_said_once(case: &Case) {
     executor.add_node(&node).unwrap();
     slow_run(&mut *executor);
     assert!(logged(&topic).is_empty(), "it held up no other");
-    let (others, ticks) = telling();
+    let (others, ticks) = value_channel();
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
     group.create_timer_with_callback(ms(10), move |_| others.send(()).unwrap_or_default()).unwrap();
     spinning(&mut *executor, || ticks.next());

@@ -39,7 +39,7 @@ fn timers_tick_on_under_a_flood(case: &Case) {
         far.tell(&format!("flood {topic} 100"));
     }
     // Added last: no executor prefers it.
-    let (sender, ticks) = telling();
+    let (sender, ticks) = value_channel();
     let timer = node
         .create_timer_with_callback(ms(5), move |tick| {
             let _ = sender.send(tick);
@@ -52,7 +52,7 @@ fn timers_tick_on_under_a_flood(case: &Case) {
 }
 
 fn ticks_are_on_a_schedule_without_drift(case: &Case) {
-    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), telling());
+    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), value_channel());
     executor.add_node(&node).unwrap();
     let periods = [ms(1), ms(3)];
     for (number, period) in periods.into_iter().enumerate() {
@@ -71,7 +71,7 @@ fn ticks_are_on_a_schedule_without_drift(case: &Case) {
 }
 
 fn a_timer_can_be_canceled_and_reset_from_anywhere(case: &Case) {
-    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), telling());
+    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), value_channel());
     executor.add_node(&node).unwrap();
     let timer = node.create_timer(ms(1)).unwrap();
     let mut count = 0;
@@ -104,7 +104,7 @@ fn a_timer_that_was_canceled_does_not_tick(case: &Case) {
     executor.add_node(&node).unwrap();
     let timers: Vec<_> = (0..3).map(|_| Timer::new(&clock, ms(10)).unwrap()).collect();
     let (canceled, reset) = (timers[1].clone(), timers[2].clone());
-    let (sender, ticks) = telling();
+    let (sender, ticks) = value_channel();
     for (number, timer) in timers.into_iter().enumerate() {
         let (sender, canceled, reset) = (sender.clone(), canceled.clone(), reset.clone());
         node.add_callback(timer, move |_, tick| {
@@ -123,7 +123,7 @@ fn a_timer_that_was_canceled_does_not_tick(case: &Case) {
 }
 
 fn a_one_shot_goes_off_once_after_each_reset(case: &Case) {
-    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), telling());
+    let (mut executor, node, (sender, ticks)) = (case.executor(), node(), value_channel());
     executor.add_node(&node).unwrap();
     let timer = Timer::one_shot(&Clock::steady(), ms(2)).unwrap();
     node.add_callback(timer.clone(), move |_, tick| sender.send(tick.overruns).unwrap());
@@ -137,7 +137,7 @@ fn a_one_shot_goes_off_once_after_each_reset(case: &Case) {
 
 fn a_manual_clock_drives_timers(case: &Case) {
     let (mut executor, node, clock) = (case.executor(), node(), Clock::manual(Duration::ZERO));
-    let ((sender, ticks), hour) = (telling(), Duration::from_secs(3600));
+    let ((sender, ticks), hour) = (value_channel(), Duration::from_secs(3600));
     let timer = Timer::new(&clock, hour).unwrap();
     node.add_callback(timer.clone(), move |_, tick| sender.send(tick.scheduled).unwrap());
     executor.add_node(&node).unwrap();

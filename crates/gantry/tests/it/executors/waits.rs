@@ -133,7 +133,7 @@ fn spinning_all_runs_what_callbacks_cause(case: &Case) {
 }
 
 fn a_panic_in_a_spin_of_one_callback_is_passed_on(case: &Case) {
-    let (mut executor, node, (sender, told)) = (case.executor(), node(), telling());
+    let (mut executor, node, (sender, told)) = (case.executor(), node(), value_channel());
     executor.add_node(&node).unwrap();
     let mut count = 0;
     node.create_timer_with_callback(ms(1), move |_| {

@@ -18,16 +18,15 @@ const KIB: u64 = 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// All of it.
+    /// All resident memory.
     pub rss_kib: u64,
-    /// Of this, private memory: heap, stacks, and pages of files that were written to.
+    /// Resident private memory: heap, stacks, and pages of files that were written to.
     pub anonymous_kib: u64,
-    /// Of this, pages of files.
+    /// Resident pages of files.
     pub file_kib: u64,
-    /// Of this, shared memory: tmpfs (`/dev/shm`), memfd, System V.
+    /// Resident shared memory: tmpfs (`/dev/shm`), memfd, System V.
     pub shared_kib: u64,
-    /// The most that was ever resident; of several processes the sum of their peaks, which need not have been at one
-    /// time.
+    /// The peak of resident memory; for several processes the sum of their peaks, which need not have been at one time.
     pub peak_rss_kib: u64,
     /// The size of its address space, most of which need not be resident; 0 in older logs.
     #[serde(default)]
@@ -35,24 +34,24 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of this process. Tens of microseconds; allocates.
+    /// Reads the memory of this process. Takes tens of microseconds; allocates.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not tell.
+    /// A sentence, if the kernel does not report it.
     pub fn of_this_process() -> Result<Memory, String> {
-        Memory::of(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
+        Memory::read(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
     }
 
-    /// Of another process.
+    /// Reads the memory of another process.
     ///
     /// # Errors
-    /// A sentence, if it has exited or the kernel does not tell.
+    /// A sentence, if it has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Memory, String> {
         let name = format!("process {pid}");
-        Memory::of(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
+        Memory::read(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
     }
 
-    fn of(process: &Process, name: &str) -> Result<Memory, String> {
+    fn read(process: &Process, name: &str) -> Result<Memory, String> {
         let status = process.status().map_err(|error| unreadable(name, &error))?;
         let known = |field: Option<u64>| {
             field
@@ -114,34 +113,34 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of this process. Milliseconds, more with more memory: the kernel looks at every page.
+    /// Reads the footprint of this process. Takes milliseconds, more with more memory: the kernel looks at every page.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not tell.
+    /// A sentence, if the kernel does not report it.
     pub fn of_this_process() -> Result<Footprint, String> {
-        let found = Process::myself().and_then(|process| Footprint::of(&process));
+        let found = Process::myself().and_then(|process| Footprint::read(&process));
         found.map_err(|error| unreadable("this process", &error))
     }
 
-    /// Of another process; needs to be its user or root.
+    /// Reads the footprint of another process; needs to be its user or root.
     ///
     /// # Errors
-    /// A sentence, if it has exited or the kernel does not tell.
+    /// A sentence, if it has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Footprint, String> {
-        let found = open(pid).and_then(|process| Footprint::of(&process));
+        let found = open(pid).and_then(|process| Footprint::read(&process));
         found.map_err(|error| unreadable(&format!("process {pid}"), &error))
     }
 
-    fn of(process: &Process) -> ProcResult<Footprint> {
+    fn read(process: &Process) -> ProcResult<Footprint> {
         // A process may have its own mounts, in a container.
         let mounts = process.mountinfo()?;
         let tmpfs = mounts.iter().filter(|mount| mount.fs_type == "tmpfs");
         let tmpfs: Vec<&str> = tmpfs.map(|mount| mount.majmin.as_str()).collect();
-        Ok(Footprint::of_maps(&process.smaps()?.0, &tmpfs))
+        Ok(Footprint::from_maps(&process.smaps()?.0, &tmpfs))
     }
 
     /// `tmpfs`: the devices (`major:minor`) whose files are memory.
-    fn of_maps(maps: &[MemoryMap], tmpfs: &[&str]) -> Footprint {
+    fn from_maps(maps: &[MemoryMap], tmpfs: &[&str]) -> Footprint {
         let mut footprint = Footprint::default();
         for map in maps {
             let kib = |field: &str| map.extension.map.get(field).copied().unwrap_or(0) / KIB;

@@ -69,7 +69,7 @@ fn kib(rss_kib: u64, pss_kib: u64) -> Resident {
 #[test]
 fn every_mapping_is_of_one_kind() {
     let maps = MemoryMaps::from_read(SMAPS.as_bytes()).unwrap();
-    let found = Footprint::of_maps(&maps.0, &["0:27"]);
+    let found = Footprint::from_maps(&maps.0, &["0:27"]);
     let expected = Footprint {
         heap: kib(2 + 4 + 8, 2 + 4 + 8),
         stack: kib(2048, 2048),

@@ -72,7 +72,7 @@ pub struct MockScript {
     pub mute_ns: i64,
     /// An endpoint is never matched.
     pub mismatch: bool,
-    /// The kind of matching that endpoints tell; as the mock is, a count.
+    /// The kind of matching that endpoints report; the mock's own kind is a count.
     pub matching: Option<MatchingKind>,
     /// Subscriptions do not tell publishers apart.
     pub nameless: bool,
@@ -94,7 +94,7 @@ pub struct MockScript {
     pub transport_ns: Option<i64>,
     /// From arrival until the bytes are in hand, ns.
     pub wake_ns: Option<i64>,
-    /// The clock of the first publisher; that of the second is behind by twice the offset, and so on.
+    /// The clock of the first publisher; the second publisher's clock is behind by twice the offset, and so on.
     pub clock: Option<OtherClock>,
     /// The clock of the times of reception.
     pub reception_clock: Option<OtherClock>,

@@ -127,7 +127,7 @@ impl fmt::Display for Time {
 }
 
 impl MockScript {
-    /// The words without a value, and whether they are given.
+    /// The words of a script that have no value, each with the flag that it sets.
     fn words(&self) -> [(&'static str, bool); 8] {
         [
             ("mismatch", self.mismatch),

@@ -46,7 +46,7 @@ pub struct Context {
     /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
     pub expected: Arc<AtomicU64>,
     pub outgoing: SyncSender<Outgoing>,
-    /// Of threads that only report.
+    /// The account of threads that only report.
     pub account: InstrumentAccount,
 }
 

@@ -20,7 +20,7 @@ pub struct Makers {
 }
 
 impl Makers {
-    /// Creates an endpoint; `all` are those of the process.
+    /// Creates an endpoint; `all` are the contexts of all endpoints of the process.
     ///
     /// # Errors
     /// A sentence of the middleware.

@@ -102,8 +102,8 @@ fn named(context: &Context, sentence: &str) -> String {
     format!("{}: {sentence}", context.plan)
 }
 
-/// Hands over the rows of all members until each has finished or failed. So much of this thread's usage was the
-/// middleware's.
+/// Hands over the rows of all members until each has finished or failed. `created` is the part of this thread's usage
+/// that the middleware caused.
 fn keep(members: &mut [Member<'_>], spins: &Spins, created: &Usage) {
     loop {
         let now_ns = now_ns();
@@ -204,18 +204,18 @@ impl Member<'_> {
 /// The beginning of the run in this process, which is reported when the keeper has done its part and all executors
 /// begin to spin: before, no timer runs.
 struct Beginning {
-    /// Those that have not. The last one, by the counter's own order, reports.
+    /// The number of executors, and of keepers, that have not begun. The last one, by the counter's own order, reports.
     left: AtomicUsize,
     outgoing: SyncSender<Outgoing>,
 }
 
 impl Beginning {
-    /// Of the keeper and so many executors.
+    /// Creates the beginning of the keeper and of `executors` executors.
     fn new(executors: usize, outgoing: SyncSender<Outgoing>) -> Beginning {
         Beginning { left: AtomicUsize::new(executors + 1), outgoing }
     }
 
-    /// The calling thread is at its beginning.
+    /// Counts the calling thread as begun.
     fn passed(&self) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             // Fails only if the main thread has gone; then the process is ending.

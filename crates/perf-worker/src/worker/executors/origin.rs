@@ -13,15 +13,15 @@ const ORIGIN_BYTES: usize = 16;
 /// The times at which the oldest and the newest first message were sent, ns of CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Of the oldest.
+    /// The time of the oldest first message.
     pub oldest_ns: i64,
-    /// Of the newest.
+    /// The time of the newest first message.
     pub newest_ns: i64,
 }
 
 impl Origin {
     /// The origin of a message on a chain; none if it has none there.
-    pub fn of(taken: &Taken<'_>, link: &ChainLink) -> Option<Origin> {
+    pub fn read(taken: &Taken<'_>, link: &ChainLink) -> Option<Origin> {
         if link.begins {
             return Some(Origin { oldest_ns: taken.time_ns, newest_ns: taken.time_ns });
         }
@@ -31,7 +31,7 @@ impl Origin {
         (oldest_ns > 0).then_some(Origin { oldest_ns, newest_ns })
     }
 
-    /// That of a message which two others triggered.
+    /// Merges the origins of two messages into the origin of the message that both triggered.
     pub fn merge(self, other: Origin) -> Origin {
         let (oldest_ns, newest_ns) = (self.oldest_ns.min(other.oldest_ns), self.newest_ns.max(other.newest_ns));
         Origin { oldest_ns, newest_ns }
@@ -46,7 +46,7 @@ fn place(link: &ChainLink) -> std::ops::Range<usize> {
 /// Writes an origin in its place; zeros if there is none.
 fn write(payload: &mut [u8], link: &ChainLink, origin: Option<Origin>) {
     let times = origin.map_or([0; 2], |origin| [origin.oldest_ns, origin.newest_ns]);
-    // The payload is long enough on the whole way.
+    // The payload is long enough on each topic of the chain.
     let bytes = payload.get_mut(place(link)).into_iter().flatten();
     bytes.zip(times.into_iter().flat_map(i64::to_le_bytes)).for_each(|(byte, value)| *byte = value);
 }
@@ -57,7 +57,7 @@ pub struct Chained<'a> {
     pub message: Message,
     /// The chains on which it travels.
     pub links: &'a [ChainLink],
-    /// Its origins on these.
+    /// The origins of the message on these chains.
     pub origins: &'a [Option<Origin>],
 }
 
@@ -85,10 +85,10 @@ mod tests {
         write(&mut payload, &link(0, false), None);
         write(&mut payload, &link(1, false), Some(one.merge(two)));
         let taken = Taken { time_ns: 77, payload: &payload, ..Taken::default() };
-        assert_eq!(Origin::of(&taken, &link(0, false)), None);
-        assert_eq!(Origin::of(&taken, &link(1, false)), Some(one));
-        assert_eq!(Origin::of(&taken, &link(2, false)), None, "it is too short");
-        assert_eq!(Origin::of(&taken, &link(0, true)), Some(Origin { oldest_ns: 77, newest_ns: 77 }));
+        assert_eq!(Origin::read(&taken, &link(0, false)), None);
+        assert_eq!(Origin::read(&taken, &link(1, false)), Some(one));
+        assert_eq!(Origin::read(&taken, &link(2, false)), None, "it is too short");
+        assert_eq!(Origin::read(&taken, &link(0, true)), Some(Origin { oldest_ns: 77, newest_ns: 77 }));
         assert_eq!(payload[32..], [0xff; 8]);
     }
 }

@@ -33,7 +33,7 @@ struct End {
 }
 
 impl Receiver {
-    /// Of a subscription, which may be an input of the `triggers` of its process.
+    /// Creates the receiver of a subscription, which may be an input of the `triggers` of its process.
     pub fn new(plan: &EndpointPlan, triggers: &[Arc<Trigger>]) -> Receiver {
         let end = |link: &ChainLink| End {
             link: link.clone(),
@@ -86,7 +86,7 @@ impl Sink for Receiver {
 
 impl End {
     fn taken(&mut self, taken: &Taken<'_>) {
-        let Some(origin) = Origin::of(taken, &self.link) else { return };
+        let Some(origin) = Origin::read(taken, &self.link) else { return };
         let since = |time_ns: i64| u64::try_from(taken.received_ns - time_ns).unwrap_or(0);
         let (oldest_ns, newest_ns) = (since(origin.oldest_ns), since(origin.newest_ns));
         self.oldest_ns.add(oldest_ns as f64);

@@ -1,8 +1,9 @@
-//! A publisher of a node: the callback of its timer or of its trigger publishes, and the keeper hands over the rows.
+//! A publisher of a node: the callback of its timer or of its trigger publishes, and the *keeper*, the thread that
+//! reports for all endpoints in executors, hands over the rows.
 //!
-//! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message; those
-//! of the periods that the timer passed over count as skipped. So an id tells the due time, however late the timer is.
-//! Without a timer no message is due: each trigger has the next id.
+//! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message;
+//! messages of periods that the timer passed over count as skipped. So an id determines the due time, however late the
+//! timer is. Without a timer no message is due: each trigger has the next id.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -57,7 +58,7 @@ struct Sending {
 
 /// The progress of a publisher.
 pub enum Progress {
-    /// It publishes; its next row is to be handed over at this time, ns.
+    /// The publisher goes on; its next row is to be handed over at this time, ns.
     Until(i64),
     /// It has sent all that was due, with these times from message to message, ns.
     Done(Moments),
@@ -98,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// The callback of the timer, which passed over so many periods: publishes the message of this one.
+    /// The callback of the timer, which passed over `passed_over` periods: publishes the message of the present period.
     pub fn expired(&self, passed_over: u64) {
         if let Some(sending) = self.lock().as_mut() {
             sending.expired(passed_over);
@@ -157,7 +158,7 @@ impl Sending {
 
     fn triggered(&mut self, origins: &[Option<Origin>]) {
         let awake_ns = now_ns();
-        // After the end it has no row for it.
+        // After the end there is no row to which a message could belong.
         if self.failure.is_some() || self.next == u64::MAX {
             return;
         }

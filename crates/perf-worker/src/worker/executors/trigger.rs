@@ -1,5 +1,5 @@
-//! A publisher without a timer: it publishes when a message of each of its topics has come since it published last. Of
-//! several messages of one topic the last counts, as in a node that keeps the newest.
+//! A publisher without a timer: it publishes when a message of each of its topics has come since it published last. If
+//! several messages of one topic have come, the last one counts, as in a node that keeps the newest.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,16 +19,16 @@ pub struct Trigger {
 
 /// The messages that have come.
 struct Arrived {
-    /// Of each input, whether one has.
+    /// Whether a message has come, for each input.
     inputs: Vec<bool>,
-    /// The origins of the last one of each input, by chain.
+    /// The origins of the last message of each input, by chain.
     origins: Vec<Vec<Option<Origin>>>,
-    /// Those of the message that is published.
+    /// The origins of the message that is published.
     merged: Vec<Option<Origin>>,
 }
 
 impl Trigger {
-    /// Of the publisher of `sender`.
+    /// Creates the trigger of the publisher of `sender`.
     pub fn new(plan: &EndpointPlan, sender: Arc<Sender>) -> Trigger {
         let (inputs, links) = (plan.triggers.clone(), plan.chains.clone());
         let none = vec![None; links.len()];
@@ -53,7 +53,7 @@ impl Trigger {
             *has_come = true;
             for (own, origin) in self.links.iter().zip(of_input) {
                 let link = links.iter().find(|link| link.slot == own.slot);
-                *origin = link.and_then(|link| Origin::of(taken, link));
+                *origin = link.and_then(|link| Origin::read(taken, link));
             }
         }
         if !inputs.iter().all(|has_come| *has_come) {

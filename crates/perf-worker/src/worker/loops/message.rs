@@ -41,7 +41,7 @@ pub struct SentMessage {
     pub due_ns: Option<i64>,
     /// Its size, bytes.
     pub bytes: u64,
-    /// It was to be loaned.
+    /// Whether the message was to be loaned.
     pub is_loan: bool,
 }
 

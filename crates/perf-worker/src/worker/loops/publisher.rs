@@ -50,8 +50,9 @@ pub fn sleep_precisely() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// The work after each message and while no message is due: that of the subscriptions on this thread. The arguments are
-/// the time now and the time until which it sleeps at most, ns; it sleeps only if that is later.
+/// The work after each message and while no message is due: the subscriptions on this thread take their messages. The
+/// arguments are the time now and the time until which the work may sleep, ns; it sleeps only if the second time is
+/// later.
 pub type Meanwhile<'a> = dyn FnMut(i64, i64) -> Result<(), String> + 'a;
 
 /// The work on a thread without subscriptions: it sleeps.

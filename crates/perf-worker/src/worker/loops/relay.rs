@@ -44,7 +44,7 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
         drain,
         refusals: Refusals::new(context),
     };
-    // They have been passed on.
+    // The early messages of this run have been passed on already.
     for (taken, _) in early.iter().flat_map(|early| &early.own) {
         relay_loop.count(taken, true);
     }

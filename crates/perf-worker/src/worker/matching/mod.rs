@@ -26,11 +26,11 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 /// The start of the measurement.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// Its time, and that of the first message of a publisher without a phase, ns.
+    /// The time of the start, which is also the due time of the first message of a publisher without a phase, ns.
     pub start_ns: i64,
     /// The run's publishers, as far as the middleware tells them apart.
     pub sources: Vec<Source>,
-    /// Of each endpoint of the thread, the messages that were taken among probes.
+    /// The messages that each endpoint of the thread took among probes.
     pub early: Vec<Early>,
 }
 

@@ -41,11 +41,11 @@ pub fn work_on(taken: &Taken<'_>, work_ns: i64) {
 /// Messages that were received before the recorder existed.
 #[derive(Clone, Debug, Default)]
 pub struct Early {
-    /// Those of other programs: history.
+    /// The number of messages of other programs: history.
     pub history: u64,
     /// The first and the last id of each publisher of other programs.
     pub ids: BTreeMap<[u8; 16], (u64, u64)>,
-    /// Those of this run, with their payloads.
+    /// The messages of this run, with their payloads.
     pub own: Vec<(Taken<'static>, Vec<u8>)>,
 }
 
@@ -59,7 +59,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// Nothing yet.
+    /// Creates an empty record of received messages.
     pub fn new(plan: &EndpointPlan) -> Heard {
         Heard { sources: BTreeSet::new(), own: plan.publishers > 0, early: Early::default() }
     }
@@ -86,20 +86,20 @@ impl Heard {
 
 /// An endpoint before the start.
 pub enum End<'a> {
-    /// It sends.
+    /// An endpoint that sends.
     Publisher(&'a mut dyn Publisher),
-    /// It takes.
+    /// An endpoint that takes messages.
     Subscription(&'a mut dyn Subscription),
-    /// The middleware delivers to it, and the sink records.
+    /// An endpoint to which the middleware delivers; the sink records its messages.
     Listener(&'a mut dyn Listener, &'a Mutex<Heard>),
     /// A callback of an executor gets its messages, after the start only. There are no probes.
     Received(&'a mut dyn Received),
-    /// It takes and sends on.
+    /// An endpoint that takes messages and sends them on.
     Relay(&'a mut Ends),
 }
 
 impl End<'_> {
-    /// Its matching.
+    /// The state of the endpoint's matching.
     pub fn matching(&mut self) -> &mut dyn Matched {
         match self {
             End::Publisher(publisher) => *publisher,
@@ -121,7 +121,7 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// None yet.
+    /// Creates the probes of an endpoint, of which none is sent yet.
     pub fn new(context: &Context) -> Probes {
         Probes { heard: Heard::new(&context.plan), next_ns: 0, refusal: None }
     }

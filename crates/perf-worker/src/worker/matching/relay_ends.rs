@@ -10,14 +10,14 @@ use crate::{
 
 /// The two ends of a relay.
 pub struct Ends {
-    /// It takes from the one topic.
+    /// The subscription that takes from the one topic.
     pub subscription: Box<dyn Subscription>,
-    /// It sends on the other.
+    /// The publisher that sends on the other topic.
     pub publisher: Box<dyn Publisher>,
 }
 
 impl Ends {
-    /// Creates both ends; those of a service are its server.
+    /// Creates both ends of a relay; in a run with a service they are its server.
     ///
     /// # Errors
     /// A sentence of the middleware.
@@ -57,7 +57,7 @@ impl Matched for Ends {
 
 /// A message that is passed on.
 pub struct Passed {
-    /// Its stamp, which stays.
+    /// The stamp of the message, which the relay keeps.
     pub stamp: Stamp,
     /// The part of its payload that is written.
     pub touch: Touch,

@@ -17,10 +17,10 @@ pub struct Scheduling {
 }
 
 impl Scheduling {
-    /// That of the calling thread.
+    /// Reads the scheduling of the calling thread.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not tell.
+    /// A sentence, if the kernel does not report it.
     pub fn of_this_thread() -> Result<Scheduling, String> {
         let unknown =
             |error: &dyn std::fmt::Display| format!("the kernel does not tell how a thread is scheduled: {error}");

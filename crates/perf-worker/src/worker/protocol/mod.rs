@@ -117,7 +117,7 @@ pub enum Report {
     Unmatched(MatchStatus),
     /// The match status of an endpoint, after [`Order::Explain`].
     Explained(MatchStatus),
-    /// The measurement begins in this process; its usage so far is that of the set-up.
+    /// The measurement begins in this process; its usage so far belongs to the set-up.
     Started(Resources),
     /// One second of one endpoint.
     Row {
@@ -205,9 +205,9 @@ pub struct EndpointReport {
     pub alone_since_ns: Option<i64>,
     /// Reasons why endpoints of the topic were not matched, if none ever was or no sample was received.
     pub mismatches: Vec<String>,
-    /// Of a publisher in an executor, the times from message to message.
+    /// The times from message to message of a publisher in an executor.
     pub interval_ns: Moments,
-    /// Of a subscription in an executor, the chains that end there.
+    /// The chains that end at a subscription in an executor.
     pub chains: Vec<ChainReport>,
 }
 
@@ -217,11 +217,11 @@ pub struct EndpointReport {
 pub struct ChainReport {
     /// Its name.
     pub chain: String,
-    /// From the stamp of the oldest first message.
+    /// The latencies from the stamp of the oldest first message.
     pub oldest_ns: Moments,
     /// Their distribution.
     pub oldest: Vec<(u64, u64)>,
-    /// From the stamp of the newest first message.
+    /// The latencies from the stamp of the newest first message.
     pub newest_ns: Moments,
     /// Their distribution.
     pub newest: Vec<(u64, u64)>,

@@ -11,7 +11,8 @@ pub const READY_NS: i64 = 60 * SECOND_NS;
 pub const PROBE_INTERVAL_NS: i64 = SECOND_NS / 100;
 /// Probes that are still on their way are taken until this time before the start.
 pub const QUIET_NS: i64 = SECOND_NS / 50;
-/// The longest time from the end of a row to its hand-over; less if half the gap between two messages is less.
+/// The longest time between the end of a row's second and the hand-over of the row. The time is half the gap between
+/// two messages if that is shorter.
 pub const ROW_DELAY_NS: i64 = SECOND_NS / 20;
 /// Delay after which a row is shown without the endpoints that are missing.
 pub const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;

@@ -37,17 +37,17 @@ pub struct SampleRecorder {
     pub start_ns: i64,
     /// The time of the statistics: samples sent within it count.
     scope_ns: Range<i64>,
-    /// The last sample was sent within that time.
+    /// Whether the last sample was sent within the time of the statistics.
     in_scope: bool,
-    /// The schedule of this run's publishers without their phases; that of others is not known.
+    /// The schedule of this run's publishers without their phases; the schedule of other publishers is not known.
     schedule: Option<Schedule>,
     /// The publishers of this run.
     sources: Sources,
     /// The clock of the times of reception, if it is not CLOCK_MONOTONIC.
     clock: Option<OtherClock>,
-    /// Not all times are of CLOCK_MONOTONIC.
+    /// Whether some times are read from another clock than CLOCK_MONOTONIC.
     has_other_clocks: bool,
-    /// The first id within the time of the statistics, if the schedule is known: the one that is due first, or that of
+    /// The first id within the time of the statistics, if the schedule is known: the id that is due first, or the id of
     /// a publisher which is behind. A phase is less than a period, so it is the same for all.
     first_id: Option<u64>,
     /// The limits of messages whose publisher has none of its own, or is not known.
@@ -70,8 +70,8 @@ pub struct SampleRecorder {
 }
 
 impl SampleRecorder {
-    /// The recorder of a subscription that begins at `start`, with the `early` messages; so many have left its history.
-    /// Its times of reception are of `clock`.
+    /// Creates the recorder of a subscription. It records the `early` messages first. `overwritten` is the number of
+    /// messages that left the history before `start`. Times of reception are read from `clock`.
     pub fn new(
         context: &Context,
         start: &Start,
@@ -84,7 +84,7 @@ impl SampleRecorder {
         // Without probes they were samples of other programs.
         let overwritten = if spec.has_probes() { overwritten } else { 0 };
         let start_ns = start.start_ns;
-        // This run's publishers stop at its end; those of other programs do not.
+        // This run's publishers stop at its end; publishers of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = own.then(|| Schedule::new(start_ns, plan.pace));
         let sources = Sources::new(plan, &start.sources);
@@ -134,7 +134,7 @@ impl SampleRecorder {
 
     /// Records one sample on a thread of the middleware, which hands over no rows.
     pub fn record_delivered(&mut self, taken: &Taken<'_>) {
-        // Its time is none of a clock.
+        // The time in a probe is not the reading of a clock.
         if is_probe(taken) {
             return;
         }
@@ -249,7 +249,8 @@ impl SampleRecorder {
         }
     }
 
-    /// Whether all samples that were sent have been received or overwritten; so many have left the history.
+    /// Whether all samples that were sent have been received or overwritten. `overwritten` is the number of messages
+    /// that have left the history.
     pub fn is_complete(&self, overwritten: u64) -> bool {
         self.drain.is_complete(self.taken + overwritten.saturating_sub(self.overwritten_before))
     }
@@ -316,7 +317,7 @@ mod tests {
         worker::{Flags, NOT_DRAINING, context::account::InstrumentAccount, placement::Placement},
     };
 
-    /// A subscription of a run without seconds to leave out. No orders come, and nobody reads its reports.
+    /// A subscription of a run without seconds to leave out. No orders come, and no thread reads its reports.
     fn context() -> Context {
         let mut spec = example();
         (spec.warmup_s, spec.ignore_s) = (0, 0);

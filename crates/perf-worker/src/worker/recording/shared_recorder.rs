@@ -41,8 +41,8 @@ impl SharedRecorder {
         SharedRecorder { work_ns: plan.work_ns, recorder: Mutex::default(), heard, failure: Mutex::default() }
     }
 
-    /// Starts to record, with what was delivered before. Times of reception are of `clock`, and so many messages have
-    /// left the history.
+    /// Starts to record, beginning with the messages that were delivered before. Times of reception are read from
+    /// `clock`; `overwritten` is the number of messages that have left the history.
     pub fn start(&self, context: &Context, start: &Start, clock: Option<OtherClock>, overwritten: u64) {
         let mut recorder = self.lock();
         let early = self.heard.lock().unwrap_or_else(PoisonError::into_inner).take_early();
@@ -86,8 +86,9 @@ impl SharedRecorder {
     }
 }
 
-/// The time by which rows are handed over later than on a thread that takes messages itself: a number of whole gaps
-/// between messages, so that no message is due then either, and so many that [`GRACE_NS`] passes after a second.
+/// The time by which rows are handed over later than on a thread that takes messages itself. It is a whole number of
+/// gaps between messages, so that no message is due at the hand-over either; the number is large enough that
+/// [`GRACE_NS`] passes after a second.
 fn later_ns(row_delay_ns: i64) -> i64 {
     // The delay is half a gap.
     let gap_ns = 2 * row_delay_ns.max(1);

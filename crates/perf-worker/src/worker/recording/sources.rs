@@ -14,7 +14,7 @@ pub enum Sources {
 }
 
 impl Sources {
-    /// Those of the publishers of an endpoint that are known.
+    /// Creates the sources of an endpoint from its known publishers.
     pub fn new(plan: &EndpointPlan, known: &[Source]) -> Sources {
         match known {
             [] | [_] if plan.publishers < 2 => Sources::Same(plan.phase_ns, known.first().and_then(|only| only.clock)),
@@ -35,7 +35,7 @@ impl Sources {
         }
     }
 
-    /// The phase of a publisher, nanoseconds; `None` if the middleware does not tell.
+    /// The phase of a publisher, nanoseconds; `None` if the middleware does not distinguish publishers.
     #[inline]
     pub fn phase_ns(&self, source: &[u8; 16]) -> Option<i64> {
         match self {

@@ -17,7 +17,7 @@ pub const MANY_ENDPOINTS: usize = 512;
 /// The rows of a process.
 pub struct ProcessRows {
     endpoints: usize,
-    /// By second, those of whole seconds. The parts of seconds at the ends of endpoints are together in
+    /// The sums of whole seconds, by second. The parts of seconds at the ends of endpoints are added up in
     /// [`ProcessRows::rest`].
     open: BTreeMap<u64, OpenRow>,
     rest: Option<(u64, OpenRow)>,
@@ -29,7 +29,7 @@ pub struct ProcessRows {
 
 struct OpenRow {
     sums: Tally,
-    /// Rows in it.
+    /// The number of rows in the sums.
     count: usize,
     gaps: Vec<(Endpoint, u64)>,
     resources: Resources,
@@ -54,7 +54,7 @@ impl OpenRow {
 }
 
 impl ProcessRows {
-    /// Of a process with so many endpoints.
+    /// Creates the rows of a process with this number of endpoints.
     pub fn new(endpoints: usize) -> ProcessRows {
         let (open, totals, ends) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         ProcessRows { endpoints, open, rest: None, totals, ended: BTreeSet::new(), ends }
@@ -107,7 +107,7 @@ impl ProcessRows {
 
     /// The counts of an endpoint that has finished or failed.
     pub fn total(&mut self, endpoint: Endpoint) -> Option<Report> {
-        // One that failed has no rest.
+        // An endpoint that failed sent no last part of a second.
         self.end(endpoint, 0);
         let total = self.totals.remove(&endpoint)?;
         Some(Report::Total { endpoint, counts: Box::new(total.counts()) })

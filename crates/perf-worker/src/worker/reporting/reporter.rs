@@ -53,7 +53,7 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Sends what comes from `reports` of so many endpoints.
+    /// Sends the reports that arrive from `endpoints` endpoints.
     pub fn new(
         reports: Receiver<Outgoing>,
         account: InstrumentAccount,
@@ -105,7 +105,8 @@ impl Reporter {
                 }
                 Outgoing::Started => {
                     std::thread::sleep(self.start_delay);
-                    // First, because its time is that of the start: the other reads every thread in /proc.
+                    // The resources are read first, because they are read at the start; `ThreadUsage` reads every
+                    // thread in /proc, which takes time.
                     let resources = self.resources()?;
                     self.threads_before = ThreadUsage::all_of_this_process()?;
                     Report::Started(resources)
@@ -152,8 +153,8 @@ impl Reporter {
         Ok(())
     }
 
-    /// The resources for a whole row. Rows that come together have those of the first: reading them costs more than a
-    /// row.
+    /// The resources for a whole row. Rows that come together share the resources of the first: reading resources costs
+    /// more than a row.
     fn resources_of_row(&mut self, second: u64) -> Result<Resources, String> {
         if let Some((of, resources)) = self.second.filter(|_| self.rows_come_together)
             && of == second
@@ -179,8 +180,8 @@ impl Reporter {
         total.map_or(Ok(()), |total| channel.send(&total))
     }
 
-    /// The resources now. No account is below that of the last report: the accounts of the instrument's other threads
-    /// are as of their last update, so the cost of the middleware has what they did since, until the next reading.
+    /// The resources now. No account is below the account in the last report. The accounts of the instrument's other
+    /// threads are as of their last update, so their later work counts as the middleware's until the next reading.
     fn resources(&mut self) -> Result<Resources, String> {
         let now = Resources::of_this_process(&self.account.usage(), &self.opening)?;
         self.reported = Resources { usage: now.usage.at_least(&self.reported.usage), ..now };

@@ -24,7 +24,7 @@ pub struct Rows {
     /// Rows that have ended and are to be handed over, with their seconds.
     ended: VecDeque<(u64, Box<Tally>)>,
     delay_ns: i64,
-    /// When a row ends or is to be handed over next, ns.
+    /// The time at which a row ends or is handed over next, ns.
     next_ns: i64,
     recycle: SyncSender<Box<Tally>>,
     empty: Receiver<Box<Tally>>,
@@ -204,7 +204,7 @@ mod tests {
         let Ok(Outgoing::Row { tally, .. }) = reports.try_recv() else { panic!("no row") };
         assert_eq!((tally.sent.samples, rows.open.sent.samples), (7, 3));
         assert_eq!(rows.hand_over_ns(), 2 * SECOND_NS + DELAY_NS);
-        // At the end none waits.
+        // At the end no row waits for its delay.
         rows.last(2 * SECOND_NS);
         assert_eq!(seconds_of(&reports), [1, 2]);
     }

@@ -29,26 +29,26 @@ unsafe fn list_by_node(
     // SAFETY: as above.
     let namespace = unsafe { text("node_namespace", namespace) }?;
     let full_name = full_node_name(name, namespace)?;
-    let list = |node: &Node| list(&node.library, &full_name).map_err(of_node);
+    let list = |node: &Node| list(&node.library, &full_name).map_err(node_failure);
     // SAFETY: as above.
     unsafe { list_names_and_types(node, allocator, names_and_types, list) }
 }
 
-fn of_node(error: Error) -> Failure {
+fn node_failure(error: Error) -> Failure {
     match error {
         Error::UnknownNode { .. } => Failure { code: RMW_RET_NODE_NAME_NON_EXISTENT, sentence: error.to_string() },
         error => error.into(),
     }
 }
 
-/// The topics of a node; `no_demangle` adds those of services.
+/// The topics of a node; `no_demangle` adds the topics of services.
 fn topics(
     library: &gantry::Node,
     full_name: &str,
     endpoint_type: EndpointType,
     no_demangle: bool,
 ) -> gantry::Result<NamesAndTypes> {
-    // Also to learn whether there is such a node.
+    // The call fails if there is no such node.
     let topics = match endpoint_type {
         EndpointType::Publisher => library.publisher_names_and_types_by_node(full_name),
         EndpointType::Subscription => library.subscriber_names_and_types_by_node(full_name),

@@ -34,7 +34,7 @@ unsafe fn list<const N: usize>(
         match allocator.string_array(&column) {
             Ok(array) => made.push(array),
             Err(failure) => {
-                // SAFETY: made here, and used by nobody.
+                // SAFETY: made here, and not handed to the program.
                 made.iter().for_each(|array| unsafe { allocator.free_string_array(array) });
                 return Err(failure);
             }

@@ -1,4 +1,4 @@
-//! Tests of message types: by hand-made type supports, and by those of a ROS 2.
+//! Tests of message types: with hand-made type supports, and with the type supports of a ROS 2 installation.
 
 // Each message is made by its own type support.
 #![allow(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]

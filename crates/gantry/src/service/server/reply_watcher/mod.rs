@@ -1,5 +1,5 @@
 //! The work of a server on the control thread: it makes the publisher of replies for each client that comes, and drops
-//! those of clients that left, which makes system calls.
+//! the publishers of clients that left, which makes system calls.
 //!
 //! Invariant: a publisher that a client can map is in `Handover::made` or with its server, or its client is
 //! `Handover::making`.
@@ -30,7 +30,7 @@ use std::{
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
 
 thread_local! {
-    /// This thread works for a server.
+    /// Whether this thread works for a server now.
     static IS_WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -41,7 +41,7 @@ pub(super) struct ReplyWatcher {
     /// Clients may have come or left since the last work.
     is_due: AtomicBool,
     work: Mutex<Work>,
-    /// When the work is to be tried again; 0: never.
+    /// The time at which the work is tried again; 0: never.
     retry_ns: AtomicU64,
     handover: Mutex<Handover>,
     /// `Handover::making` may be a client. It is cleared after `changes` was raised.
@@ -142,7 +142,7 @@ impl ReplyWatcher {
         }
     }
 
-    /// Gives the server the publishers that were made, and takes back those of clients that left.
+    /// Gives the server the publishers that were made, and takes back the publishers of clients that left.
     #[cold]
     pub(super) fn hand_over(&self, clients: &mut BTreeMap<Gid, GenericPublisher>) {
         let mut handover = lock(&self.handover);
@@ -300,11 +300,11 @@ impl Watcher for ReplyWatcher {
     /// flag, and works again.
     fn update(&self) {
         self.is_due.store(true, SeqCst);
-        fence(SeqCst); // of an update that finds it locked and the end of that work, the latter sees the flag
+        fence(SeqCst); // if an update finds the work locked, the thread that ends the work sees the flag
         let working = Working { was_working: IS_WORKING.replace(true) };
         loop {
             let mut work = if working.was_working {
-                // Its holder looks at `is_due` when it has unlocked it.
+                // The holder of the lock looks at `is_due` after it has unlocked it.
                 let Some(work) = try_lock(&self.work) else { return };
                 work
             } else {
