@@ -119,8 +119,8 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
     assert_eq!(document.matches("class=\"runs\"").count(), 4);
     assert_eq!(opened_runs(&document), ["runs-3"]);
 
-    // A user without a mouse: from the first mark to the next one, and to its runs; a table in the order of its p50; and
-    // its CSV.
+    // A user without a mouse: from the first mark to the next one, and to its runs; a table in the order of its p50;
+    // and its CSV.
     let used = folder.path().join("used.html");
     std::fs::write(&used, std::fs::read_to_string(&page).unwrap().replace("</body>", KEYBOARD)).unwrap();
     let (document, console) = opened(browser, &used, "#message=");
