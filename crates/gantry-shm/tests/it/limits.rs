@@ -118,7 +118,7 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     assert_eq!(drain(&mut subscription), [201]);
 }
 
-/// Fills what is left of the file system, but for so many bytes.
+/// Fills the file system up to `left_bytes`.
 fn leave_only(root: &Path, left_bytes: u64) {
     let filler = std::fs::File::create(root.join("filler")).unwrap();
     let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();

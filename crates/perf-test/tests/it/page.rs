@@ -8,7 +8,11 @@ use test_support::ignore;
 
 use crate::program::Memory;
 
-test_support::tests![the_page_draws_and_filters_in_a_browser_without_an_error, a_folder_without_logs_is_refused,];
+test_support::tests![
+    the_page_draws_and_filters_in_a_browser_without_an_error,
+    nothing_overlaps_or_overflows_on_a_desktop_and_on_a_phone,
+    a_folder_without_logs_is_refused,
+];
 
 /// The names under which the browser may be installed.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -25,7 +29,7 @@ fn opened(browser: &str, page: &Path, address: &str) -> (String, Vec<String>) {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr"])
-        .args(["--virtual-time-budget=10000", "--window-size=1400,1000", "--dump-dom"])
+        .args(["--virtual-time-budget=10000", "--window-size=1440,1000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .arg(format!("file://{}{address}", page.display()))
         .output()
@@ -82,12 +86,17 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
 
     let (document, console) = opened(browser, &page, "");
     assert_eq!(console, Vec::<String>::new());
+    assert_eq!(rows(&document).len(), 3, "two groups of the largest message and a run without figures");
+    assert!(document.contains(">3 of 5 rows</output>") && document.contains("<ul class=\"headlines\">"));
+    let (document, console) = opened(browser, &page, "#message=");
+    assert_eq!(console, Vec::<String>::new());
     assert_eq!(rows(&document).len(), 5, "four groups and a run without figures");
     assert!(document.contains(">5 of 5 rows</output>"));
     assert!(document.contains("no &lt;b&gt;daemon&lt;/b&gt;") && document.contains("<small>1 killed</small>"));
     for (id, title, marks) in [
         ("plot-metric", "Latency p50 by message size", 4),
         ("plot-percentile", "Latency by percentile", 12),
+        ("plot-distribution", "Distribution of the latencies", 12),
         ("plot-time", "Latency p50 over time", 4),
         ("plot-cpu", "CPU per message by message size", 4),
         ("plot-memory", "Peak memory by message size", 4),
@@ -96,7 +105,8 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
         assert!(plot.contains(&format!("<h3>{title}</h3>")) && plot.contains("aria-label=\"Plot: "), "{id}");
         let found = plot.matches("role=\"link\"").count();
         assert!(found >= marks, "{id} has {found} marks");
-        assert_eq!(plot.matches("tabindex=\"0\" ").count().min(1), 1, "{id}: no mark is in the order of the Tab key");
+        let tabs = plot.split("role=\"link\"").filter(|mark| mark.contains("tabindex=\"0\"></path>")).count();
+        assert_eq!(tabs, 1, "{id}: one mark is in the order of the Tab key");
     }
 
     let address = "#middleware=mock&message=Array64k%3A65536&metric=max&runs=3";
@@ -109,15 +119,19 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
     assert_eq!(document.matches("class=\"runs\"").count(), 4);
     assert_eq!(opened_runs(&document), ["runs-3"]);
 
-    // A user without a mouse: from the first mark to the next one, and to its runs; and a table in the order of its
-    // p50.
+    // A user without a mouse: from the first mark to the next one, and to its runs; a table in the order of its p50;
+    // and its CSV.
     let used = folder.path().join("used.html");
     std::fs::write(&used, std::fs::read_to_string(&page).unwrap().replace("</body>", KEYBOARD)).unwrap();
-    let (document, console) = opened(browser, &used, "");
+    let (document, console) = opened(browser, &used, "#message=");
     assert_eq!(console, Vec::<String>::new());
+    let csv = document.split_once("<pre id=\"csv\">").unwrap().1.split_once("</pre>").unwrap().0;
+    let lines: Vec<&str> = csv.trim_end().lines().collect();
+    assert!(lines.len() == 6 && lines[0].contains("\"Latency p50 median, ns\","), "{csv}");
+    assert!(lines.iter().any(|line| line.contains("\"Array64k, 64 KiB\",65536,200,1,")), "{csv}");
     assert_eq!(opened_runs(&document).len(), 1, "Enter on a mark opened no runs");
     let shown = rows(&document);
-    let p50 = |row: &str| row.split("<td").nth(6).map(|cell| cell.split('"').nth(3).unwrap().parse::<f64>().unwrap());
+    let p50 = |row: &str| row.split("<td").nth(2).map(|cell| cell.split('"').nth(3).unwrap().parse::<f64>().unwrap());
     let order: Vec<f64> = shown[..4].iter().filter_map(|row| p50(row)).collect();
     assert!(order.len() == 4 && order.is_sorted() && shown[4].contains("failed"), "{order:?}");
 }
@@ -129,7 +143,10 @@ setTimeout(() => {
   document.querySelector("#plot-metric .mark[tabindex='0']").focus();
   press("ArrowRight");
   press("Enter");
-  document.querySelectorAll("#table thead button")[6].click();
+  document.querySelectorAll("#table thead button")[2].click();
+  const csv = document.body.appendChild(document.createElement("pre"));
+  [csv.id, csv.textContent] = ["csv", csvOf(document.getElementById("table"))];
+  document.querySelector("#results .csv").click();
 }, 3000);
 </script></body>"##;
 
@@ -138,6 +155,42 @@ fn opened_runs(document: &str) -> Vec<&str> {
     let parts = document.split("<details id=\"").skip(1).map(|part| part.split_once('>').unwrap().0);
     parts.filter(|part| part.contains("open=\"\"")).map(|part| part.split_once('"').unwrap().0).collect()
 }
+
+/// The script that looks at the page within a window, and sends the faults that it finds to the window around it.
+const LAYOUT: &str = include_str!("page_layout.js");
+
+fn nothing_overlaps_or_overflows_on_a_desktop_and_on_a_phone() {
+    let memory = Memory::new();
+    let folder = folder(&memory);
+    let page = folder.path().join("page.html");
+    memory.run(&format!("report {} --output {}", folder.path().display(), page.display())).assert_good();
+    memory.assert_empty();
+    let Some(browser) = browser() else {
+        ignore(format!("no browser: none of {} is installed", BROWSERS.join(", ")));
+    };
+    let html = std::fs::read_to_string(&page).unwrap();
+    for (width, theme) in [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")] {
+        let script = format!("<script>const THEME_OF_TEST = \"{theme}\";\n{LAYOUT}</script></body>");
+        std::fs::write(folder.path().join("inner.html"), html.replace("</body>", &script)).unwrap();
+        // A window of the browser is wider than a phone, but a frame in it may be as narrow.
+        let frame = folder.path().join("frame.html");
+        std::fs::write(&frame, FRAME.replace("WIDTH", &width.to_string())).unwrap();
+        let (document, console) = opened(browser, &frame, "");
+        assert_eq!(console, Vec::<String>::new(), "{width} {theme}");
+        let faults = document.split_once("<pre id=\"faults\">").map(|(_, rest)| rest.split_once("</pre>").unwrap().0);
+        assert_eq!(faults, Some("none"), "at {width} pixels, {theme}");
+    }
+}
+
+/// A page with the page of results in a frame.
+const FRAME: &str = r#"<!DOCTYPE html><body style="margin: 0">
+<iframe src="inner.html" style="border: 0; width: WIDTHpx; height: 900px"></iframe>
+<script>
+addEventListener("message", (event) => {
+  const faults = document.body.appendChild(document.createElement("pre"));
+  [faults.id, faults.textContent] = ["faults", event.data.join("\n") || "none"];
+});
+</script></body>"#;
 
 fn a_folder_without_logs_is_refused() {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());

@@ -80,8 +80,8 @@ impl Service {
     }
 
     /// Answers a request: the response is serialised straight into memory that the client reads. If the client is gone,
-    /// the response is dropped. If the client holds all memory for its responses, or shared memory is full, it loses this
-    /// one: an error would end the server for all clients.
+    /// the response is dropped. If the client holds all memory for its responses, or shared memory is full, it loses
+    /// this one: an error would end the server for all clients.
     ///
     /// # Safety
     /// `response` is a response of the service's type, which no other thread writes meanwhile.

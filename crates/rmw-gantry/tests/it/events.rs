@@ -77,7 +77,7 @@ fn without_an_event_no_policy_is_named() {
     ros.end(&[publisher], &[]);
 }
 
-/// The thread that makes the events sorts those of the library as its control thread does at the same time; the newest
+/// The thread that makes the events sorts the library's events as its control thread does at the same time; the newest
 /// has the current count.
 #[test]
 fn matches_that_come_while_their_events_are_made_are_all_counted() {

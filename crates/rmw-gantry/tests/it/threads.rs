@@ -41,7 +41,9 @@ impl World {
         for _ in 0..5 {
             let (code, _) = wait(wait_set, subscriptions, guard_conditions, &mut [], SHORT);
             assert!(code == RMW_RET_OK || code == RMW_RET_TIMEOUT, "{code}");
-            subscriptions.iter().for_each(|subscription| drop(take(*subscription)));
+            for subscription in subscriptions {
+                let _ = take(*subscription);
+            }
         }
         // SAFETY: of this library, and not used any more.
         assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);

@@ -31,9 +31,10 @@ fn close_and_go_on() {
     // SAFETY: a string that ends with 0; the initialisers of this library may run on any thread.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     assert!(!library.is_null(), "{path:?}");
-    // SAFETY: `rmw/init.h` and `rmw/rmw.h` have these types.
-    let (init, create_node): (Init, CreateNode) =
-        unsafe { (function(library, "rmw_init"), function(library, "rmw_create_node")) };
+    // SAFETY: `rmw/init.h` has this type.
+    let init: Init = unsafe { function(library, "rmw_init") };
+    // SAFETY: `rmw/rmw.h` has this type.
+    let create_node: CreateNode = unsafe { function(library, "rmw_create_node") };
     // SAFETY: zeros are options that are not initialized, and a context that is not.
     let (mut options, mut context): (rmw_init_options_t, rmw_context_t) = unsafe { std::mem::zeroed() };
     options.implementation_identifier = c"rmw_gantry".as_ptr();

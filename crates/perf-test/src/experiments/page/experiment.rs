@@ -51,7 +51,9 @@ mod tests {
     #[test]
     fn the_nearest_folder_with_results_is_the_experiment_of_a_log() {
         let mut experiments = Experiments::default();
-        ["environment.json", "versus/versus.json", "versus/again/environment.json"].map(|file| experiments.add(file));
+        for file in ["environment.json", "versus/versus.json", "versus/again/environment.json"] {
+            experiments.add(file);
+        }
         for (file, experiment) in [
             ("a.json", ""),
             ("other/a.json", ""),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::figures::{COUNT, FIGURES};
 use super::run::{Ending, Run};
-use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
+use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
 use crate::measure::interval::Interval;
 use perf_worker::choice::Choice;
 use perf_worker::measure::cells::Cells;
@@ -86,6 +86,8 @@ pub struct Groups<'a> {
     pub series: Vec<Series>,
     /// The settings that all groups have in common.
     pub common: Settings,
+    /// The settings that all groups of an experiment have in common, by its name.
+    of_experiments: BTreeMap<String, Settings>,
 }
 
 impl<'a> Groups<'a> {
@@ -102,19 +104,32 @@ impl<'a> Groups<'a> {
             (of_message, group.contestant().to_lowercase(), spec.zero_copy, group.settings.clone())
         });
         let series = name_series(&mut groups);
-        let mut common = groups.first().map(|group| group.settings.clone()).unwrap_or_default();
-        common.retain(|name, value| groups.iter().all(|group| group.settings.get(name) == Some(value)));
-        Groups { groups, series, common }
+        let mut by_experiment: BTreeMap<String, Vec<&Group>> = BTreeMap::new();
+        for group in &groups {
+            by_experiment.entry(group.experiment().to_owned()).or_default().push(group);
+        }
+        let of_experiments = by_experiment.into_iter().map(|(name, groups)| (name, common(&groups))).collect();
+        let common = common(&groups.iter().collect::<Vec<_>>());
+        Groups { groups, series, common, of_experiments }
     }
 
-    /// The settings of a group that neither have a column nor are common to all groups, in words; those of the
-    /// middleware first.
+    /// The settings of a group that neither have a column nor are common to its experiment, in words: the settings of
+    /// the middleware first. The name of the experiment is the last one, if there are several.
     pub fn settings_in_words(&self, group: &Group) -> Vec<String> {
         let of_middleware = group.settings.iter().filter(|(name, _)| is_of_middleware(name));
-        let differing =
-            group.settings.iter().filter(|(name, _)| has_no_column(name) && !self.common.contains_key(*name));
-        of_middleware.chain(differing).map(|(name, value)| in_words(name, value)).collect()
+        let common = self.of_experiments.get(group.experiment());
+        let is_common = |name: &String| common.is_some_and(|common| common.contains_key(name));
+        let differing = group.settings.iter().filter(|(name, _)| has_no_column(name) && !is_common(name));
+        let experiment = group.settings.get_key_value(EXPERIMENT).filter(|_| self.of_experiments.len() > 1);
+        of_middleware.chain(differing).chain(experiment).map(|(name, value)| in_words(name, value)).collect()
     }
+}
+
+/// The settings that groups have in common.
+fn common(groups: &[&Group]) -> Settings {
+    let mut common = groups.first().map(|group| group.settings.clone()).unwrap_or_default();
+    common.retain(|name, value| groups.iter().all(|group| group.settings.get(name) == Some(value)));
+    common
 }
 
 /// Finds the lines and gives each group its own.

@@ -101,7 +101,7 @@ function rowsPicture({ rows, x }, width, size) {
   const area = { left: isNarrow ? 10 : names + 16, right: width - values - 8, top: 6 };
   const labels = rows.map((row) => wrapped(row.label, size, names));
   const line = size * 1.25;
-  const heights = labels.map((lines) => (isNarrow ? lines.length * line + 22 : Math.max(24, lines.length * line + 8)));
+  const heights = labels.map((lines) => (isNarrow ? lines.length * line + 26 : Math.max(24, lines.length * line + 8)));
   area.bottom = area.top + heights.reduce((sum, height) => sum + height, 0);
   const height = area.bottom + size * 3.4;
   const element = frame(width, height, size);
@@ -110,7 +110,7 @@ function rowsPicture({ rows, x }, width, size) {
   let top = area.top;
   rows.forEach((row, i) => {
     const block = labels[i].length * line;
-    const y = isNarrow ? top + block + 12 : top + heights[i] / 2;
+    const y = isNarrow ? top + block + 9 : top + heights[i] / 2;
     const first = isNarrow ? top + size : y - block / 2 + size;
     labels[i].forEach((label, n) => element.append(text(label, 2, first + n * line, row.look.isGantry ? "label strong" : "label")));
     drawRow(element, row, toX, y, marks, [area.right + 10, size]);

@@ -1,6 +1,7 @@
 // The plots: each is built from the selected groups as a chart and a table. Every mark knows its group.
 
 const MOST_LINES = 14;
+const MOST_OF_GANTRY = 5;
 const MOST_ROWS = 60;
 const HEIGHT = 400;
 // Each with its place on the axis: 1 / (1 - quantile).
@@ -8,11 +9,15 @@ const PERCENTILES = [
   [1, "0"], [2, "50"], [10, "90"], [100, "99"], [1e3, "99.9"], [1e4, "99.99"], [1e5, "99.999"], [1e6, "99.9999"],
 ];
 
-// The name of a group among others: with its message and its experiment if there are several.
+// The name of a group among others: without words that all of them have, with its message and its experiment if there
+// are several.
 function namer(groups) {
+  const words = groups.map((group) => group.label.split(", "));
+  const isCommon = (word) => groups.length > 1 && words.every((of) => of.slice(1).includes(word));
+  const short = (label) => label.split(", ").filter((word, i) => i === 0 || !isCommon(word));
   const [messages, experiments] = ["message", "experiment"].map((key) => new Set(groups.map((group) => group[key])).size);
   return (group) => [
-    group.label, messages > 1 ? group.message : "", experiments > 1 ? group.experiment : "",
+    ...short(group.label), messages > 1 ? group.message : "", experiments > 1 ? group.experiment : "",
   ].filter((part) => part).join(", ");
 }
 
@@ -98,12 +103,13 @@ function fewer(drawn, groups) {
     ? `The fastest ${drawn.length} of ${groups.length} rows are drawn: choose an experiment, a message or fewer middlewares.` : "";
 }
 
-// Groups as lines: the fastest ones, and Gantry's in any case.
+// Groups as lines: the fastest ones, and the fastest ones of Gantry in any case.
 function lines(groups, build) {
   const median = (group) => group.values[0]?.median ?? Infinity;
   const sorted = [...groups].sort((a, b) => median(a) - median(b));
   const own = (group) => group.middleware === GANTRY;
-  const drawn = [...sorted.filter(own), ...sorted.filter((group) => !own(group))].slice(0, MOST_LINES);
+  const ofGantry = sorted.filter(own).slice(0, MOST_OF_GANTRY);
+  const drawn = [...ofGantry, ...sorted.filter((group) => !ofGantry.includes(group))].slice(0, MOST_LINES);
   const [name, variants] = [namer(drawn), new Map()];
   const made = drawn.map((group) => {
     const variant = variants.get(group.middleware) ?? 0;
