@@ -2,6 +2,13 @@
 
 use crate::ros::*;
 use rmw_gantry::bindings::*;
+use test_support::tests;
+
+tests![
+    a_publisher_is_told_of_its_matches,
+    a_publisher_is_told_which_policy_is_incompatible,
+    without_an_event_no_policy_is_named,
+];
 
 fn event(publisher: *const rmw_publisher_t, kind: rmw_event_type_t) -> rmw_event_t {
     // SAFETY: zeros are an event that is not initialized.
@@ -27,7 +34,6 @@ fn take_event<S>(ros: &mut Ros, event: &mut [rmw_event_t; 1]) -> S {
     status
 }
 
-#[test]
 fn a_publisher_is_told_of_its_matches() {
     let mut ros = Ros::new();
     let publisher = ros.publisher(c"/matched", &DEFAULT_QOS);
@@ -45,7 +51,6 @@ fn a_publisher_is_told_of_its_matches() {
     ros.end(&[publisher], &[]);
 }
 
-#[test]
 fn a_publisher_is_told_which_policy_is_incompatible() {
     let mut ros = Ros::new();
     let offered = rmw_qos_profile_t { reliability: RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT, ..DEFAULT_QOS };
@@ -59,7 +64,6 @@ fn a_publisher_is_told_which_policy_is_incompatible() {
 }
 
 /// rcl takes a status whenever it is asked, also before an event.
-#[test]
 fn without_an_event_no_policy_is_named() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/eventless", &DEFAULT_QOS);
