@@ -26,3 +26,8 @@ const STOREYS: &[&str] = &[
 fn imports_go_down_and_in_no_circle() {
     storeys::check(env!("CARGO_MANIFEST_DIR"), STOREYS);
 }
+
+#[test]
+fn the_readme_draws_these_storeys() {
+    assert_eq!(storeys::drawn(include_str!("../README.md")), STOREYS);
+}

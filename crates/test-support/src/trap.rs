@@ -37,17 +37,6 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
     filter(&mut program)
 }
 
-/// From here on the system calls of this thread with that number fail (EPERM).
-pub fn refuse(call: libc::c_long) -> Result<()> {
-    let jump_if_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-    filter(&mut [
-        instruction((libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, 0, 0),
-        instruction(jump_if_equal, call as u32, 1),
-        return_(libc::SECCOMP_RET_ALLOW),
-        return_(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
-    ])
-}
-
 /// The reason why no trap can be set here, if there is one.
 pub fn why_not() -> Option<String> {
     // A filter that lets everything through, on a thread that ends and has no child.

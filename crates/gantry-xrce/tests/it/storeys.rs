@@ -1,6 +1,15 @@
-//! The storeys of this crate: no import goes up, and no files import each other in a circle.
+//! The storeys of this crate: no import goes up, no files import each other in a circle, and the README draws the same.
+
+use test_support::storeys;
+
+const STOREYS: &[&str] = &["time", "wire", "framing", "stream", "session"];
 
 #[test]
 fn no_import_goes_up_or_in_a_circle() {
-    test_support::storeys::check(env!("CARGO_MANIFEST_DIR"), &["time", "wire", "framing", "stream", "session"]);
+    storeys::check(env!("CARGO_MANIFEST_DIR"), STOREYS);
+}
+
+#[test]
+fn the_readme_draws_these_storeys() {
+    assert_eq!(storeys::drawn(include_str!("../../README.md")), STOREYS);
 }

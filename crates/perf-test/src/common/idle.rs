@@ -59,21 +59,6 @@ fn refused(device: &Path, error: &std::io::Error) -> String {
 mod tests {
     use super::*;
 
-    /// The bound that holds now, µs.
-    fn bound_us() -> i32 {
-        i32::from_ne_bytes(std::fs::read(DEVICE).unwrap().try_into().unwrap())
-    }
-
-    #[test]
-    fn the_bound_is_zero_while_it_is_held() {
-        if OpenOptions::new().read(true).write(true).open(DEVICE).is_err() {
-            eprintln!("SKIPPED: {DEVICE} cannot be used here");
-            return;
-        }
-        let _held = Awake::hold().unwrap();
-        assert_eq!(bound_us(), 0);
-    }
-
     #[test]
     fn zero_is_written_in_binary() {
         let file = tempfile::NamedTempFile::new().unwrap();

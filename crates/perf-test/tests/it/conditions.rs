@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use perf_test::system::System;
+use perf_test::{common::idle::Awake, system::System};
 use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -295,6 +295,10 @@ fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
     finish(child);
     found.into_iter().for_each(wait_until_gone);
     wait_until(|| limit_us() != 7);
+    // The option --prevent-cpu-idle.
+    let held = Awake::hold().unwrap();
+    assert_eq!(limit_us(), 0);
+    drop(held);
 }
 
 fn results_of_several_boots_are_put_together() {

@@ -40,7 +40,7 @@ fn sizes_are_measured_and_the_estimate_is_checked_on_others() {
         let figures = &of["figures"];
         assert!(figures["received"].as_u64().is_some_and(|n| n > 0) && figures["lost"] == 0, "{of}");
         assert!(figures["start_up_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{of}");
-        assert!(figures["memory_kib"].as_f64() > figures["instrument_kib"].as_f64(), "{of}");
+        assert!(figures["pss_kib"].as_f64() > figures["instrument_kib"].as_f64(), "{of}");
     }
     assert!(found["checks"].as_array().unwrap().iter().all(|check| check["memory_error"].is_number()), "{found}");
     assert!(fs::read_to_string(results.join("scale.svg")).unwrap().contains("start-up"));

@@ -8,7 +8,13 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use test_support::eventually;
+use test_support::{eventually, tests};
+
+tests![
+    a_callback_is_told_of_each_message_once,
+    a_callback_of_an_event_is_told_of_a_match,
+    the_listener_takes_no_signal_of_the_program,
+];
 
 /// Counts the news of a callback.
 #[derive(Default)]
@@ -44,7 +50,6 @@ fn set(subscription: *mut rmw_subscription_t, callback: rmw_event_callback_t, co
     assert_eq!(code, RMW_RET_OK);
 }
 
-#[test]
 fn a_callback_is_told_of_each_message_once() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/callback", &DEFAULT_QOS);
@@ -71,7 +76,6 @@ fn a_callback_is_told_of_each_message_once() {
     ros.end(&[publisher], &[subscription]);
 }
 
-#[test]
 fn a_callback_of_an_event_is_told_of_a_match() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/match_callback", &DEFAULT_QOS);
@@ -92,7 +96,6 @@ fn a_callback_of_an_event_is_told_of_a_match() {
 }
 
 /// A signal handler of the program must not run on a thread that the program did not start.
-#[test]
 fn the_listener_takes_no_signal_of_the_program() {
     let ros = Ros::new();
     let subscription = ros.subscription(c"/signals", &DEFAULT_QOS);

@@ -3,16 +3,22 @@
 use crate::ros::malloc;
 use rmw_gantry::bindings::*;
 use std::{fs, path::Path, process::Command};
-use test_support::{compile, missing_compiler, this_program};
+use test_support::{compile, ignore, missing_compiler, tests};
+
+tests![
+    another_name_of_the_distribution_is_refused_before_a_struct_is_written,
+    libraries_of_another_distribution_are_refused_before_a_struct_is_written,
+];
 
 unsafe extern "C" {
     fn rmw_init_options_init(options: *mut rmw_init_options_t, allocator: rcutils_allocator_t) -> rmw_ret_t;
 }
 
-/// The role of a child: initializes options as the first function that a program calls, and says what became of them.
-#[test]
-#[ignore = "a role of the tests below"]
-fn begin() {
+/// The argument with which this program is the child.
+pub const BEGIN: &str = "--begin";
+
+/// The role of the child: initializes options as the first function that a program calls, and says what became of them.
+pub fn begin() {
     let mut options = [0u64; 64]; // of any layout, followed by what is not theirs
     // SAFETY: zeros are options that are not initialized, with room for the options of each distribution.
     let code = unsafe { rmw_init_options_init(options.as_mut_ptr().cast(), malloc()) };
@@ -22,9 +28,8 @@ fn begin() {
 /// The child's line on standard output, and its text on standard error.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn outcome(distribution: Option<&str>, library: Option<&Path>) -> (String, String) {
-    let words = this_program();
-    let mut child = Command::new(&words[0]);
-    child.args(&words[1..]).args(["--exact", "distribution::begin", "--ignored", "--nocapture"]);
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.arg(BEGIN);
     // No ROS 2 that is here.
     child.env_remove("ROS_DISTRO").env_remove("LD_PRELOAD").env_remove("LD_LIBRARY_PATH");
     distribution.map(|name| child.env("ROS_DISTRO", name));
@@ -35,7 +40,6 @@ fn outcome(distribution: Option<&str>, library: Option<&Path>) -> (String, Strin
     (said.lines().find(|line| line.contains("code ")).unwrap_or(&said).to_owned(), errors)
 }
 
-#[test]
 fn another_name_of_the_distribution_is_refused_before_a_struct_is_written() {
     let (said, errors) = outcome(Some("kilted"), None);
     assert!(said.ends_with("code 1, options untouched"), "{said}");
@@ -44,10 +48,9 @@ fn another_name_of_the_distribution_is_refused_before_a_struct_is_written() {
 }
 
 /// The stand-ins have the functions of the distribution's library that tell it from others, and no name of it is set.
-#[test]
 fn libraries_of_another_distribution_are_refused_before_a_struct_is_written() {
     if let Some(why) = missing_compiler("cc", "c") {
-        return eprintln!("ignored: {why}");
+        ignore(why);
     }
     let folder = tempfile::tempdir().unwrap();
     for (library, functions, expected) in [

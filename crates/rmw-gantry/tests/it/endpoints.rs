@@ -6,8 +6,17 @@ use std::{
     ffi::c_void,
     ptr::{null, null_mut},
 };
+use test_support::tests;
 
-#[test]
+tests![
+    a_message_comes_with_its_info,
+    a_loan_is_read_where_it_was_written,
+    a_loan_that_is_returned_is_not_published,
+    names_and_null_arguments_are_refused,
+    what_outlives_its_node_is_closed_and_can_still_be_destroyed,
+    a_context_without_discovery_meets_no_other_one,
+];
+
 fn a_message_comes_with_its_info() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/info", &DEFAULT_QOS);
@@ -23,7 +32,6 @@ fn a_message_comes_with_its_info() {
     ros.end(&[publisher], &[subscription]);
 }
 
-#[test]
 fn a_loan_is_read_where_it_was_written() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/loan", &DEFAULT_QOS);
@@ -53,7 +61,6 @@ fn a_loan_is_read_where_it_was_written() {
     ros.end(&[publisher], &[subscription]);
 }
 
-#[test]
 fn a_loan_that_is_returned_is_not_published() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/returned", &DEFAULT_QOS);
@@ -67,7 +74,6 @@ fn a_loan_that_is_returned_is_not_published() {
     ros.end(&[publisher], &[subscription]);
 }
 
-#[test]
 fn names_and_null_arguments_are_refused() {
     let ros = Ros::new();
     for topic in [c"relative", c"", c"/with space", c"/1", c"/a//b", c"/trailing/"] {
@@ -84,7 +90,6 @@ fn names_and_null_arguments_are_refused() {
     ros.end(&[publisher], &[]);
 }
 
-#[test]
 fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
     let mut ros = Ros::new();
     // SAFETY: a context of this library, and strings.
@@ -107,7 +112,6 @@ fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
 }
 
 /// `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`.
-#[test]
 fn a_context_without_discovery_meets_no_other_one() {
     const DOMAIN: usize = 99; // of this test
     let others = Ros::in_domain(DOMAIN, RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET);

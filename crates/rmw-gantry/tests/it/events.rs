@@ -3,7 +3,15 @@
 use crate::ros::*;
 use rmw_gantry::bindings::*;
 use std::{ffi::CString, thread};
-use test_support::eventually;
+use test_support::{eventually, tests};
+
+tests![
+    a_publisher_is_told_of_its_matches,
+    a_publisher_is_told_which_policy_is_incompatible,
+    without_an_event_no_policy_is_named,
+    matches_that_come_while_their_events_are_made_are_all_counted,
+    messages_of_publishers_that_left_are_lost_with_an_event,
+];
 
 fn event(publisher: *const rmw_publisher_t, kind: rmw_event_type_t) -> rmw_event_t {
     // SAFETY: zeros are an event that is not initialized.
@@ -35,7 +43,6 @@ fn take_event<S>(ros: &mut Ros, event: &mut [rmw_event_t; 1]) -> S {
     status
 }
 
-#[test]
 fn a_publisher_is_told_of_its_matches() {
     let mut ros = Ros::new();
     let publisher = ros.publisher(c"/matched", &DEFAULT_QOS);
@@ -53,7 +60,6 @@ fn a_publisher_is_told_of_its_matches() {
     ros.end(&[publisher], &[]);
 }
 
-#[test]
 fn a_publisher_is_told_which_policy_is_incompatible() {
     let mut ros = Ros::new();
     let offered = rmw_qos_profile_t { reliability: RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT, ..DEFAULT_QOS };
@@ -67,7 +73,6 @@ fn a_publisher_is_told_which_policy_is_incompatible() {
 }
 
 /// rcl takes a status whenever it is asked, also before an event.
-#[test]
 fn without_an_event_no_policy_is_named() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/eventless", &DEFAULT_QOS);
@@ -79,7 +84,6 @@ fn without_an_event_no_policy_is_named() {
 
 /// The thread that makes the events sorts the library's events as its control thread does at the same time; the newest
 /// has the current count.
-#[test]
 fn matches_that_come_while_their_events_are_made_are_all_counted() {
     let ros = Ros::new();
     let mut spins = fastrand::Rng::with_seed(12345);
@@ -112,7 +116,6 @@ fn matches_that_come_while_their_events_are_made_are_all_counted() {
 }
 
 /// The depth of the subscription bounds the messages of all its publishers, also of those that left.
-#[test]
 fn messages_of_publishers_that_left_are_lost_with_an_event() {
     let ros = Ros::new();
     let subscription = ros.subscription(c"/left", &rmw_qos_profile_t { depth: 2, ..DEFAULT_QOS });

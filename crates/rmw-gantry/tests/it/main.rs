@@ -11,3 +11,32 @@ mod storeys;
 mod threads;
 mod unload;
 mod waits;
+
+use libtest_mimic::Arguments;
+use std::process::ExitCode;
+use test_support::trials;
+
+fn main() -> ExitCode {
+    let role: Option<fn()> = match std::env::args().nth(1).as_deref() {
+        Some(distribution::BEGIN) => Some(distribution::begin),
+        Some(unload::CLOSE) => Some(unload::close_and_go_on),
+        _ => None,
+    };
+    if let Some(role) = role {
+        role();
+        return ExitCode::SUCCESS;
+    }
+    let tests = [
+        callbacks::TESTS,
+        distribution::TESTS,
+        endpoints::TESTS,
+        events::TESTS,
+        malformed::TESTS,
+        services::TESTS,
+        storeys::TESTS,
+        threads::TESTS,
+        unload::TESTS,
+        waits::TESTS,
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code()
+}

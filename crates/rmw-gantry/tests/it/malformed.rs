@@ -7,7 +7,15 @@ use std::{
     ffi::{CStr, c_void},
     ptr::null_mut,
 };
-use test_support::{PATIENCE, eventually};
+use test_support::{PATIENCE, eventually, tests};
+
+tests![
+    a_malformed_message_is_lost_and_the_next_one_comes,
+    one_take_passes_over_a_bounded_number_of_malformed_messages,
+    a_malformed_message_is_no_loan,
+    a_malformed_request_gets_no_answer_and_the_next_one_comes,
+    a_malformed_response_is_lost_and_the_next_one_comes,
+];
 
 /// A node of Gantry in the domain of `ros`.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
@@ -68,7 +76,6 @@ fn point(number: u64) -> Vec<u8> {
 
 const TOPIC: &CStr = c"/malformed";
 
-#[test]
 fn a_malformed_message_is_lost_and_the_next_one_comes() {
     let ros = Ros::new();
     let subscription = ros.subscription(TOPIC, &DEFAULT_QOS);
@@ -80,7 +87,6 @@ fn a_malformed_message_is_lost_and_the_next_one_comes() {
     ros.end(&[], &[subscription]);
 }
 
-#[test]
 fn one_take_passes_over_a_bounded_number_of_malformed_messages() {
     let ros = Ros::new();
     let subscription = ros.subscription(TOPIC, &rmw_qos_profile_t { depth: 200, ..DEFAULT_QOS });
@@ -93,7 +99,6 @@ fn one_take_passes_over_a_bounded_number_of_malformed_messages() {
     ros.end(&[], &[subscription]);
 }
 
-#[test]
 fn a_malformed_message_is_no_loan() {
     let ros = Ros::new();
     let subscription = ros.subscription(TOPIC, &DEFAULT_QOS);
@@ -117,7 +122,6 @@ fn a_malformed_message_is_no_loan() {
     ros.end(&[], &[subscription]);
 }
 
-#[test]
 fn a_malformed_request_gets_no_answer_and_the_next_one_comes() {
     let (ros, qos) = (Ros::new(), &DEFAULT_QOS);
     // SAFETY: a node of this library, a type support that stays, a string and a profile.
@@ -140,7 +144,6 @@ fn a_malformed_request_gets_no_answer_and_the_next_one_comes() {
     ros.end(&[], &[]);
 }
 
-#[test]
 fn a_malformed_response_is_lost_and_the_next_one_comes() {
     let (ros, qos) = (Ros::new(), &DEFAULT_QOS);
     // SAFETY: a node of this library, a type support that stays, a string and a profile.

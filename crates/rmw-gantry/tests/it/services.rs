@@ -3,7 +3,9 @@
 use crate::ros::*;
 use gantry::{GenericClient, Node, Qos, ServiceTypeDescription, TypeDescription};
 use rmw_gantry::bindings::*;
-use test_support::{PATIENCE, eventually};
+use test_support::{PATIENCE, eventually, tests};
+
+tests![a_client_that_takes_no_responses_ends_no_server];
 
 /// The size of a map or an image: a server has room for 22 of them in the gigabyte of a client, or for one in Docker's 64 MB.
 const RESPONSE_BYTES: usize = 48_000_000;
@@ -52,7 +54,6 @@ fn take_all(client: &mut GenericClient) -> Vec<gantry::GenericResponse> {
     std::iter::from_fn(|| client.take_response().unwrap()).collect()
 }
 
-#[test]
 fn a_client_that_takes_no_responses_ends_no_server() {
     let ros = Ros::new();
     // SAFETY: a node of this library, a type support that stays, a string and a profile.

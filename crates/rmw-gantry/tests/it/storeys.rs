@@ -1,6 +1,8 @@
 //! The storeys of this crate: no import goes up, and no files import each other in a circle.
 
-use test_support::storeys;
+use test_support::{storeys, tests};
+
+tests![imports_go_down_and_in_no_circle, the_readme_draws_these_storeys];
 
 const STOREYS: &[&str] = &[
     "bindings",
@@ -28,7 +30,10 @@ const VALUES_OF_A_MESSAGE: &[&str] = &[
     "messages::text",
 ];
 
-#[test]
 fn imports_go_down_and_in_no_circle() {
     storeys::check_with_parts(env!("CARGO_MANIFEST_DIR"), STOREYS, &[VALUES_OF_A_MESSAGE]);
+}
+
+fn the_readme_draws_these_storeys() {
+    assert_eq!(storeys::drawn(include_str!("../../README.md")), STOREYS);
 }

@@ -10,7 +10,9 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use test_support::PATIENCE;
+use test_support::{PATIENCE, tests};
+
+tests![all_threads_of_a_context_go_on_and_end];
 
 const RUN: Duration = Duration::from_millis(2500);
 const SHORT: rmw_time_t = rmw_time_t { sec: 0, nsec: 1_000_000 };
@@ -124,7 +126,6 @@ impl World {
     }
 }
 
-#[test]
 fn all_threads_of_a_context_go_on_and_end() {
     let ros = Ros::new();
     // SAFETY: a context of this library.

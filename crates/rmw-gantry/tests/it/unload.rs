@@ -6,7 +6,12 @@ use std::{
     ffi::{CString, c_char, c_void},
     process::Command,
 };
-use test_support::{eventually, this_program};
+use test_support::{eventually, tests};
+
+tests![a_program_that_closes_the_library_under_a_living_context_ends_in_order];
+
+/// The argument with which this program is the child.
+pub const CLOSE: &str = "--close";
 
 /// # Safety
 /// The library has a function of that name and type.
@@ -21,9 +26,8 @@ unsafe fn function<F: Copy>(library: *mut c_void, name: &str) -> F {
 }
 
 /// The role of a child: closes the library, then goes on, forks and ends.
-#[test]
-#[ignore = "a role of the test below"]
-fn close_and_go_on() {
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+pub fn close_and_go_on() {
     type Init = unsafe extern "C" fn(*const rmw_init_options_t, *mut rmw_context_t) -> rmw_ret_t;
     type CreateNode = unsafe extern "C" fn(*mut rmw_context_t, *const c_char, *const c_char) -> *mut rmw_node_t;
     let path = std::env::current_exe().unwrap().with_file_name("librmw_gantry.so");
@@ -68,11 +72,7 @@ fn close_and_go_on() {
     assert_eq!(status, 0);
 }
 
-#[test]
 fn a_program_that_closes_the_library_under_a_living_context_ends_in_order() {
-    let words = this_program();
-    let mut child = Command::new(&words[0]);
-    child.args(&words[1..]).args(["--exact", "unload::close_and_go_on", "--ignored", "--nocapture"]);
-    let output = child.output().unwrap();
+    let output = Command::new(std::env::current_exe().unwrap()).arg(CLOSE).output().unwrap();
     assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
 }

@@ -3,8 +3,17 @@
 use crate::ros::*;
 use rmw_gantry::bindings::*;
 use std::thread;
+use test_support::tests;
 
-#[test]
+tests![
+    a_wait_names_the_subscriptions_that_have_messages,
+    messages_of_another_thread_end_each_sleep,
+    each_trigger_of_a_guard_condition_ends_a_wait,
+    changes_of_the_graph_trigger_the_guard_condition_of_a_node,
+    a_node_learns_of_another_one_that_leaves,
+    two_wait_sets_may_take_turns_at_a_guard_condition,
+];
+
 fn a_wait_names_the_subscriptions_that_have_messages() {
     let mut ros = Ros::new();
     let publisher = ros.publisher(c"/wait", &DEFAULT_QOS);
@@ -29,7 +38,6 @@ fn a_wait_names_the_subscriptions_that_have_messages() {
     ros.end(&[publisher], &subscriptions);
 }
 
-#[test]
 fn messages_of_another_thread_end_each_sleep() {
     let mut ros = Ros::new();
     let publisher = ros.publisher(c"/sleep", &rmw_qos_profile_t { depth: 1000, ..DEFAULT_QOS });
@@ -55,7 +63,6 @@ fn messages_of_another_thread_end_each_sleep() {
     ros.end(&[publisher], &[subscription]);
 }
 
-#[test]
 fn each_trigger_of_a_guard_condition_ends_a_wait() {
     let mut ros = Ros::new();
     // SAFETY: a context of this library.
@@ -92,7 +99,6 @@ fn each_trigger_of_a_guard_condition_ends_a_wait() {
     ros.end(&[], &[]);
 }
 
-#[test]
 fn changes_of_the_graph_trigger_the_guard_condition_of_a_node() {
     let mut ros = Ros::new();
     // SAFETY: a context of this library.
@@ -107,7 +113,6 @@ fn changes_of_the_graph_trigger_the_guard_condition_of_a_node() {
     ros.end(&[publisher], &[]);
 }
 
-#[test]
 fn a_node_learns_of_another_one_that_leaves() {
     let mut ros = Ros::new();
     // SAFETY: a context of this library.
@@ -128,7 +133,6 @@ fn a_node_learns_of_another_one_that_leaves() {
     ros.end(&[], &[]);
 }
 
-#[test]
 fn two_wait_sets_may_take_turns_at_a_guard_condition() {
     let mut ros = Ros::new();
     // SAFETY: a context of this library.

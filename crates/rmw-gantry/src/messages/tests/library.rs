@@ -8,13 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The directory of libraries that `GANTRY_ROS_LIBRARIES` names, all of whose message libraries are loaded; `None`,
-/// with a word about it, if it is not set.
-pub fn ros_libraries() -> Option<PathBuf> {
-    let Some(directory) = std::env::var_os("GANTRY_ROS_LIBRARIES").map(PathBuf::from) else {
-        println!("skipped: GANTRY_ROS_LIBRARIES does not name a directory with the libraries of a ROS 2");
-        return None;
-    };
+/// The directory of libraries that `GANTRY_ROS_LIBRARIES` names, all of whose message libraries are loaded.
+pub fn ros_libraries() -> PathBuf {
+    let directory = std::env::var_os("GANTRY_ROS_LIBRARIES").map(PathBuf::from);
+    let directory = directory.expect("GANTRY_ROS_LIBRARIES names the directory with the libraries of a ROS 2");
     // Some builds leave Python's symbols open.
     for python in ["libpython3.11.so.1.0", "libpython3.12.so.1.0"] {
         open(Path::new(python), libc::RTLD_LAZY | libc::RTLD_GLOBAL);
@@ -26,7 +23,7 @@ pub fn ros_libraries() -> Option<PathBuf> {
         let before = waiting.len();
         waiting.retain(|path| open(path, libc::RTLD_LAZY).is_null());
         if waiting.len() == before {
-            return Some(directory);
+            return directory;
         }
     }
 }

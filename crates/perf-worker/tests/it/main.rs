@@ -1,0 +1,17 @@
+//! Tests that need a permission of the machine: they are listed as ignored where it is missing.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod placement;
+
+use libtest_mimic::Arguments;
+use std::process::ExitCode;
+use test_support::trials;
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|first| first == placement::LOCK_MEMORY) {
+        placement::lock_memory();
+        return ExitCode::SUCCESS;
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials([placement::TESTS])).exit_code()
+}
