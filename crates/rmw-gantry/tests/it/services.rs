@@ -5,7 +5,8 @@ use gantry::{GenericClient, Node, Qos, ServiceTypeDescription, TypeDescription};
 use rmw_gantry::bindings::*;
 use test_support::{PATIENCE, eventually};
 
-/// The size of a map or an image: a server has room for 22 of them in the gigabyte of a client, or for one in Docker's 64 MB.
+/// The size of a map or an image: a server has room for 22 of them in the gigabyte of a client, or for one in Docker's
+/// 64 MB.
 const RESPONSE_BYTES: usize = 48_000_000;
 
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
