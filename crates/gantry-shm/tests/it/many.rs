@@ -29,7 +29,12 @@ fn two_thousand_publishers_need_few_descriptors() {
     let mut listener = root.child("two-thousand", &["subscribe"]);
     assert_eq!(listener.line(), "ready");
     talker.say("publish");
+    assert_eq!(talker.line(), "published");
+    // All messages are there: a subscription that sleeps takes a waiter line, and there are 511 lines.
+    listener.say("take");
     assert_eq!(listener.line(), format!("took {PUBLISHERS}"));
+    talker.say("grow");
+    assert_eq!(talker.line(), "grown");
     let report = inspect_under(root.path(), 0).unwrap().unwrap();
     assert_eq!(report.problems, Vec::<String>::new());
     assert_eq!(report.processes.iter().map(|process| process.publishers.len()).sum::<usize>(), PUBLISHERS);
@@ -86,6 +91,7 @@ pub fn subscribe_without_descriptors(participant: &Arc<Participant>) {
 
 /// Role of a child process: 2000 endpoints in a process that may open 256 files.
 pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
+    let order = || std::io::stdin().lock().lines().next().unwrap().unwrap();
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, rustix::process::Rlimit { current: Some(DESCRIPTORS), ..limit }).unwrap();
     let message_type = || bytes_type(64);
@@ -97,16 +103,19 @@ pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
             };
             let mut publishers: Vec<Publisher> = (0..PUBLISHERS).map(publisher).collect();
             say("ready");
-            std::io::stdin().lock().lines().next().unwrap().unwrap();
+            order();
             for (number, publisher) in publishers.iter_mut().enumerate() {
                 assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
                 send(publisher, 64, number as u64);
             }
+            say("published");
+            order();
             // A file is opened when it grows.
             let loans: Vec<_> = (0..4000).map(|_| publishers[7].loan(64).unwrap()).collect();
             for loan in loans {
                 publishers[7].publish(loan, SourceTime::now()).unwrap();
             }
+            say("grown");
             std::io::stdin().lock().lines().for_each(drop);
         }
         _ => {
@@ -116,6 +125,7 @@ pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
             let mut subscriptions: Vec<Subscription> =
                 (0..PUBLISHERS).map(|number| subscription(number).unwrap()).collect();
             say("ready");
+            order();
             for (number, subscription) in subscriptions.iter_mut().enumerate() {
                 assert_eq!(check(receive(subscription).bytes()), number as u64);
             }

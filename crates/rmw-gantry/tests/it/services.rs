@@ -7,7 +7,8 @@ use test_support::{PATIENCE, eventually, tests};
 
 tests![a_client_that_takes_no_responses_ends_no_server];
 
-/// The size of a map or an image: a server has room for 22 of them in the gigabyte of a client, or for one in Docker's 64 MB.
+/// The size of a map or an image: a server has room for 22 of them in the gigabyte of a client, or for one in Docker's
+/// 64 MB.
 const RESPONSE_BYTES: usize = 48_000_000;
 
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]

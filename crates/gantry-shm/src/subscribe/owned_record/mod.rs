@@ -13,8 +13,8 @@
 //!   taken out once.
 //!
 //! The owner that leaves last frees. A subscription drops its connections before its places, so that these orders
-//! are all; its discovery is a part of it, which the control thread may keep to the end of a task. `Sample::drop` ends the
-//! use of the place, releases the pin if there is one, and looks at the flag of the cell: the flag of a slot is the
+//! are all; its discovery is a part of it, which the control thread may keep to the end of a task. `Sample::drop` ends
+//! the use of the place, releases the pin if there is one, and looks at the flag of the cell: the flag of a slot is the
 //! record's, the flag of a copy is the places'.
 //!
 //! | sample | leaves last | the memory is kept by | the last owner frees | model |

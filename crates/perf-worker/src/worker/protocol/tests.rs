@@ -173,7 +173,7 @@ fn the_page_has_the_numbers_of_the_code() {
         (seconds(times::LONGEST_DRAIN_NS), "at most {}. This time"),
         (format!("{}", times::MOST_REFUSALS), "After {} in a row, report `Failed`"),
         ((u64::BITS - 1).to_string(), "one of the {} before it"),
-        (format!("{UNKNOWN}"), "({} if that is not known)"),
+        (format!("{UNKNOWN}"), "({} if it is not known)"),
         (format!("{REPORTS_FD}"), "descriptor {}, the writing end of a pipe"),
         (format!("{:?}", times::EXIT), "ends with exit code 0 within {} after"),
         (format!("{:?}", times::DAEMON_READY), "the sign that it is ready, within {}:"),
