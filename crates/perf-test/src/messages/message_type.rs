@@ -12,6 +12,11 @@ use gantry::{
 use super::Benchmark;
 use perf_worker::{backend::Draft, clock::now_ns, run_spec::Content, stamp::Stamped};
 
+/// Shows a body where it lies to the second argument, after a check.
+pub type ViewBody = fn(&[u8], &mut dyn FnMut(Seen<'_>)) -> Result<(), String>;
+/// Copies a body into a new message, after a check.
+pub type CopyBody = fn(&[u8]) -> Result<Box<dyn OwnedMessage>, String>;
+
 /// The functions of a message type.
 pub struct MessageType {
     /// Its name here, as `Array4m`.
@@ -28,9 +33,9 @@ pub struct MessageType {
     /// of variable size. Large parts are zeros whose pages have not been touched.
     pub prepared: fn(usize) -> Box<dyn OwnedMessage>,
     /// Checks that a body is such a message, and shows it where it lies.
-    pub view: fn(&[u8], &mut dyn FnMut(Seen<'_>)) -> Result<(), String>,
+    pub view: ViewBody,
     /// Checks that a body is such a message, and copies it into a new one. Allocates.
-    pub to_owned: fn(&[u8]) -> Result<Box<dyn OwnedMessage>, String>,
+    pub to_owned: CopyBody,
 }
 
 /// A message that is read where it lies.

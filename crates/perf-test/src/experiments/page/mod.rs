@@ -5,7 +5,7 @@
 //! group shows the medians of its runs with their intervals, and each run stands below with its log.
 //!
 //! ```text
-//! folder ─► run ─► group ─► headline ─► page, markdown
+//! folder ─► run ─► group ─► headline ─► html, markdown
 //! ```
 
 mod experiment;
@@ -13,6 +13,7 @@ mod figures;
 mod folder;
 mod group;
 mod headline;
+mod html;
 mod markdown;
 mod ratios;
 mod robots;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::run::{Ending, Run};
 use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run};
 use crate::experiments::conditions::FIGURES;
-use crate::measure::interval::Interval;
 use crate::log::{Log, Summary};
+use crate::measure::interval::Interval;
 
 /// The number of figures.
 pub const COUNT: usize = FIGURES.len();

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::table::{message, message_key};
 use crate::experiments::conditions::FIGURES as ROBOT_FIGURES;
-use crate::measure::interval::Interval;
 use crate::experiments::page::figures::{FIGURES, LATENCIES, LONGEST, title};
 use crate::experiments::page::folder::Folder;
 use crate::experiments::page::group::{Group, Groups};
 use crate::experiments::page::robots::{Robot, robots};
 use crate::experiments::page::settings::size;
+use crate::measure::interval::Interval;
 
 /// The percentiles with a mark; the curves between them have more points.
 const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];

@@ -2,11 +2,11 @@
 
 use super::escape::escape;
 use super::table;
-use crate::log::figures::Figure;
 use crate::experiments::page::figures::{FIGURES, title};
 use crate::experiments::page::folder::{Folder, middleware};
 use crate::experiments::page::group::Groups;
 use crate::experiments::page::headline::{Headline, experiments};
+use crate::log::figures::Figure;
 
 /// The sentences; the first one stands out.
 pub fn headlines(headlines: &[Headline]) -> String {
