@@ -224,7 +224,7 @@ fn a_message_in_pieces_is_copied_in_and_out_and_counted() {
         assert!(copy == bytes, "the copy has other bytes");
     }
     assert!(subscription.take_copy_with(|_| panic!("there is no message")).unwrap().is_none());
-    let [connection] = &node.connections("pieces").unwrap()[..] else { panic!("one connection") };
+    let [connection] = &node.explain("pieces").unwrap()[..] else { panic!("one connection") };
     let copied = (connection.publisher.copied_messages, connection.subscription.copied_messages);
     assert_eq!(copied, (3, 3));
 }
