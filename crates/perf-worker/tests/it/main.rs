@@ -1,5 +1,6 @@
 //! Tests that need a permission of the machine: they are listed as ignored where it is missing.
 
+#![expect(clippy::print_stdout, reason = "children report to their parents")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod placement;
