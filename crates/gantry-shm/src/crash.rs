@@ -1,8 +1,8 @@
 //! Points at which a test kills this process, to prove that other processes go on whichever step is left half done.
 //!
-//! They exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after each step that
-//! other processes can see (a store into shared memory, a system call on a shared file). The suite `tests/crash` kills
-//! a child at every pass of every point, and fails if a point is never passed.
+//! They exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after each step
+//! that other processes can see (a store into shared memory, a system call on a shared file). The suite `tests/crash`
+//! kills a child at every pass of every point, and fails if a point is never passed.
 
 /// A step after which the process can be killed.
 macro_rules! points {

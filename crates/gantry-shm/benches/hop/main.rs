@@ -1,5 +1,5 @@
-//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, beside the least that it can cost and
-//! the cost of other ways.
+//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, beside the least that it can cost
+//! and the cost of other ways.
 //!
 //! A *hop* is half a round trip between two processes: this program, and itself started again as the other side.
 //! Invariants:

@@ -1,5 +1,5 @@
-//! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (unit tests with the feature
-//! `loom`).
+//! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (unit tests with the
+//! feature `loom`).
 //!
 //! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail. In
 //! a normal build the functions are the orderings they are named after. The others (of `head`, of generations, of the

@@ -1,8 +1,9 @@
 //! Kills a process at every crash point, and checks that the others go on, that every slot is reclaimed, and that no
 //! file stays.
 //!
-//! Needs the crash points: `cargo test -p gantry-shm --features crash-points --test crash`. There is a test for each point. A child plays each of the `scenarios` that pass it, again and again,
-//! and dies at one pass after the other, among the `survivors`. The name of a point as an argument runs that one alone.
+//! Needs the crash points: `cargo test -p gantry-shm --features crash-points --test crash`. There is a test for each
+//! point. A child plays each of the `scenarios` that pass it, again and again, and dies at one pass after the other,
+//! among the `survivors`. The name of a point as an argument runs that one alone.
 
 #![cfg_attr(feature = "crash-points", expect(clippy::unwrap_used, reason = "a test that cannot go on panics"))]
 

@@ -167,7 +167,10 @@ fn a_setting_that_is_not_restored_costs_no_table() {
     let (memory, fake) = (Memory::new(), machine());
     let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: fast, governor: performance}}]\n"));
     let child = start(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), Some(&fake));
-    wait_until(|| governor(&fake) == "performance");
+    // The program reads what it wrote before the run begins, and writes the run's log.
+    let log = folder.path().join("plan-results/fast/mock-round1.json");
+    wait_until(|| log.exists());
+    assert_eq!(governor(&fake), "performance");
     let file = fake.root().join(format!("{POLICY}/scaling_governor"));
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();

@@ -55,8 +55,8 @@ impl Batch {
         self.run_rounds_after(kinds, rounds, has_warmups, |_| Ok(()))
     }
 
-    /// Does all rounds as [`Batch::run_rounds`], each run after `before`, which gets the index of its kind. The sentence
-    /// of its error is the refusal of that run.
+    /// Does all rounds as [`Batch::run_rounds`], each run after `before`, which gets the index of its kind. If `before`
+    /// fails, its sentence is the refusal of that run.
     ///
     /// # Errors
     /// As [`Batch::run_all`].
