@@ -126,7 +126,7 @@ impl Distribution {
         self.max_ns.unwrap_or(0.0)
     }
 
-    /// One of [`PERCENTILES`], ns; 0 without times, and for any other.
+    /// One of `PERCENTILES`, ns; 0 without times, and for any other.
     #[must_use]
     pub fn percentile_ns(&self, percentile: f64) -> f64 {
         let found = [self.p50_ns, self.p90_ns, self.p99_ns, self.p99_9_ns, self.p99_99_ns];

@@ -1,7 +1,7 @@
 //! The benchmark messages: performance_test's in both generations of their layouts, and iRobot's.
 //!
-//! The types are those of `gantry-msgs`. [`Benchmark`] makes them messages of a measurement: each carries its time of
-//! sending and its id, is prepared once, and is stamped and read without an allocation. [`MessageType`] is the table of
+//! The types are those of `gantry-msgs`. `Benchmark` makes them messages of a measurement: each carries its time of
+//! sending and its id, is prepared once, and is stamped and read without an allocation. `MessageType` is the table of
 //! functions of one of them, by which a program moves messages whose type it knows at run time only.
 
 mod catalogue;
