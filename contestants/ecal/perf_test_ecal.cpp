@@ -87,13 +87,13 @@ int main(int argc, char **argv) {
     static const perf_test_setting settings[] = {
         {TRANSPORT, transports, nullptr, "messages go through one memory file of each publisher; with RELIABLE it waits up to 1 s until each subscription "
          "has processed a message"},
-        {ZERO_COPY_MODE, modes, "on",
+        {ZERO_COPY_MODE, modes, nullptr,
          "off: a subscription copies each message before its callback; on: its callback reads the memory file"},
     };
     static perf_test_backend backend = {};
     backend.version = PERF_TEST_BACKEND_VERSION;
     backend.name = "ecal";
-    backend.middleware_version = ECAL_VERSION;
+    backend.middleware_version = ECAL_VERSION " by its Python module";
     perf_test_capabilities &can = backend.capabilities;
     can.reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT;
     can.durability = PERF_TEST_VOLATILE;

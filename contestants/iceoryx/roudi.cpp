@@ -11,8 +11,6 @@ namespace {
 constexpr uint64_t CHUNKS_OF_PUBLISHER = 2;
 // A subscription holds its queue, the message that is read, and the one that is about to enter the queue.
 constexpr uint64_t CHUNKS_OF_SUBSCRIPTION = 2;
-// Those of endpoints of other programs.
-constexpr uint64_t SPARE_CHUNKS = 16;
 
 // The number of messages that the endpoints of the run hold at most.
 uint64_t chunk_count(const perf_test_run *run) {
@@ -21,7 +19,7 @@ uint64_t chunk_count(const perf_test_run *run) {
     uint64_t history = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL ? depth : 0;
     uint64_t publishers = std::max<uint64_t>(run->publishers, 1) * (CHUNKS_OF_PUBLISHER + history);
     uint64_t subscriptions = std::max<uint64_t>(run->subscriptions, 1) * (CHUNKS_OF_SUBSCRIPTION + depth);
-    return topics * (publishers + subscriptions) + SPARE_CHUNKS;
+    return topics * (publishers + subscriptions);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "endpoint.hpp"
 #include "executor.hpp"
 #include "guarded.hpp"
+#include "profile.hpp"
 #include "rclcpp/version.h"
 #include "rmw.hpp"
 #include "service.hpp"
@@ -18,6 +19,8 @@ const perf_test_setting SETTINGS[] = {
     {"executor", EXECUTORS, HAS_EVENTS_EXECUTOR ? "events" : nullptr,
      "the executor that delivers messages, one for each subscription"},
     {"intra-process", OFF_ON, nullptr, "within a process, rclcpp hands over pointers to messages"},
+    {PROFILE, PROFILES, "data-sharing",
+     "the profile of Fast DDS, unless the environment names one; other middlewares read none"},
 };
 
 void init(size_t domain_id) {
@@ -71,6 +74,7 @@ std::string refusal(const perf_test_run &run) {
 
 int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error) {
     return guarded(error, -1, "check the run", [&] {
+        use_profile(*run);
         const std::string sentence = refusal(*run);
         return sentence.empty() ? 0 : perf_test_fail(error, "%s", sentence.c_str());
     });
@@ -79,6 +83,7 @@ int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error)
 // The run is the session.
 void *open_session(const perf_test_run *run, perf_test_error *error) {
     return guarded<void *>(error, nullptr, "start", [&] {
+        use_profile(*run);
         if (run->zero_copy) {
             setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 0); // from Iron on, loans of subscriptions are off by default
         }

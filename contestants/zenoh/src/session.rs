@@ -4,13 +4,13 @@
 //! no part of a run, and a run needs no network. Each domain has a port of its own, domain 0 zenoh's default one.
 
 use perf_worker::{
-    backend::{self, Delivery, Publisher, Settings},
+    backend::{self, Delivery, DeliveryKind, Publisher, Settings},
     endpoint::EndpointPlan,
     run_spec::RunSpec,
 };
 use zenoh::{Config, Session, Wait};
 
-use crate::{publisher, subscription};
+use crate::{callback, channel, publisher};
 
 /// The name of a setting.
 pub const SHARED_MEMORY: &str = "shared-memory";
@@ -36,6 +36,7 @@ pub struct ZenohSession {
     session: Session,
     /// Each endpoint carries out the options.
     effective: Settings,
+    delivery: DeliveryKind,
 }
 
 impl ZenohSession {
@@ -43,7 +44,7 @@ impl ZenohSession {
     ///
     /// # Errors
     /// A sentence: loopback has no address, or the configuration is not one of this version.
-    pub fn open(spec: &RunSpec) -> Result<ZenohSession, String> {
+    pub fn open(spec: &RunSpec, delivery: DeliveryKind) -> Result<ZenohSession, String> {
         let scouting = format!("\"{SCOUTING_GROUP}:{}\"", SCOUTING_PORT + spec.domain_id);
         let shared_memory = is_on(spec, SHARED_MEMORY).to_string();
         let mut config = Config::default();
@@ -66,7 +67,7 @@ impl ZenohSession {
         effective.insert("transport".to_owned(), "tcp".to_owned());
         effective.insert(SHARED_MEMORY.to_owned(), on_off(enabled));
         effective.insert(EXPRESS.to_owned(), on_off(is_on(spec, EXPRESS)));
-        Ok(ZenohSession { session, effective })
+        Ok(ZenohSession { session, effective, delivery })
     }
 }
 
@@ -80,7 +81,10 @@ impl backend::Session for ZenohSession {
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
-        subscription::create(&self.session, spec, plan).map(Delivery::Pull)
+        Ok(match self.delivery {
+            DeliveryKind::Pull => Delivery::Pull(channel::create(&self.session, spec, plan)?),
+            DeliveryKind::Push => Delivery::Push(callback::create(&self.session, spec, plan)),
+        })
     }
 }
 

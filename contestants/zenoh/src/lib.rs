@@ -1,11 +1,14 @@
 //! The back end of zenoh for `perf_test`: each worker is a session in peer mode, messages are bytes under the key of
 //! their topic.
 //!
-//! Subscriptions are pulled from zenoh's channels, as in its examples: KEEP_LAST is a ring channel of the depth,
-//! KEEP_ALL a FIFO channel, which holds up the link when it is full. A RELIABLE publisher blocks when the link is
-//! congested, a BEST_EFFORT one drops. Late subscriptions get nothing: zenoh's history is an extension of its own
-//! (`zenoh-ext`). Endpoints count each other by liveliness tokens. Zenoh has no wait that is neither blocking nor
-//! polling, so `--wait adaptive` is `block`.
+//! There are two programs. The subscriptions of `perf_test_zenoh` are pulled from zenoh's channels, as in the examples of
+//! its crate: KEEP_LAST is a ring channel of the depth, KEEP_ALL a FIFO channel, which holds up the link when it is full.
+//! Zenoh has no wait that is neither blocking nor polling, so `--wait adaptive` is `block`. The subscriptions of
+//! `perf_test_zenoh_callback` are zenoh's callbacks, which its thread of the link calls, as in zenoh-c and below
+//! rmw_zenoh: no other thread has to wake up, and there is no queue behind the link, whatever the history.
+//!
+//! A RELIABLE publisher blocks when the link is congested, a BEST_EFFORT one drops. Late subscriptions get nothing:
+//! zenoh's history is an extension of its own (`zenoh-ext`). Endpoints count each other by liveliness tokens.
 //!
 //! Zenoh's crate has no shared memory unless its feature `shared-memory` is chosen, so that is this back end's default,
 //! too; a build with the feature has it on by default. With it, messages of 3 kB and more go through shared memory
@@ -14,16 +17,16 @@
 //! zenoh removes only files of dead processes.
 #![forbid(unsafe_code)]
 
+mod arrival;
+mod callback;
+mod channel;
 mod memory;
 mod presence;
 mod publisher;
 mod session;
-mod subscription;
-
-use std::process::ExitCode;
 
 use perf_worker::{
-    backend::{Backend, Capabilities, DaemonCommand, Description, Session, Setting},
+    backend::{Backend, Capabilities, DaemonCommand, DeliveryKind, Description, Session, Setting},
     run_spec::{Content, Durability, RunSpec},
 };
 use session::{EXPRESS, SHARED_MEMORY, ZenohSession, is_on};
@@ -31,22 +34,24 @@ use session::{EXPRESS, SHARED_MEMORY, ZenohSession, is_on};
 /// The version of zenoh, by the lock file.
 const VERSION: &str = env!("ZENOH_VERSION");
 
-fn main() -> ExitCode {
-    perf_worker::worker::main(&Zenoh)
+/// The back end of a program.
+pub struct Zenoh {
+    /// Its name for `-c`.
+    pub name: &'static str,
+    /// Pull: from a channel; push: by callbacks.
+    pub delivery: DeliveryKind,
 }
-
-/// The back end `zenoh`.
-struct Zenoh;
 
 impl Backend for Zenoh {
     fn name(&self) -> &str {
-        "zenoh"
+        self.name
     }
 
     fn describe(&self) -> Description {
         let capabilities = Capabilities {
             zero_copy: vec![Content::Plain, Content::BoundedSequence],
             durability: vec![Durability::Volatile],
+            delivery: self.delivery,
             overwritten: false,
             services: false,
             phases: true,
@@ -78,7 +83,7 @@ impl Backend for Zenoh {
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
-        Ok(Box::new(ZenohSession::open(spec)?))
+        Ok(Box::new(ZenohSession::open(spec, self.delivery)?))
     }
 
     fn clean_up(&self, _spec: &RunSpec) -> Result<(), String> {

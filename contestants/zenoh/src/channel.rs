@@ -1,13 +1,11 @@
-//! Subscriptions.
+//! Subscriptions that take from a channel.
 
-use std::io::Read;
 use std::time::Duration;
 
 use perf_worker::{
     backend::{Matched, Matching, Subscription, Taken},
     clock::now_ns,
     endpoint::EndpointPlan,
-    raw,
     run_spec::{History, RunSpec},
 };
 use zenoh::{
@@ -18,9 +16,9 @@ use zenoh::{
 };
 
 use crate::{
-    memory::{buffer, own_message},
+    arrival::{Arrival, Reader},
+    memory::buffer,
     presence::{Presence, Side},
-    publisher::source_of,
     session::{failed, key},
 };
 
@@ -37,15 +35,8 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
     let port = session.declare_subscriber(key.clone()).with((Callback::from(arrive), ())).wait();
     let port = port.map_err(|error| failed("declare a subscriber", error))?;
     let presence = Presence::declare(session, &key, Side::Subscription, port.id())?;
-    let own = own_message(spec, plan);
-    Ok(Box::new(ZenohSubscription { channel, next: None, _port: port, presence, own, marks }))
-}
-
-/// A message that has reached this process.
-struct Arrival {
-    /// Its time, if the phases are marked.
-    arrived_ns: Option<i64>,
-    sample: Sample,
+    let reader = Reader::new(spec, plan);
+    Ok(Box::new(ChannelSubscription { channel, next: None, _port: port, presence, reader }))
 }
 
 /// The queue of a subscription.
@@ -90,19 +81,16 @@ impl Channel {
     }
 }
 
-struct ZenohSubscription {
+struct ChannelSubscription {
     channel: Channel,
     /// The message that ended a wait.
     next: Option<Arrival>,
     _port: Subscriber<()>,
     presence: Presence,
-    /// The destination of copies; none with zero copy.
-    own: Option<Vec<u8>>,
-    /// The beginning of the copy is marked.
-    marks: bool,
+    reader: Reader,
 }
 
-impl Matched for ZenohSubscription {
+impl Matched for ChannelSubscription {
     fn matched(&mut self) -> Result<Matching, String> {
         Ok(Matching::Count(self.presence.others()))
     }
@@ -112,50 +100,15 @@ impl Matched for ZenohSubscription {
     }
 }
 
-impl Subscription for ZenohSubscription {
+impl Subscription for ChannelSubscription {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
         let next = match self.next.take() {
             Some(next) => Some(next),
             None => self.channel.take()?,
         };
-        let Some(Arrival { arrived_ns, sample }) = next else { return Ok(false) };
-        let in_hand_ns = (self.marks && self.own.is_some()).then(now_ns);
-        let payload = sample.payload();
-        let length_bytes = payload.len();
-        let mut show = |received_ns, message: &[u8], loaned| {
-            let stamped = raw::read_stamp(message).ok_or_else(|| {
-                format!("a message of {} bytes is not one of perf_test, whose have a time and an id", message.len())
-            })?;
-            reader(&Taken {
-                source: sample.source_info().map(|info| source_of(info.source_id())).unwrap_or_default(),
-                time_ns: stamped.time_ns,
-                id: stamped.id,
-                received_ns,
-                arrived_ns,
-                in_hand_ns,
-                length_bytes: length_bytes as u64,
-                loaned,
-                payload: raw::payload(message),
-                ..Taken::default()
-            });
-            Ok(true)
-        };
-        let Some(own) = &mut self.own else {
-            let received_ns = now_ns();
-            return match payload.as_shm() {
-                Some(message) => show(received_ns, message, true),
-                // It came over the link, so it is no loan.
-                None => show(received_ns, &payload.to_bytes(), false),
-            };
-        };
-        if own.len() != length_bytes {
-            let expected = own.len();
-            return Err(format!(
-                "a message has {length_bytes} bytes instead of {expected}: give both programs the same -m"
-            ));
-        }
-        payload.reader().read_exact(own).map_err(|error| failed("read a message", error))?;
-        show(now_ns(), own, false)
+        let Some(arrival) = next else { return Ok(false) };
+        self.reader.read(&arrival, reader)?;
+        Ok(true)
     }
 
     fn wait(&mut self, timeout: Duration) -> Result<(), String> {

@@ -1,0 +1,28 @@
+#include "profile.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+// The older and the newer name of one variable.
+constexpr const char *FILE_VARIABLES[] = {"FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"};
+
+} // namespace
+
+void use_profile(const perf_test_run &run) {
+    const char *profile = perf_test_run_setting(&run, PROFILE);
+    if (profile == nullptr || std::strcmp(profile, "data-sharing") != 0) {
+        return;
+    }
+    for (const char *variable : FILE_VARIABLES) {
+        if (std::getenv(variable) != nullptr) {
+            return;
+        }
+    }
+    for (const char *variable : FILE_VARIABLES) {
+        setenv(variable, DATA_SHARING_FILE, 1);
+    }
+    // Without it, rmw_fastrtps_cpp switches data sharing off for each endpoint.
+    setenv("RMW_FASTRTPS_USE_QOS_FROM_XML", "1", 0);
+}

@@ -1,0 +1,76 @@
+//! Messages that have reached this process, and how they are read.
+
+use std::io::Read;
+
+use perf_worker::{backend::Taken, clock::now_ns, endpoint::EndpointPlan, raw, run_spec::RunSpec};
+use zenoh::sample::Sample;
+
+use crate::{memory::own_message, publisher::source_of, session::failed};
+
+/// A message that has reached this process.
+pub struct Arrival {
+    /// The time of its arrival, if the phases are marked.
+    pub arrived_ns: Option<i64>,
+    /// The message.
+    pub sample: Sample,
+}
+
+/// Reads the messages of a subscription: in place with zero copy, else as a copy.
+pub struct Reader {
+    /// The destination of copies; none with zero copy.
+    own: Option<Vec<u8>>,
+    /// The beginning of the copy is marked.
+    marks: bool,
+}
+
+impl Reader {
+    /// Allocates the destination of copies, if there is one.
+    pub fn new(spec: &RunSpec, plan: &EndpointPlan) -> Reader {
+        Reader { own: own_message(spec, plan), marks: spec.phases }
+    }
+
+    /// Reads one message and passes it to `reader`.
+    ///
+    /// # Errors
+    /// A sentence: it is not a message of perf_test, or has another length.
+    pub fn read(&mut self, arrival: &Arrival, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<(), String> {
+        let Arrival { arrived_ns, sample } = arrival;
+        let in_hand_ns = (self.marks && self.own.is_some()).then(now_ns);
+        let payload = sample.payload();
+        let length_bytes = payload.len();
+        let mut show = |received_ns, message: &[u8], loaned| {
+            let stamped = raw::read_stamp(message).ok_or_else(|| {
+                format!("a message of {} bytes is not one of perf_test, whose have a time and an id", message.len())
+            })?;
+            reader(&Taken {
+                source: sample.source_info().map(|info| source_of(info.source_id())).unwrap_or_default(),
+                time_ns: stamped.time_ns,
+                id: stamped.id,
+                received_ns,
+                arrived_ns: *arrived_ns,
+                in_hand_ns,
+                length_bytes: length_bytes as u64,
+                loaned,
+                payload: raw::payload(message),
+                ..Taken::default()
+            });
+            Ok(())
+        };
+        let Some(own) = &mut self.own else {
+            let received_ns = now_ns();
+            return match payload.as_shm() {
+                Some(message) => show(received_ns, message, true),
+                // It came over the link, so it is no loan.
+                None => show(received_ns, &payload.to_bytes(), false),
+            };
+        };
+        if own.len() != length_bytes {
+            let expected = own.len();
+            return Err(format!(
+                "a message has {length_bytes} bytes instead of {expected}: give both programs the same -m"
+            ));
+        }
+        payload.reader().read_exact(own).map_err(|error| failed("read a message", error))?;
+        show(now_ns(), own, false)
+    }
+}

@@ -1,0 +1,10 @@
+//! The worker program of zenoh whose subscriptions are callbacks.
+
+use std::process::ExitCode;
+
+use contestant_zenoh::Zenoh;
+use perf_worker::backend::DeliveryKind;
+
+fn main() -> ExitCode {
+    perf_worker::worker::main(&Zenoh { name: "zenoh-callback", delivery: DeliveryKind::Push })
+}
