@@ -54,8 +54,9 @@ pub struct Summary {
     pub instrument_used: UsedEntry,
     /// CPU time of `used`, percent of one core.
     pub core_percent: f64,
-    /// CPU time of `used` and of all daemons per received message (per sent message in a run without subscriptions),
-    /// ns; null without messages.
+    /// CPU time of the workers without the instrument's threads, and of all daemons, per received message (per sent
+    /// message in a run without subscriptions), ns; null without messages. It includes the messages that were received
+    /// after the last second, and the time for them, unless a reader busy-waited for lost ones then.
     pub cpu_per_message_ns: Option<f64>,
     /// Cores that the program may use.
     pub cores: u64,

@@ -36,7 +36,7 @@ impl Resources {
     }
 }
 
-/// The cost of the whole seconds of a run.
+/// The usage of the whole seconds of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
     /// The accounts of the endpoints' and the middleware's threads in all workers.
@@ -45,8 +45,4 @@ pub struct Measured {
     pub instrument: Usage,
     /// CPU time of `usage`, percent of one core.
     pub core_percent: f64,
-    /// Messages received in this time.
-    pub received: u64,
-    /// Messages sent or passed on in this time.
-    pub sent: u64,
 }

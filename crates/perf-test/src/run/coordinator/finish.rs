@@ -17,7 +17,8 @@ use crate::{
 use perf_worker::{
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
-    measure::{cells::Cells, resources::Measured, tally::Received, usage::Usage},
+    measure::{cells::Cells, tally::Received, usage::Usage},
+    run_spec::Wait,
     worker::own_cost,
 };
 
@@ -45,6 +46,7 @@ impl Run<'_> {
         let publisher_seconds = measured_s * f64::from(self.spec.publishers);
         let lost = subscriptions.iter().map(|of| of.lost).sum();
         let overwritten = subscriptions.iter().map(SubscriptionEntry::overwritten).sum();
+        let unexplained = u64::saturating_sub(lost, overwritten);
         let mut summary = Summary {
             stopped_early: self.stopped_ns.is_some(),
             failure: None,
@@ -57,12 +59,12 @@ impl Run<'_> {
             total: self.total(lost),
             sent_at_least,
             lost,
-            unexplained: u64::saturating_sub(lost, overwritten),
+            unexplained,
             before_matched: self.endpoint_reports.values().map(|report| report.before_matched).sum(),
             used: UsedEntry::of(&measured.usage),
             instrument_used: UsedEntry::of(&measured.instrument),
             core_percent: measured.core_percent,
-            cpu_per_message_ns: self.cpu_per_message_ns(&measured, &daemons),
+            cpu_per_message_ns: self.cpu_per_message_ns(unexplained, &daemons),
             cores: self.ledger.cores() as u64,
             subscriptions,
             publishers: self.ledger.publishers().map(|endpoint| self.publisher(endpoint)).collect(),
@@ -95,11 +97,13 @@ impl Run<'_> {
     }
 
     /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
-    /// nanoseconds. The instrument's own threads are not part of it.
-    fn cpu_per_message_ns(&self, measured: &Measured, daemons: &[DaemonUsage]) -> Option<f64> {
+    /// nanoseconds. The instrument's own threads are not part of it. Messages that are received after the run count
+    /// with their CPU time, unless a reader busy-waits then for samples that never come: that is no cost of a message.
+    fn cpu_per_message_ns(&self, unexplained: u64, daemons: &[DaemonUsage]) -> Option<f64> {
         let daemons_ns: u64 = daemons.iter().map(|daemon| daemon.cpu_ns).sum();
-        let messages = if self.spec.subscriptions == 0 { measured.sent } else { measured.received };
-        (messages > 0).then(|| (measured.usage.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
+        let cost = self.ledger.message_cost(self.spec.wait != Wait::Spin || unexplained == 0);
+        let messages = if self.spec.subscriptions == 0 { cost.sent } else { cost.received };
+        (messages > 0).then(|| (cost.cpu_ns as f64 + daemons_ns as f64) / messages as f64)
     }
 
     fn workers(&mut self) -> Vec<WorkerEntry> {

@@ -41,7 +41,7 @@ fn a_daemon_is_part_of_the_cost_and_gone_at_the_end() {
     assert!(daemon.name == "mockd" && daemon.started_by_run && daemon.memory.rss_kib > 0, "{daemon:?}");
     assert!(daemon.cpu_ns > 0 && !is_there(daemon.pid), "{daemon:?}");
     let used_ns = (summary.used.user_ns + summary.used.system_ns) as f64 + daemon.cpu_ns as f64;
-    // Messages that were received after the last whole second are not among those that share the cost.
+    // The time of messages that were received after the last whole second is in it, too.
     let per_message_ns = summary.cpu_per_message_ns.unwrap();
     assert!(per_message_ns > used_ns / 200.0 * 0.999_999, "{per_message_ns} ns of {used_ns} ns");
     assert!(run.run.stderr.contains("mockd: the daemon of the mock is ready\n"), "{}", run.run.stderr);

@@ -13,9 +13,22 @@ pub struct Account {
     begin: Resources,
     /// At the last whole row within the run.
     end: Option<Resources>,
+    /// At the last row of its endpoints, which may be after the run: those that receive go on until they have all.
+    drained: Resources,
     /// At the last row that was returned.
     pub row: Resources,
     latest: Resources,
+}
+
+/// The CPU time of some messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MessageCost {
+    /// CPU time of all workers without the instrument's threads, ns.
+    pub cpu_ns: i64,
+    /// The messages that were received in this time.
+    pub received: u64,
+    /// The messages that were sent or passed on in this time.
+    pub sent: u64,
 }
 
 /// The usage of all worker processes, and the messages for which they used it.
@@ -38,7 +51,7 @@ impl Accounts {
         // The order to start comes a little before it, and the time until then is no time of the run.
         resources.usage.taken_ns = resources.usage.taken_ns.max(start_ns);
         if let Some(account) = self.workers.get_mut(worker) {
-            *account = Account { begin: resources, end: None, row: resources, latest: resources };
+            *account = Account { begin: resources, end: None, drained: resources, row: resources, latest: resources };
         }
     }
 
@@ -53,7 +66,7 @@ impl Accounts {
     pub fn enter(&mut self, place: Place, rows_end: u64, counts: &Counts, resources: Resources) {
         let Place { worker, second, whole } = place;
         let Some(account) = self.workers.get_mut(worker) else { return };
-        account.latest = resources;
+        (account.latest, account.drained) = (resources, resources);
         if whole && second < self.left_out_s {
             // An endpoint of the same process may be further already.
             if account.end.is_none() {
@@ -76,16 +89,28 @@ impl Accounts {
         self.workers.get(worker).map(|account| account.latest).unwrap_or_default()
     }
 
-    /// The cost of the run from the beginning of the statistics to the last whole second. Later the subscriptions may
-    /// wait for samples that were lost, which is no cost of a message. A run that ended within its first second has all
-    /// of `sums`.
-    pub fn measured(&self, sums: &Tally) -> Measured {
-        let (mut received, mut sent) = self.in_rows;
-        if self.workers.iter().all(|account| account.end.is_none()) {
-            let Tally { sent: published, received: taken, relayed, .. } = sums;
-            (received, sent) = (taken.samples, published.samples + relayed.samples);
+    /// The cost of messages from the beginning of the statistics: with `drained` all of them, whose counts are in `sums`,
+    /// until the last one is received; otherwise those of the whole seconds of the run. A run that ended within its
+    /// first second has all of them in either case.
+    pub fn message_cost(&self, sums: &Tally, drained: bool) -> MessageCost {
+        let (received, sent) = self.in_rows;
+        let (mut cost, drained) = match drained || self.workers.iter().all(|account| account.end.is_none()) {
+            true => {
+                let sent = sums.sent.samples + sums.relayed.samples;
+                (MessageCost { cpu_ns: 0, received: sums.received.samples, sent }, true)
+            }
+            false => (MessageCost { cpu_ns: 0, received, sent }, false),
+        };
+        for account in &self.workers {
+            let end = account.end.as_ref().filter(|_| !drained).unwrap_or(&account.drained);
+            cost.cpu_ns += end.usage.since(&account.begin.usage).cpu_ns();
         }
-        let mut measured = Measured { received, sent, ..Measured::default() };
+        cost
+    }
+
+    /// The usage of the run from the beginning of the statistics to the last whole second.
+    pub fn measured(&self) -> Measured {
+        let mut measured = Measured::default();
         for Account { begin, end, latest, .. } in &self.workers {
             let end = end.as_ref().unwrap_or(latest);
             measured.usage.add(&end.usage.since(&begin.usage));

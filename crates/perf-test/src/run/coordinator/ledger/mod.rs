@@ -16,7 +16,7 @@ use super::{
     senders::{Receivers, Senders, receivers},
 };
 use crate::log::RowEntry;
-use accounts::Accounts;
+use accounts::{Accounts, MessageCost};
 use entry::Place;
 use open_row::OpenRow;
 use perf_worker::{
@@ -246,9 +246,14 @@ impl Ledger {
         self.accounts.of(worker)
     }
 
-    /// The cost of the run: see [`Accounts::measured`].
+    /// The usage of the run: see [`Accounts::measured`].
     pub fn measured(&self) -> Measured {
-        self.accounts.measured(self.sums())
+        self.accounts.measured()
+    }
+
+    /// The cost of messages: see [`Accounts::message_cost`].
+    pub fn message_cost(&self, drained: bool) -> MessageCost {
+        self.accounts.message_cost(self.sums(), drained)
     }
 }
 

@@ -102,11 +102,13 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
     // CPU of the third second only: half a second in each of the two subscriptions.
     let measured = ledger.measured();
     assert_eq!((measured.usage.cpu_ns(), measured.core_percent), (SECOND_NS, 100.0));
-    assert_eq!((measured.instrument.cpu_ns(), measured.received, measured.sent), (3 * INSTRUMENT_NS, 2, 10));
+    assert_eq!(measured.instrument.cpu_ns(), 3 * INSTRUMENT_NS);
+    let cost = MessageCost { cpu_ns: SECOND_NS, received: 2, sent: 10 };
+    assert_eq!((ledger.message_cost(false), ledger.message_cost(true)), (cost, cost));
 }
 
 #[test]
-fn the_wait_for_lost_samples_is_no_cost_of_the_run() {
+fn messages_after_the_run_share_its_cost_unless_readers_wait_for_lost_ones() {
     let mut ledger = ledger(0);
     (0..3).for_each(|worker| ledger.begin(worker, Resources::default(), 0));
     ledger.end_after(2);
@@ -115,15 +117,22 @@ fn the_wait_for_lost_samples_is_no_cost_of_the_run() {
             ledger.enter(entry);
         }
     }
-    let within = ledger.measured();
+    let (within, cost) = (ledger.measured(), ledger.message_cost(false));
     // Half a second of CPU time in each second of both subscriptions.
-    assert_eq!((within.core_percent, within.received), (100.00005, 38));
+    assert_eq!(
+        (within.core_percent, cost),
+        (100.00005, MessageCost { cpu_ns: 2 * SECOND_NS + 1000, received: 38, sent: 20 })
+    );
     for second in 2..9 {
         ledger.enter(received(S1, second, &[]));
     }
     ledger.enter(Entry { whole: false, ..received(S1, 9, &[7]) });
     ledger.set_final_resources(2, resources(9, 5 * SECOND_NS));
-    assert_eq!(ledger.measured(), within);
+    assert_eq!((ledger.measured(), ledger.message_cost(false)), (within, cost));
+    // The time after the last row, in which a process ends, is no cost of a message in any case.
+    let drained = ledger.message_cost(true);
+    assert_eq!((drained.received, drained.sent), (39, 20));
+    assert!(drained.cpu_ns > cost.cpu_ns && drained.cpu_ns < 7 * SECOND_NS, "{drained:?}");
     assert_eq!((ledger.sums().received.samples, ledger.resources_of(2).usage.cpu_ns()), (39, 5 * SECOND_NS));
 }
 
@@ -134,8 +143,8 @@ fn a_run_within_one_second_has_a_cost_too() {
     ledger.end_after(0);
     ledger.enter(Entry { whole: false, ..sent(0, 3) });
     ledger.enter(Entry { whole: false, ..received(S0, 0, &[5; 3]) });
-    let measured = ledger.measured();
-    assert_eq!((measured.usage.cpu_ns() > 0, measured.received, measured.sent), (true, 3, 3));
+    let cost = ledger.message_cost(false);
+    assert_eq!((cost.cpu_ns > 0, cost.received, cost.sent), (true, 3, 3));
 }
 
 /// A report taken `ns` after the beginning of its second.
