@@ -1,0 +1,131 @@
+"""The account of all cells: equal, equal but for rounding, different, or not to be recomputed.
+
+A cell is given as parts: texts, and numbers with the function that writes them. A cell that no rule has looked at is an
+error, so no cell is passed over."""
+
+import itertools
+
+# A number whose exact value lies between two printed ones is rounded by its last bit, which depends on the order of sums.
+NUDGE = 1e-9
+
+
+def text_of(parts, nudges=itertools.repeat(0)):
+    """The parts as text, with each number changed by this part of itself."""
+    written, nudges = [], iter(nudges)
+    for part in parts:
+        if isinstance(part, tuple):
+            value, show = part
+            part = "-" if value is None else show(value * (1 + next(nudges)))
+        written.append(part)
+    return "".join(written)
+
+
+def is_rounding(published, parts):
+    """Whether numbers next to these give the published text."""
+    numbers = sum(isinstance(part, tuple) for part in parts)
+    if not 0 < numbers <= 6:
+        return False
+    return any(text_of(parts, nudges) == published for nudges in itertools.product((0, -NUDGE, NUDGE), repeat=numbers))
+
+
+class Checked:
+    """A published table beside its recomputation. A row is found by its first cells, the `keys` columns."""
+
+    def __init__(self, ledger, table, name=None, keys=1):
+        self.ledger, self.table, self.keys = ledger, table, keys
+        self.name = name or table.title
+        self.done, self.differ, self.unknown, self.from_json = set(), [], {}, {}
+        self.equal = self.rounded = 0
+        ledger.checks.append(self)
+
+    def cell(self, row, column, *parts):
+        """Compares the cell in this row and column, both as indices, with the recomputed parts."""
+        self.done.add((row, column))
+        published, found = self.table.rows[row][column], text_of(parts)
+        if published == found:
+            self.equal += 1
+        elif is_rounding(published, parts):
+            self.rounded += 1
+        else:
+            self.differ.append((row, column, published, found))
+
+    def cells(self, row, parts_of_columns, first=None):
+        """Compares the cells of a row from the column `first` on; each is a list of parts."""
+        for column, parts in enumerate(parts_of_columns, self.keys if first is None else first):
+            self.cell(row, column, *([parts] if isinstance(parts, (str, tuple)) else parts))
+
+    def cannot(self, reason, column, rows=None):
+        """Counts the cells of a column that cannot be recomputed."""
+        for row in range(len(self.table.rows)) if rows is None else rows:
+            if (row, column) not in self.done:
+                self.done.add((row, column))
+                name = self.table.header[column] or "name"
+                self.unknown.setdefault((name, reason), []).append(row)
+
+    def json_only(self, reason, column, rows=None):
+        """Notes that a column was compared with the folder's JSON, because there is no log of its figure."""
+        number = len(self.table.rows) if rows is None else len(rows)
+        key = (self.table.header[column], reason)
+        self.from_json[key] = self.from_json.get(key, 0) + number
+
+    def fail(self, row, sentence):
+        """Notes a row that cannot be found, or is missing."""
+        self.differ.append((row, None, "", sentence))
+
+    def end(self):
+        """Notes the cells that no rule has looked at."""
+        for row, cells in enumerate(self.table.rows):
+            for column in range(self.keys, len(cells)):
+                if (row, column) not in self.done:
+                    self.differ.append((row, column, cells[column], "(no rule has recomputed this cell)"))
+
+    def lines(self):
+        """The result as lines of text."""
+        unknown = sum(map(len, self.unknown.values()))
+        compared = self.equal + self.rounded + sum(column is not None for _, column, _, _ in self.differ)
+        yield (f"  {compared:5} cells compared, {self.equal:5} equal, {self.rounded} but for rounding, {len(self.differ)} differ"
+               f"{f', {unknown} not to be recomputed' if unknown else ''}: {self.name[:90]}")
+        for row, column, published, found in self.differ:
+            where = self.row_name(row)
+            if column is None:
+                yield f"        DIFFERS {where}: {found}"
+            else:
+                header = self.table.header[column] or f"column {column + 1}"
+                yield f"        DIFFERS {where}, {header}: published `{published}`, recomputed `{found}`"
+        for (column, reason), rows in self.unknown.items():
+            yield f"        not recomputed: {len(rows)} of `{column[:40]}`: {reason}"
+        for (column, reason), number in self.from_json.items():
+            yield f"        from the folder's JSON: {number} of `{column}`: {reason}"
+
+    def row_name(self, row):
+        """The first cells of a row."""
+        if row is None or row >= len(self.table.rows):
+            return "the table"
+        return "row " + " / ".join(self.table.rows[row][: max(1, self.keys)])
+
+
+class Ledger:
+    """All tables of all documents."""
+
+    def __init__(self):
+        self.checks = []
+
+    def print(self, root):
+        """Prints the result of each table, and returns whether all agree."""
+        document = None
+        for check in self.checks:
+            check.end()
+            if check.table.file != document:
+                document = check.table.file
+                print(document.relative_to(root) if document.is_relative_to(root) else document)
+            print(*check.lines(), sep="\n")
+        return not any(check.differ for check in self.checks)
+
+    def total(self):
+        """All cells as a sentence."""
+        equal, rounded, differ = (sum(map(of, self.checks)) for of in (
+            lambda check: check.equal, lambda check: check.rounded, lambda check: len(check.differ)))
+        unknown = sum(len(rows) for check in self.checks for rows in check.unknown.values())
+        json = sum(number for check in self.checks for number in check.from_json.values())
+        return (f"{len(self.checks)} tables: {equal + rounded + differ} cells compared ({json} of them with the folder's JSON "
+                f"only), {equal} equal, {rounded} equal but for rounding, {differ} differ; {unknown} cannot be recomputed")
