@@ -77,13 +77,6 @@ def mib(kib):
     return f"{kib / 1024:.1f} MiB"
 
 
-def percent(value):
-    """A part of the messages: four digits below 0.1 %, else two."""
-    if value == 0:
-        return "0 %"
-    return f"{value:.4f} %" if value < 0.1 else f"{value:.2f} %"
-
-
 def three(value):
     """Three digits, or all of the digits before the point from 100 on."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

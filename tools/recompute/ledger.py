@@ -28,6 +28,11 @@ def is_rounding(published, parts):
     return any(text_of(parts, nudges) == published for nudges in itertools.product((0, -NUDGE, NUDGE), repeat=numbers))
 
 
+def cells_of(by_reason):
+    """The number of cells of all reasons."""
+    return sum(sum(of_columns.values()) for of_columns in by_reason.values())
+
+
 class Checked:
     """A published table beside its recomputation. A row is found by its first cells, the `keys` columns."""
 
@@ -59,14 +64,19 @@ class Checked:
         for row in range(len(self.table.rows)) if rows is None else rows:
             if (row, column) not in self.done:
                 self.done.add((row, column))
-                name = self.table.header[column] or "name"
-                self.unknown.setdefault((name, reason), []).append(row)
+                of_columns = self.unknown.setdefault(reason, {})
+                of_columns[column] = of_columns.get(column, 0) + 1
 
     def json_only(self, reason, column, rows=None):
-        """Notes that a column was compared with the folder's JSON, because there is no log of its figure."""
+        """Notes that a column was compared with the JSON of the folder, or the summary of a log, for lack of raw values."""
         number = len(self.table.rows) if rows is None else len(rows)
-        key = (self.table.header[column], reason)
-        self.from_json[key] = self.from_json.get(key, 0) + number
+        if number:
+            self.from_json.setdefault(reason, {})[column] = number
+
+    def lacks(self, names):
+        """Notes rows that the table should have, by their first cells."""
+        for name in sorted(set(names) - {cells[0] for cells in self.table.rows}):
+            self.fail(None, f"it lacks {name}, which was measured")
 
     def fail(self, row, sentence):
         """Notes a row that cannot be found, or is missing."""
@@ -81,7 +91,7 @@ class Checked:
 
     def lines(self):
         """The result as lines of text."""
-        unknown = sum(map(len, self.unknown.values()))
+        unknown = cells_of(self.unknown)
         compared = self.equal + self.rounded + sum(column is not None for _, column, _, _ in self.differ)
         yield (f"  {compared:5} cells compared, {self.equal:5} equal, {self.rounded} but for rounding, {len(self.differ)} differ"
                f"{f', {unknown} not to be recomputed' if unknown else ''}: {self.name[:90]}")
@@ -92,10 +102,14 @@ class Checked:
             else:
                 header = self.table.header[column] or f"column {column + 1}"
                 yield f"        DIFFERS {where}, {header}: published `{published}`, recomputed `{found}`"
-        for (column, reason), rows in self.unknown.items():
-            yield f"        not recomputed: {len(rows)} of `{column[:40]}`: {reason}"
-        for (column, reason), number in self.from_json.items():
-            yield f"        from the folder's JSON: {number} of `{column}`: {reason}"
+        for reason, of_columns in self.unknown.items():
+            yield f"        not recomputed: {self.columns(of_columns)}: {reason}"
+        for reason, of_columns in self.from_json.items():
+            yield f"        no raw log: {self.columns(of_columns)}: {reason}"
+
+    def columns(self, of_columns):
+        """The names of columns, each with a number of cells."""
+        return ", ".join(f"{number} of `{self.table.header[column] or 'name'}`" for column, number in of_columns.items())
 
     def row_name(self, row):
         """The first cells of a row."""
@@ -125,7 +139,7 @@ class Ledger:
         """All cells as a sentence."""
         equal, rounded, differ = (sum(map(of, self.checks)) for of in (
             lambda check: check.equal, lambda check: check.rounded, lambda check: len(check.differ)))
-        unknown = sum(len(rows) for check in self.checks for rows in check.unknown.values())
-        json = sum(number for check in self.checks for number in check.from_json.values())
-        return (f"{len(self.checks)} tables: {equal + rounded + differ} cells compared ({json} of them with the folder's JSON "
-                f"only), {equal} equal, {rounded} equal but for rounding, {differ} differ; {unknown} cannot be recomputed")
+        unknown, json = (sum(map(of, self.checks)) for of in (
+            lambda check: cells_of(check.unknown), lambda check: cells_of(check.from_json)))
+        return (f"{len(self.checks)} tables: {equal + rounded + differ} cells compared ({json} of them without a raw log, with "
+                f"the JSON of the folder or the summary), {equal} equal, {rounded} equal but for rounding, {differ} differ; {unknown} cannot be recomputed")

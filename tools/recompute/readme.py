@@ -5,6 +5,8 @@ from figures import median
 from tables import markdown
 
 TITLE = "What it costs"
+# The folder that it quotes.
+QUOTED = "versus-block"
 # The names of its rows: contestant, and the middleware's name before its version.
 ROWS = {"Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "Cyclone DDS": "cyclonedds:best", "Fast DDS": "fastdds:best"}
 
@@ -20,7 +22,7 @@ def whole_mib(kib):
 
 
 def check(ledger, file, cases):
-    """Compares the table with the cases of `versus-block`."""
+    """Compares the table with the cases of the folder that it quotes."""
     table = next((table for table in markdown(file) if table.title == TITLE), None)
     if table is None:
         raise ValueError(f"{file} has no table under `{TITLE}`: tools/recompute/readme.py names it")

@@ -4,7 +4,7 @@ import re
 
 from ledger import Checked
 from logs import Run, folder_name, shortfall
-from figures import Ratio, count, mib, time
+from figures import Ratio, mib, time
 from tables import markdown, sentences
 
 METHODS = {'Non-"zero-copy"': "copy", '"zero-copy"': "zero-copy"}

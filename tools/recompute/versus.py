@@ -82,12 +82,11 @@ def check_case(ledger, table, case, of_case):
                 parts += [] if one_base else [f"{base.name}: "]
                 parts += Ratio(getattr(base, figure), getattr(own, figure)).parts()
             check.cell(row, len(cells) + column, *parts)
-    for missing in set(of_case) - {cells[0] for cells in table.rows}:
-        check.fail(None, f"the table lacks {missing}, of which there are logs")
+    check.lacks(of_case)
 
 
 def check_ratios(ledger, table, found):
-    """The table of ratios. The memory is that of the first case of the document."""
+    """The table of ratios. Memory has the ratio of the first case of the document."""
     check = Checked(ledger, table, keys=3)
     first = next(iter(found.values()))
     wanted = {(base.name, name) for name in first for base in bases_of(name, first)}
@@ -108,8 +107,11 @@ def check_ratios(ledger, table, found):
 def check(ledger, file, logs):
     """All tables of a `versus.md`; returns the cases, which the README quotes."""
     tables, found = markdown(file), cases(logs)
-    in_order = {table.title.split(":")[0]: None for table in tables if table.title.split(":")[0] in found}
-    found = {case: found[case] for case in in_order}
+    names = [table.title.split(":")[0] for table in tables]
+    for case in sorted(set(found) - set(names)):
+        Checked(ledger, tables[0]).fail(None, f"the document lacks a table of {case}, of which there are logs")
+    # The order of the document: the ratios of memory belong to its first case.
+    found = {case: found[case] for case in names if case in found}
     for table in tables:
         case = table.title.split(":")[0]
         if case in found:
