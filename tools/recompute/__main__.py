@@ -67,9 +67,9 @@ def main():
                 except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, tarfile.TarError):
                     failures.append(f"{part}:\n{traceback.format_exc()}")
     agree = ledger.print(ROOT)
+    for line in [*ledger.differences(), *(f"FAILED {failure}" for failure in failures)]:
+        print(line)
     print(f"{ledger.total()}; {time.monotonic() - start:.1f} s")
-    for failure in failures:
-        print(f"FAILED {failure}")
     return 0 if agree and not failures and ledger.checks else 1
 
 

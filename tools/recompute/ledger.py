@@ -135,6 +135,13 @@ class Ledger:
             print(*check.lines(), sep="\n")
         return not any(check.differ for check in self.checks)
 
+    def differences(self):
+        """The cells that differ, each with its file, for readers who see only the end of the output."""
+        for check in self.checks:
+            for line in check.lines():
+                if "DIFFERS" in line:
+                    yield f"{check.table.file}: {line.strip()}"
+
     def total(self):
         """All cells as a sentence."""
         equal, rounded, differ = (sum(map(of, self.checks)) for of in (
