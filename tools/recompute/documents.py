@@ -1,5 +1,6 @@
 """The documents of a folder of results, and the rule of each. A table without a rule is an error."""
 
+import matrix
 import readme
 import robots
 import micro
@@ -23,8 +24,21 @@ def of_versus(ledger, folder, logs, front_page):
 
 
 def of_sweep(name):
-    rules = {"zero-copy": sweep.zero_copy, "sizes": sweep.sizes, "types": sweep.types}
-    return lambda ledger, folder, logs, _: rules[name](ledger, folder / f"{name}.md", logs)
+    """A sweep: since 2026-11-24 a row for each run, earlier a form of its own."""
+    earlier = {"zero-copy": sweep.zero_copy, "sizes": sweep.sizes, "types": sweep.types}
+
+    def rule(ledger, folder, logs, _):
+        file = folder / f"{name}.md"
+        tables = markdown(file)
+        of_runs = [table for table in tables if matrix.is_one(table)]
+        for table in of_runs:
+            matrix.check(ledger, table, logs, sweep.Footnotes(file).of)
+        if of_runs or name not in earlier:
+            refuse_others(ledger, [table for table in tables if table not in of_runs])
+        else:
+            earlier[name](ledger, file, logs)
+
+    return rule
 
 
 def of_scale(ledger, folder, logs, _):
@@ -94,7 +108,7 @@ def rule_of(file):
     """The rule of a document, or None of a file that is none."""
     known = {
         "versus.md": of_versus, "scale.txt": of_scale, "peers.md": of_peers, "suites.md": of_suites, "README.md": of_readme,
-        **{f"{name}.md": of_sweep(name) for name in ("zero-copy", "sizes", "types")},
+        **{f"{name}.md": of_sweep(name) for name in ("zero-copy", "sizes", "types", "matrix")},
         **{f"micro-{name}.txt": of_micro(name) for name in ("memory", "throughput", "latency", "recovery")},
     }
     if file.name in known:

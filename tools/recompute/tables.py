@@ -16,7 +16,8 @@ class Table:
 
 def cells(line):
     """The cells of a line between bars, without the marks of bold text."""
-    return [cell.strip().strip("*").strip() for cell in line.strip().strip("|").split("|")]
+    inner = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.replace("\\|", "|").strip().strip("*").strip() for cell in re.split(r"(?<!\\)\|", inner)]
 
 
 def markdown(file):

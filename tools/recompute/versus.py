@@ -1,5 +1,6 @@
-"""The tables of contestants side by side: a table for each case, and the ratios. A base's default is compared with the
-defaults of others and its best with the bests of others; a middleware with one form is compared with both."""
+"""The tables of contestants side by side: a table for each case, and the ratios. Of the base's forms, a contestant is compared
+with the one that has its settings, else a default with defaults and a best with bests; a middleware with one form is compared
+with all of them."""
 
 import re
 
@@ -23,40 +24,55 @@ class Contestant:
         self.cpu = [run.cpu_per_message() for run in self.runs]
         self.rss = [run.peak_kib() for run in self.runs]
 
-    def is_best(self):
-        return self.name.endswith(":best")
+    def form(self):
+        return self.name.removeprefix(self.middleware)
 
-    def figures(self):
-        """The cells from `path` to `lost`: medians of the rounds, and the sum of losses."""
-        runs = self.runs
+    def is_best(self):
+        return self.form().startswith(":best")
+
+    def figures(self, has_unit):
+        """The cells from `path` to `lost`: medians of the rounds, and the sum of losses. Newer tables of megabytes per second
+        have their unit in each cell."""
+        runs, rate = self.runs, bytes_per_second if has_unit else fixed(1)
         paths = {run.path() for run in runs}
         return [
             paths.pop() if len(paths) == 1 else "partly loaned", runs[0].wait(),
             (median(self.latency), time), (median(self.p99), time),
             (median(self.cpu), time), (median(self.rss), mib),
-            (median(run.hz() for run in runs), count), (median(run.mb_per_s() for run in runs), fixed(1)),
+            (median(run.hz() for run in runs), count), (median(run.mb_per_s() for run in runs), rate),
             str(sum(run.lost() for run in runs)),
         ]
 
 
-def cases(folder):
-    """The contestants of each case of the unpacked logs, by their names."""
+def bytes_per_second(value):
+    return f"{value:.2f} MB/s" if value < 10 else f"{value:.0f} MB/s"
+
+
+def cases(folder, names):
+    """The contestants of each case of the unpacked logs, by their names in the order `names`."""
     found = {}
-    for log in sorted(folder.glob("*/*-round1.json")):
-        name = log.name.removesuffix("-round1.json").replace("_", ":", 1)
+    known = {folder_name(name): name for name in names}
+    place = lambda log: (list(known).index(log) if log in known else len(known), log)
+    for log in sorted(folder.glob("*/*-round1.json"), key=lambda log: place(log.name.removesuffix("-round1.json"))):
+        stem = log.name.removesuffix("-round1.json")
+        name = known.get(stem, stem.replace("_", ":", 1))
         found.setdefault(log.parent.name, {})[name] = Contestant(folder, log.parent.name, name)
     return found
 
 
 def bases_of(name, of_case):
     """The forms of the base that a contestant is compared with."""
-    bases = [one for one in of_case.values() if one.middleware == BASE]
-    own = of_case[name]
-    if own.middleware == BASE:
+    own, middlewares = of_case[name], [one.middleware for one in of_case.values()]
+    middleware = BASE if BASE in middlewares else middlewares[0]
+    bases = [one for one in of_case.values() if one.middleware == middleware]
+    if set(middlewares) == {middleware}:
+        return [] if own is bases[0] else bases[:1]
+    if own.middleware == middleware:
         return []
-    if sum(one.middleware == own.middleware for one in of_case.values()) == 1:
+    if middlewares.count(own.middleware) == 1:
         return bases
-    return [base for base in bases if base.is_best() == own.is_best()]
+    alike = [base for base in bases if base.form() == own.form()]
+    return alike or [base for base in bases if base.is_best() == own.is_best()] or bases
 
 
 def check_case(ledger, table, case, of_case):
@@ -65,7 +81,8 @@ def check_case(ledger, table, case, of_case):
     # Some middlewares lack the QoS that was asked for; the base has it.
     first = min(of_case.values(), key=lambda one: one.middleware != BASE).runs
     spec, qos = first[0].spec, first[0].qos()
-    title = f"{case}: {spec['message']}, {spec['message_bytes']} bytes, {spec['rate_hz']} Hz, {qos}; medians of {len(first)} rounds"
+    rounds = "one round" if len(first) == 1 else f"medians of {len(first)} rounds"
+    title = f"{case}: {spec['message']}, {spec['message_bytes']} bytes, {spec['rate_hz']} Hz, {qos}; {rounds}"
     if table.title != title:
         check.fail(None, f"the heading is `{table.title}`, and the logs say `{title}`")
     one_base = None if table.header[-2].startswith("base/") else table.header[-2].split("/")[0]
@@ -74,7 +91,7 @@ def check_case(ledger, table, case, of_case):
             check.fail(row, "there is no log of this contestant")
             continue
         own = of_case[cells[0]]
-        check.cells(row, own.figures())
+        check.cells(row, own.figures("MB/s" in cells[table.column("MB/s")]))
         for column, figure in ((-2, "latency"), (-1, "cpu")):
             parts = []
             for base in bases_of(own.name, of_case):
@@ -106,7 +123,8 @@ def check_ratios(ledger, table, found):
 
 def check(ledger, file, logs):
     """All tables of a `versus.md`; returns the cases, which the README quotes."""
-    tables, found = markdown(file), cases(logs)
+    tables = markdown(file)
+    found = cases(logs, [cells[0] for table in tables if table.title != "Ratios" for cells in table.rows])
     names = [table.title.split(":")[0] for table in tables]
     for case in sorted(set(found) - set(names)):
         Checked(ledger, tables[0]).fail(None, f"the document lacks a table of {case}, of which there are logs")
