@@ -129,6 +129,8 @@ class Ledger:
         document = None
         for check in self.checks:
             check.end()
+            if not check.table.rows and not check.differ:
+                continue
             if check.table.file != document:
                 document = check.table.file
                 print(document.relative_to(root) if document.is_relative_to(root) else document)
@@ -144,9 +146,10 @@ class Ledger:
 
     def total(self):
         """All cells as a sentence."""
+        checks = [check for check in self.checks if check.table.rows]
         equal, rounded, differ = (sum(map(of, self.checks)) for of in (
             lambda check: check.equal, lambda check: check.rounded, lambda check: len(check.differ)))
         unknown, json = (sum(map(of, self.checks)) for of in (
             lambda check: cells_of(check.unknown), lambda check: cells_of(check.from_json)))
-        return (f"{len(self.checks)} tables: {equal + rounded + differ} cells compared ({json} of them without a raw log, with "
+        return (f"{len(checks)} tables: {equal + rounded + differ} cells compared ({json} of them without a raw log, with "
                 f"the JSON of the folder or the summary), {equal} equal, {rounded} equal but for rounding, {differ} differ; {unknown} cannot be recomputed")

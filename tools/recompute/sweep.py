@@ -2,6 +2,7 @@
 
 import re
 
+import notes
 from ledger import Checked
 from logs import Run, folder_name, shortfall
 from figures import Ratio, mib, time
@@ -24,6 +25,11 @@ class Runs:
             self.used |= {log, log.with_name(log.stem + ".failed.json")}
         return self.runs[log]
 
+    def of(self, contestant):
+        """The runs of a contestant that tables have asked for and that have figures."""
+        folder = self.folder / folder_name(contestant)
+        return [run for log, run in self.runs.items() if log.parent == folder and isinstance(run, Run)]
+
     def left(self):
         """The logs that no table has asked for."""
         return sorted(log for log in self.folder.glob("*/*.json") if log not in self.used)
@@ -42,13 +48,13 @@ class Footnotes:
         return f"{kind} [{number}]"
 
 
-def figures_or_shortfall(run, notes, figures):
+def figures_or_shortfall(run, footnotes, figures):
     """The cells of a run; of one without figures the first says why, and the others are empty."""
     width = len(figures)
     if run is None:
         return ["(there is no log)"] + [""] * (width - 1)
     if isinstance(run, tuple):
-        return [notes.cell(run)] + [""] * (width - 1)
+        return [footnotes.cell(run)] + [""] * (width - 1)
     return [figure(run) for figure in figures]
 
 
@@ -58,7 +64,7 @@ CPU = lambda run: (run.cpu_per_message(), time)
 
 def zero_copy(ledger, file, logs):
     """A row for each contestant and method, and the sentences of the ratios of both."""
-    runs, notes = Runs(logs / "zero-copy"), Footnotes(file)
+    runs, footnotes = Runs(logs / "zero-copy"), Footnotes(file)
     figures = [
         P50, lambda run: (run.percentile(99), time), CPU, lambda run: (run.peak_kib(), mib),
         lambda run: str(run.sum("received")), lambda run: str(run.lost()), lambda run: run.path(),
@@ -67,7 +73,7 @@ def zero_copy(ledger, file, logs):
         check = Checked(ledger, table, keys=2)
         for row, (contestant, method, *_) in enumerate(table.rows):
             run = runs.get(contestant, METHODS.get(method, method))
-            check.cells(row, figures_or_shortfall(run, notes, figures))
+            check.cells(row, figures_or_shortfall(run, footnotes, figures))
         for log in runs.left():
             check.fail(None, f"the table lacks {log.parent.name} {log.stem}")
     pattern = r"- (\S+): zero copy / copy: p50 (\S+), CPU/message (\S+)"
@@ -77,11 +83,19 @@ def zero_copy(ledger, file, logs):
         loaned, copied = (runs.get(contestant, name) for name in ("zero-copy", "copy"))
         for column, (_, of) in enumerate((("p50", P50), ("CPU", CPU)), 2):
             check.cell(row, column, *Ratio([of(loaned)[0]], [of(copied)[0]]).parts())
+    check_notes(ledger, file, runs)
+
+
+def check_notes(ledger, file, runs):
+    """The sentences about the runs of each contestant."""
+    runs_of = lambda _, contestant: runs.of(contestant)
+    notes.warnings(ledger, file, runs_of)
+    notes.copies(ledger, file, runs_of)
 
 
 def types(ledger, file, logs):
     """A row for each message; of each contestant the latency and the CPU time."""
-    runs, notes = Runs(logs / "types"), Footnotes(file)
+    runs, footnotes = Runs(logs / "types"), Footnotes(file)
     for table in markdown(file):
         check = Checked(ledger, table)
         contestants = [name.removesuffix(" p50") for name in table.header if name.endswith(" p50")]
@@ -90,21 +104,22 @@ def types(ledger, file, logs):
             size = next((run.spec["message_bytes"] for run in of_row if isinstance(run, Run)), None)
             check.cell(row, 1, str(size))
             for index, run in enumerate(of_row):
-                check.cells(row, figures_or_shortfall(run, notes, [P50, CPU]), 2 + 2 * index)
+                check.cells(row, figures_or_shortfall(run, footnotes, [P50, CPU]), 2 + 2 * index)
         for log in runs.left():
             check.fail(None, f"the table lacks {log.parent.name} {log.stem}")
+    check_notes(ledger, file, runs)
 
 
 def sizes(ledger, file, logs):
     """A table for each contestant, a row for each message; of each way the latency and the messages received. Rows of dashes
     have the sizes of the caches."""
-    runs, notes = Runs(logs / "sizes"), Footnotes(file)
+    runs, footnotes, caches = Runs(logs / "sizes"), Footnotes(file), {}
     for table in markdown(file):
         check = Checked(ledger, table)
         contestant = table.title.split(": ")[0]
         ways = {column: name.replace(", ", "-") for column, name in enumerate(table.header)
                 if name.startswith(("inter-process", "intra-process"))}
-        caches, bytes_at = {}, table.column("bytes")
+        bytes_at = table.column("bytes")
         for row, (message, *_) in enumerate(table.rows):
             of_row = {column: runs.get(contestant, f"{message}-{way}") for column, way in ways.items()}
             measured = [run for run in of_row.values() if isinstance(run, Run)]
@@ -120,11 +135,20 @@ def sizes(ledger, file, logs):
             check.cell(row, bytes_at, str(measured[0].spec["message_bytes"]) if measured else "(there is no log)")
             received = lambda run: str(run.sum("received"))
             for column, run in of_row.items():
-                check.cells(row, figures_or_shortfall(run, notes, [P50, received]), column)
+                check.cells(row, figures_or_shortfall(run, footnotes, [P50, received]), column)
     tables = {folder_name(table.title.split(": ")[0]) for table in markdown(file)}
     for log in runs.left():
         if log.parent.name not in tables or "failed" not in log.name:
             check.fail(None, f"no table has {log.parent.name} {log.stem}")
+    check_notes(ledger, file, runs)
+
+    def points(heading, way):
+        folder, end = runs.folder / folder_name(heading.split(": ")[0]), f"-{way.replace(', ', '-')}-round1.json"
+        measured = [run for log, run in runs.runs.items()
+                    if log.parent == folder and log.name.endswith(end) and isinstance(run, Run)]
+        return [(run.spec["message_bytes"], run.percentile(50)) for run in measured]
+
+    notes.knees(ledger, file, points, caches)
 
 
 def caches_of(run):

@@ -4,6 +4,7 @@ with all of them."""
 
 import re
 
+import notes
 from ledger import Checked
 from logs import Run, folder_name
 from figures import Ratio, count, fixed, median, mib, time
@@ -138,4 +139,7 @@ def check(ledger, file, logs):
             check_ratios(ledger, table, found)
         else:
             Checked(ledger, table).fail(None, "there are no logs of this case")
+    runs_of = lambda heading, contestant: found[heading.split(":")[0]][contestant].runs
+    notes.warnings(ledger, file, runs_of)
+    notes.copies(ledger, file, runs_of)
     return found
