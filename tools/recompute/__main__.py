@@ -19,13 +19,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Each log is a large tree of lists without cycles, which the collector would walk again and again.
 gc.disable()
 HELP = """\
-Recomputes every cell of the tables in FOLDER (all folders of results/ and the table of README.md without one) from the raw
-logs in logs.tar.xz, by code of its own, and compares it with the printed cell to its last digit. It prints for each table
-the cells that are equal, equal but for rounding, different, and not to be recomputed, with the reason. Sentences under a
-table are compared, too, where they have ratios, knees, copies or numbers of warnings; other text is not.
+Recomputes every cell of the tables in FOLDER (all folders of results/ and the table of README.md without one) from the
+raw logs in logs.tar.xz, by code of its own, and compares it with the printed cell to its last digit. It prints for each
+table the cells that are equal, equal but for rounding, different, and not to be recomputed, with the reason. Sentences
+under a table are compared, too, where they have ratios, knees, copies or numbers of warnings; other text is not.
 
-"CPU/message" is the CPU time of the measured seconds by the messages received within them, as in the published tables: a
-middleware that receives a backlog after them has up to 23 % more than by all of its messages.
+"CPU/message" of builds before 2026-11-25 is the CPU time of the measured seconds by the messages received within them,
+as in the published tables: a middleware that receives a backlog after them has up to 23 % more than by all messages.
 
 exit code: 0 all cells agree, 1 a cell differs or a table has no rule, 2 wrong usage"""
 

@@ -121,8 +121,8 @@ def rule_of(file):
 
 
 def rules(folder):
-    """The documents of a folder and the folders in it, each with its folder and its rule: a function of the ledger, the folder,
-    its unpacked logs, and the README.md that quotes it or None."""
+    """The documents of a folder and the folders in it, each with its folder and its rule: a function of the ledger,
+    the folder, its unpacked logs, and the README.md that quotes it or None."""
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.suffix in (".md", ".txt") and (rule := rule_of(file)):
             yield file.parent, rule

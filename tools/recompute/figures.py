@@ -10,7 +10,8 @@ def median(values):
 
 
 def interval(values):
-    """Ends that hold the true median with 95 % or more, and the probability that they do (sign test): two of the values."""
+    """Ends that hold the true median with 95 % or more, and the probability that they do (sign test): two of the
+    values."""
     values = sorted(values)
     n = len(values)
     below, ways, found = 0.0, 1, (values[0], values[-1], 1 - 2 * 0.5**n)

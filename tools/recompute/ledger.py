@@ -5,7 +5,7 @@ error, so no cell is passed over."""
 
 import itertools
 
-# A number whose exact value lies between two printed ones is rounded by its last bit, which depends on the order of sums.
+# A number halfway between two printed ones is rounded by its last bit, which depends on the order of sums.
 NUDGE = 1e-9
 
 
@@ -68,7 +68,8 @@ class Checked:
                 of_columns[column] = of_columns.get(column, 0) + 1
 
     def json_only(self, reason, column, rows=None):
-        """Notes that a column was compared with the JSON of the folder, or the summary of a log, for lack of raw values."""
+        """Notes that a column was compared with the JSON of the folder, or the summary of a log, for lack of raw
+        values."""
         number = len(self.table.rows) if rows is None else len(rows)
         if number:
             self.from_json.setdefault(reason, {})[column] = number
@@ -151,5 +152,6 @@ class Ledger:
             lambda check: check.equal, lambda check: check.rounded, lambda check: len(check.differ)))
         unknown, json = (sum(map(of, self.checks)) for of in (
             lambda check: cells_of(check.unknown), lambda check: cells_of(check.from_json)))
-        return (f"{len(checks)} tables: {equal + rounded + differ} cells compared ({json} of them without a raw log, with "
-                f"the JSON of the folder or the summary), {equal} equal, {rounded} equal but for rounding, {differ} differ; {unknown} cannot be recomputed")
+        return (f"{len(checks)} tables: {equal + rounded + differ} cells compared ({json} of them without a raw log, "
+                f"with the JSON of the folder or the summary), {equal} equal, {rounded} equal but for rounding, "
+                f"{differ} differ; {unknown} cannot be recomputed")

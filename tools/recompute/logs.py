@@ -4,9 +4,9 @@ import json
 import math
 import re
 
-# Builds before this moment (2026-11-25 00:47 UTC) divide the CPU time of the measured seconds by the messages received within
-# them. A middleware with a backlog receives more after them, which this does not count: it has up to 23 % too much. Later
-# builds count both until the last message.
+# Builds before this moment (2026-11-25 00:47 UTC) divide the CPU time of the measured seconds by the messages received
+# within them. A middleware with a backlog receives more after them, which this does not count: it has up to 23 % too
+# much. Later builds count both until the last message.
 DRAINED_SINCE_MS = 1_795_567_620_000
 
 
@@ -63,7 +63,8 @@ class Run:
         return sum(row["total"][side][field] for row in self.rows)
 
     def measured(self):
-        """The rows of the measured seconds. The last row of a run may lie behind them: it waits for missing messages."""
+        """The rows of the measured seconds. The last row of a run may lie behind them: it waits for missing
+        messages."""
         found, length_s = [], 0.0
         for row in self.rows:
             if length_s >= self.summary["measured_s"] - 1e-6:

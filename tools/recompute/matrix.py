@@ -1,5 +1,5 @@
-"""The tables of sweeps with a row for each run: contestant, the options that differ, and figures, which are medians of rounds
-and sums of losses. A row is found by the values of its options in the logs, not by the names of logs."""
+"""The tables of sweeps with a row for each run: contestant, the options that differ, and figures, which are medians
+of rounds and sums of losses. A row is found by the values of its options in the logs, not by the names of logs."""
 
 import json
 import re

@@ -1,5 +1,5 @@
-"""The sentences under the tables that have figures: the warnings of runs, the copies in place of loans, and the knees of
-latency over size."""
+"""The sentences under the tables that have figures: the warnings of runs, the copies in place of loans, and the knees
+of latency over size."""
 
 import math
 import re
@@ -82,8 +82,9 @@ def squares(columns, values):
 
 
 def knee(points):
-    """The place from which latency grows faster and the powers before and after it: of two lines that meet, on logarithmic
-    axes. None if one line explains the points as well by Akaike's criterion with its correction for few points."""
+    """The place from which latency grows faster and the powers before and after it: of two lines that meet, on
+    logarithmic axes. None if one line explains the points as well by Akaike's criterion with its correction for few
+    points."""
     points = sorted((math.log(x), math.log(y)) for x, y in points)
     x, y = ([point[axis] for point in points] for axis in (0, 1))
     n, ones = len(points), [1.0] * len(points)

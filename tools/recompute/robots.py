@@ -1,5 +1,5 @@
-"""The tables of robots' topologies: the README's, and those that each run printed. A log has cells for all subscriptions
-together; the figures of each subscription and publisher come from its summary."""
+"""The tables of robots' topologies: the README's, and those that each run printed. A log has cells for all
+subscriptions together; the figures of each subscription and publisher come from its summary."""
 
 import re
 

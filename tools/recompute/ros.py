@@ -1,4 +1,5 @@
-"""The tables of ROS 2 programs over several RMWs: each cell is the median of the rounds, with the least and the largest."""
+"""The tables of ROS 2 programs over several RMWs: each cell is the median of the rounds, with the least and the
+largest."""
 
 import json
 import re
@@ -126,7 +127,8 @@ def apex(ledger, table, folder, best):
 
 
 def ratios(ledger, file, best):
-    """The sentences: Gantry's best row beside the best of the others, by the medians; and the ratios of their rounds."""
+    """The sentences: Gantry's best row beside the best of the others, by the medians; and the ratios of their
+    rounds."""
     pattern = r"(Latency|CPU time): (.*) takes (.*) × that of the best other, (.*)\."
     table = sentences(file, pattern, "Gantry beside the best other, under the tables", ["figure", "Gantry", "ratio", "other"])
     check = Checked(ledger, table, keys=2)

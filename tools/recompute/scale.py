@@ -1,5 +1,5 @@
-"""The tables of `perf_test scale`. Their logs are not published: the figures of each point come from the folder's JSON, and
-what follows from several of them (rates, estimates, errors) is computed."""
+"""The tables of `perf_test scale`. Their logs are not published: the figures of each point come from the folder's
+JSON, and what follows from several of them (rates, estimates, errors) is computed."""
 
 import json
 import re

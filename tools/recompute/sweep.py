@@ -111,8 +111,8 @@ def types(ledger, file, logs):
 
 
 def sizes(ledger, file, logs):
-    """A table for each contestant, a row for each message; of each way the latency and the messages received. Rows of dashes
-    have the sizes of the caches."""
+    """A table for each contestant, a row for each message; of each way the latency and the messages received. Rows of
+    dashes have the sizes of the caches."""
     runs, footnotes, caches = Runs(logs / "sizes"), Footnotes(file), {}
     for table in markdown(file):
         check = Checked(ledger, table)

@@ -49,7 +49,8 @@ def barred(file, is_rule, title_pattern):
 
 
 def aligned(file, first):
-    """The tables whose header begins with the word `first`, of lines that are indented and have no empty line between."""
+    """The tables whose header begins with the word `first`, of lines that are indented and have no empty line
+    between."""
     found, table = [], None
     for line in file.read_text().splitlines():
         words = re.split(r"\s{2,}", line.strip())
@@ -64,7 +65,8 @@ def aligned(file, first):
 
 
 def sentences(file, pattern, title, header):
-    """Lines of a document as a table: the groups of each line that the pattern matches, with its heading before them."""
+    """Lines of a document as a table: the groups of each line that the pattern matches, with its heading before
+    them."""
     table, heading = Table(file, title, ["under", *header]), ""
     for line in file.read_text().splitlines():
         if line.startswith("#"):

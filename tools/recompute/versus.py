@@ -1,6 +1,6 @@
-"""The tables of contestants side by side: a table for each case, and the ratios. Of the base's forms, a contestant is compared
-with the one that has its settings, else a default with defaults and a best with bests; a middleware with one form is compared
-with all of them."""
+"""The tables of contestants side by side: a table for each case, and the ratios. Of the base's forms, a contestant is
+compared with the one that has its settings, else a default with defaults and a best with bests; a middleware with one
+form is compared with all of them."""
 
 import re
 
@@ -32,8 +32,8 @@ class Contestant:
         return self.form().startswith(":best")
 
     def figures(self, has_unit):
-        """The cells from `path` to `lost`: medians of the rounds, and the sum of losses. Newer tables of megabytes per second
-        have their unit in each cell."""
+        """The cells from `path` to `lost`: medians of the rounds, and the sum of losses. Newer tables of megabytes
+        per second have their unit in each cell."""
         runs, rate = self.runs, bytes_per_second if has_unit else fixed(1)
         paths = {run.path() for run in runs}
         return [
