@@ -1,0 +1,43 @@
+"""The table "What it costs" of README.md, which quotes the table of contestants that block."""
+
+from ledger import Checked
+from figures import median
+from tables import markdown
+
+TITLE = "What it costs"
+# The folder that it quotes.
+QUOTED = "versus-block"
+# The names of its rows: contestant, and the middleware's name before its version.
+ROWS = {"Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "Cyclone DDS": "cyclonedds:best", "Fast DDS": "fastdds:best"}
+
+
+def micros(ns):
+    """A time in µs, below ten with a digit after the point."""
+    us = ns / 1e3
+    return f"{us:.1f} µs" if us < 9.95 else f"{us:.0f} µs"
+
+
+def whole_mib(kib):
+    return f"{kib / 1024:.0f} MiB"
+
+
+def check(ledger, file, cases):
+    """Compares the table with the cases of the folder that it quotes."""
+    table = next((table for table in markdown(file) if table.title == TITLE), None)
+    if table is None:
+        raise ValueError(f"{file} has no table under `{TITLE}`: tools/recompute/readme.py names it")
+    check = Checked(ledger, table)
+    large, small = cases["4MB"], cases["256B"]
+    for row, (name, *_) in enumerate(table.rows):
+        known = next((known for known in ROWS if name.startswith(known)), None)
+        if known is None:
+            check.fail(row, "tools/recompute/readme.py does not name the contestant of this row")
+            continue
+        at, of_small = large[ROWS[known]], small[ROWS[known]]
+        version = (name.removeprefix(known).split() or [""])[0]
+        if not at.runs[0].spec["middleware_version"].startswith(version):
+            check.fail(row, f"the version is {at.runs[0].spec['middleware_version']}")
+        check.cells(row, [
+            (median(at.latency), micros), (median(at.p99), micros), (median(at.cpu), micros), (median(at.rss), whole_mib),
+            (median(of_small.latency), micros), (median(of_small.p99), micros),
+        ])
