@@ -1,4 +1,4 @@
-//! Plans: what a CREATE asks for, in Gantry's words, with everything that it refers to found.
+//! Plans: the content of a CREATE in Gantry's words. All objects that the CREATE refers to are found.
 
 use super::{
     names::{TopicName, node_name, service_name, type_name},
@@ -14,7 +14,7 @@ use gantry_xrce::wire::{
 };
 use std::borrow::Cow;
 
-/// The description of an object. Two objects with equal ones can stand for each other.
+/// The description of an object. Objects with equal descriptions can stand for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
     Participant { domain_id: u32, namespace: String, name: String },
@@ -47,7 +47,7 @@ pub trait KnownObjects {
 }
 
 impl Plan {
-    /// The plan of a CREATE, and the object that it belongs to.
+    /// The plan of a CREATE, and the object that the new object belongs to.
     pub fn new(
         create: &Create<'_>,
         objects: &dyn KnownObjects,
@@ -133,8 +133,7 @@ impl Plan {
     }
 }
 
-/// The name of a participant, which is all that it has. The name of a profile is used in its place: the agent has
-/// no profiles.
+/// The name of a participant, its only property. The name of a profile is used in its place: the agent has no profiles.
 fn participant_name<'a>(representation: &Representation<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     match *representation {
         Representation::Binary(Described::Participant(participant)) => Ok(participant.name.map(Cow::Borrowed)),
@@ -238,7 +237,7 @@ impl Site<'_> {
         }
     }
 
-    /// The type that the servers of a service have, by the same rule as [`Self::type_in_graph`].
+    /// The type that the servers of a service have, by the rule of [`Self::type_in_graph`].
     fn service_in_graph(&self, name: &str, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
         let node = self.objects.node(self.owner)?;
         only(node.service_types(name).ok()?, |found| {

@@ -1,5 +1,5 @@
-//! Storms: messages that cost the agent much, beside a witness that writes at 50 Hz and a client that pings. Both keep
-//! their sessions, and wait for nothing for long.
+//! Storms: messages that cost the agent much, beside a witness that writes at 50 Hz and a client that pings. The
+//! witness and the client keep their sessions, and no message waits long.
 
 use crate::{
     sessions::create_client,
@@ -32,8 +32,8 @@ test_support::tests!(
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 const PERIOD: Duration = Duration::from_millis(20);
 const DURATION: Duration = Duration::from_secs(5);
-/// The longest time without a sample or an answer: far more than a busy machine takes, and far less than the minute and
-/// the 31 s for which one message could stop an agent.
+/// The longest time without a sample or an answer. It is far more than a busy machine takes, and far less than the
+/// minute and the 31 s for which one message could once stop an agent.
 pub const LONGEST_GAP: Duration = Duration::from_secs(5);
 
 /// An agent whose clients choose their domains.
@@ -56,7 +56,7 @@ fn creations(objects: impl IntoIterator<Item = (Flags, ObjectId, Object<'static>
     memory
 }
 
-/// A message that replaces a participant again and again, each time by one of another domain.
+/// A message that replaces a participant again and again, each time in another domain.
 pub fn storm(count: u16) -> Vec<u8> {
     creations((0..count).map(|number| {
         let entity = Entity::Participant(Participant::default());
@@ -94,7 +94,7 @@ fn endpoints(kind: ObjectKind, count: u16) -> Vec<u8> {
     creations(first.into_iter().chain(endpoints).map(|(id, object)| (Flags::REPLACE, id, object)))
 }
 
-/// Messages of as many creations as a transport carries in one.
+/// A message with as many creations as a transport carries.
 fn storms(count: u16) -> [Vec<u8>; 4] {
     let endpoints = |kind| endpoints(kind, count * 3 / 5); // a creation is longer
     [storm(count), endpoints(ObjectKind::DATA_WRITER), endpoints(ObjectKind::DATA_READER), references(count * 3 / 5)]
@@ -114,7 +114,7 @@ fn ping(wire: &mut impl Wire) -> Duration {
     began.elapsed()
 }
 
-/// The witness writes for some seconds while `storm` runs again and again, with the number of its run, and another
+/// The witness writes for some seconds. Meanwhile `storm` runs again and again, with the number of its run, and another
 /// client pings.
 fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm: impl FnMut(usize) + Send) {
     let mut subscription = host().create_subscription::<UInt32>("/amid_storms", Qos::default()).unwrap();
@@ -144,7 +144,7 @@ fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm
             }
             longest_gap = longest_gap.max(last.elapsed());
         }));
-        is_over.store(true, Relaxed); // after a panic, too: else the scope would not end
+        is_over.store(true, Relaxed); // also after a panic: otherwise the scope would not end
         result.unwrap_or_else(|panic| resume_unwind(panic));
         pings.join().unwrap().unwrap_or_default()
     });
@@ -195,7 +195,7 @@ fn storms_over_tcp_leave_others_their_data() {
         ally.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
         ally.send(&create_client(SessionId::CLIENT, KEY, &[]));
         hostile.receive(PERIOD);
-        // The session goes on at the connection that has it.
+        // The session continues at the connection that has it.
         hostile.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
         ally.receive(Duration::ZERO);
     });
