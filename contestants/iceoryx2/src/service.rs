@@ -18,7 +18,7 @@ pub type Wakeups = event::PortFactory<ipc::Service>;
 const KEEP_ALL_BUFFER: usize = 64;
 /// The alignment of a struct that begins with time and id, bytes.
 const ALIGNMENT: usize = 8;
-/// The limits of iceoryx2's services by default, which hold for programs that are not in the plan.
+/// iceoryx2's default limits of services. Programs outside of the plan have these limits.
 const DEFAULT_PUBLISHERS: u32 = 2;
 const DEFAULT_SUBSCRIPTIONS: u32 = 8;
 /// The same of events, of notifiers and of listeners.

@@ -29,7 +29,7 @@ pub struct UdpSubscription {
     message_bytes: usize,
     /// The message of each publisher that comes.
     messages: Vec<Assembly>,
-    /// The one that the last datagram belonged to: the next one is expected to continue it.
+    /// The message that the last datagram belonged to: the next datagram probably continues it.
     current: usize,
     /// The beginning of the copy is marked.
     marks: bool,
@@ -42,9 +42,10 @@ struct Assembly {
     source: Option<Id>,
     sequence: u64,
     filled: usize,
-    /// The time before its first fragment was received, if it is marked.
+    /// The time before the first fragment was received, if phases are marked.
     in_hand_ns: Option<i64>,
-    /// Larger than the message by a fragment, so that one of another message fits behind the last byte that has come.
+    /// The buffer is larger than the message by a fragment, so that a fragment of another message fits behind the last
+    /// byte that has come.
     bytes: Vec<u8>,
 }
 
@@ -113,14 +114,14 @@ impl UdpSubscription {
     /// The index of the message of a publisher.
     fn assembly_of(&mut self, source: Id) -> usize {
         let is_of = |message: &Assembly| message.source.is_none_or(|of| of == source);
-        // The first one begins without a source and is set before another is added.
+        // The first message begins without a source; the source is set before another message is added.
         self.messages.iter().position(is_of).unwrap_or_else(|| {
             self.messages.push(Assembly::new(self.message_bytes));
             self.messages.len() - 1
         })
     }
 
-    /// Moves a fragment to the place where it belongs, from where another one was expected.
+    /// Moves a fragment from the expected position to the position where it belongs.
     fn relocate(&mut self, (from, at): (usize, usize), index: usize, bytes: usize) {
         let to = self.messages[index].filled;
         if from == index {

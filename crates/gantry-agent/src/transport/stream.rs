@@ -56,7 +56,7 @@ impl Stream {
         Self::of_packets(line, usize::MAX)
     }
 
-    /// A stream of packets over a descriptor that does not block. Each packet is padded to this size when it is sent.
+    /// A stream of packets over a descriptor that does not block. Each packet that is sent has this size.
     pub fn of_packets(line: OwnedFd, packet_bytes: usize) -> io::Result<Stream> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Stream { line, packet_bytes, wake, state: Mutex::default() })
