@@ -1,9 +1,9 @@
 //! A node between two topics that builds its output in shared memory from its input in shared memory. Run it with
 //! `cargo run --release -p gantry --example ground_filter`, beside the example `lidar`.
 //!
-//! It takes the point clouds on `/points` and publishes the points above the ground on `/points_above_ground`. The
-//! length of a cloud must be known when it is loaned, so a first pass counts the points and a second one writes them,
-//! with no copy in between. The input may have any fields, as long as z is among them.
+//! The node takes the point clouds on `/points` and publishes the points above the ground on `/points_above_ground`.
+//! The length of a cloud must be known when it is loaned, so a first pass counts the points and a second one writes
+//! them, with no copy in between. The input may have any fields, as long as z is among them.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

@@ -248,6 +248,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "the generated code takes Miri more than ten minutes")]
     fn shapes_of_deeply_nested_messages_are_found_at_once() {
         let files: Vec<(String, String)> = (0..60)
             .map(|level| {

@@ -20,7 +20,7 @@ const DEFAULT_MAX_BYTES: usize = 64 << 20;
 /// topic has several publishers; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run
 /// first. The queue is bounded.
 ///
-/// It runs one callback after the other on the thread that spins it, or several at once
+/// The executor runs one callback after the other on the thread that spins it, or several at once
 /// ([`with_threads`](EventsExecutor::with_threads)).
 pub struct EventsExecutor {
     queue: EventQueue,

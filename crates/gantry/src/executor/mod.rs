@@ -66,18 +66,19 @@ pub trait Executor: ExecutorSteps {
     /// groups that another executor has.
     ///
     /// # Errors
-    /// The node is in an executor already, or of another domain than this executor's nodes; no waiter could be set up.
+    /// The node is in an executor already, or in another domain than this executor's nodes; no waiter could be set up.
     fn add_node(&mut self, node: &Node) -> Result<()> {
         self.ready_queue().add(Member::Node(node.clone()), None)
     }
 
-    /// Removes a node; does nothing if the node is not in this executor. Groups that were added by themselves stay.
+    /// Removes a node; does nothing if the node is not in this executor. Groups that were added without their node
+    /// stay.
     fn remove_node(&mut self, node: &Node) {
         self.ready_queue().remove(&Member::Node(node.clone()));
     }
 
-    /// Adds a callback group by itself: the executor runs its callbacks, including those that are added later. So the
-    /// groups of one node can be in several executors, each on a thread of its own.
+    /// Adds a callback group without its node: the executor runs its callbacks, including those that are added later.
+    /// So the groups of one node can be in several executors, each on a thread of its own.
     ///
     /// # Errors
     /// As [`Executor::add_node`]; the group is in another executor with its node.
@@ -85,8 +86,8 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().add(Member::Group(group.clone()), None)
     }
 
-    /// Removes a callback group that was added by itself; does nothing if there is none. The executor of its node runs
-    /// it from then on.
+    /// Removes a callback group that was added without its node; does nothing if there is none. The executor of its
+    /// node runs it from then on.
     fn remove_callback_group(&mut self, group: &CallbackGroup) {
         self.ready_queue().remove(&Member::Group(group.clone()));
     }

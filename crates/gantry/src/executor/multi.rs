@@ -34,7 +34,7 @@ impl MultiThreadedExecutor {
         MultiThreadedExecutor::default()
     }
 
-    /// An executor with that many threads (at least 1), the calling one included.
+    /// An executor with this number of threads (at least 1), including the calling thread.
     #[must_use]
     pub fn with_threads(threads: usize) -> MultiThreadedExecutor {
         MultiThreadedExecutor { threads: threads.max(1), lanes: Lanes::default() }

@@ -25,7 +25,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// Stays inside for a while, in which other callbacks have a chance to come.
+    /// Stays in the callback for a while, so that other callbacks have a chance to run meanwhile.
     fn stay(&self) {
         self.most.fetch_max(self.count.fetch_add(1, SeqCst) + 1, SeqCst);
         (0..20).for_each(|_| std::thread::yield_now());
@@ -135,7 +135,7 @@ fn exclusive_groups_run_beside_each_other(case: &Case) {
     });
 }
 
-/// Callbacks that wait for each other come together in a spin with a condition, too.
+/// Callbacks that wait for each other also meet in a spin with a condition.
 fn a_spin_until_uses_all_threads(case: &Case) {
     let parties = if case.kind.has_threads() || case.kind == Kind::CallbackIsolated { NAMES.len() } else { 1 };
     let (mut executor, node, meeting, (sender, told)) =
