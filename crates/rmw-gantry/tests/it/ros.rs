@@ -223,8 +223,8 @@ fn member(name: &'static CStr, type_id_: u8, offset_: u32) -> MessageMember {
     }
 }
 
-/// Keeps a part of a type support for the life of the process. AddressSanitizer finds it by the list, so that it is no
-/// leak.
+/// Keeps a part of a type support for the life of the process. The list makes it reachable, so that it is no leak for
+/// AddressSanitizer.
 fn keep<T>(part: T) -> &'static T {
     static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
     let part = Box::leak(Box::new(part));
@@ -270,12 +270,12 @@ fn message_type<const N: usize>(
     })
 }
 
-/// The type support of a service that is asked by a [`Point`], and answers by one; it stays for ever.
+/// The type support of a service whose requests and responses are each a [`Point`]; it stays for ever.
 pub fn ask_type() -> *const rosidl_service_type_support_t {
     service_type(c"Ask", point_type())
 }
 
-/// Likewise for a service that is asked by a [`Point`], and answers by [`Bytes`].
+/// The type support of a service whose requests are a [`Point`], and whose responses are [`Bytes`].
 pub fn load_type() -> *const rosidl_service_type_support_t {
     service_type(c"Load", bytes_type())
 }
