@@ -1,4 +1,4 @@
-//! Messages that are none of their type, as a program that breaks the protocol publishes them.
+//! Messages that are not of their type, from a program that breaks the protocol.
 
 use crate::ros::*;
 use gantry::{Node, Qos, ServiceTypeDescription, TypeDescription};

@@ -33,7 +33,7 @@ fn client(node: &Node, service_name: &str) -> GenericClient {
     client
 }
 
-/// Asks, and lets the server answer with those bytes, of which the first is the number.
+/// Sends a request, and lets the server answer with these bytes, of which the first becomes the number.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn answer(client: &mut GenericClient, service: *const rmw_service_t, bytes: &mut [u8], number: u8) {
     client.send_request_copy(&[0; 16]).unwrap();
@@ -63,7 +63,7 @@ fn a_client_that_takes_no_responses_ends_no_server() {
     outlast_an_idle_client(c"/load", 48_000_000);
 }
 
-/// Docker's shared memory is as small as this file system, in which a map has room once: here are twelve responses.
+/// The file system is as small as Docker's shared memory: it has room for one map, or for twelve of these responses.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn in_a_full_file_system_a_client_that_takes_no_responses_ends_no_server() {
     let directory = tempfile::tempdir().unwrap();
@@ -82,7 +82,7 @@ pub fn answer_in_a_small_file_system() {
     say("lost and counted");
 }
 
-/// Answers a client that takes nothing by more than there is memory for, then another client.
+/// Answers a client that takes nothing with more responses than the memory can hold, then answers another client.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn outlast_an_idle_client(service_name: &CStr, response_bytes: usize) {
     let ros = Ros::new();
@@ -94,13 +94,13 @@ fn outlast_an_idle_client(service_name: &CStr, response_bytes: usize) {
     let mut bytes = vec![0; response_bytes];
     const SENT: u8 = 25;
     (1..=SENT).for_each(|number| answer(&mut idle, service, &mut bytes, number));
-    // The oldest are lost for the newest, and the client counts them.
+    // The oldest responses are lost for the newest, and the client counts them.
     let held = take_all(&mut idle);
     let numbers: Vec<u8> = held.iter().map(|response| response.bytes()[4]).collect();
     assert!((1..SENT.into()).contains(&numbers.len()), "{numbers:?}");
     assert_eq!(numbers, (SENT + 1 - numbers.len() as u8..=SENT).collect::<Vec<_>>());
     assert_eq!(usize::try_from(idle.received().unwrap()).unwrap(), SENT.into(), "the lost ones were counted");
-    // Those that the client holds leave no room for the next ones, which are lost.
+    // The responses that the client holds leave no room for the next ones, which are lost.
     (26..=30).for_each(|number| answer(&mut idle, service, &mut bytes, number));
     let more = take_all(&mut idle);
     assert!(more.len() < 5, "{} more", more.len());

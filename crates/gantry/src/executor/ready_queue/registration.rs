@@ -88,7 +88,7 @@ impl ReadyQueue {
     }
 
     pub(super) fn is_outdated(&self) -> bool {
-        // This stands outside of the condition, because the condition compares the versions and may not change them.
+        // The call stands before the condition, which might skip it: the flag must be taken together with the versions.
         let are_nodes_changed = self.signal.take_nodes_changed();
         self.members_version != self.members.version()
             || are_nodes_changed
