@@ -67,7 +67,7 @@ fn prefix(baseline: &str) -> String {
 
 impl Topic {
     /// The topic of an endpoint. Only endpoints with the same size and quality of service share it.
-    pub fn of(baseline: &str, spec: &RunSpec, plan: &EndpointPlan) -> Topic {
+    pub fn new(baseline: &str, spec: &RunSpec, plan: &EndpointPlan) -> Topic {
         let mut hash = DefaultHasher::new();
         (spec.domain_id, &plan.topic, plan.message.bytes, plan.qos.to_string()).hash(&mut hash);
         Topic(format!("{}{:016x}.", prefix(baseline), hash.finish()))

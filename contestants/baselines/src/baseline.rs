@@ -184,7 +184,7 @@ impl Session for BaselineSession {
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        let topic = Topic::of(self.name, spec, plan);
+        let topic = Topic::new(self.name, spec, plan);
         Ok(match self.transport {
             Transport::Ring { complete } => Box::new(RingPublisher::new(topic, spec, plan, complete)?),
             Transport::Stream(kind) => Box::new(StreamPublisher::new(kind, topic, plan)),
@@ -193,7 +193,7 @@ impl Session for BaselineSession {
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
-        let topic = Topic::of(self.name, spec, plan);
+        let topic = Topic::new(self.name, spec, plan);
         Ok(Delivery::Pull(match self.transport {
             Transport::Ring { .. } => Box::new(RingSubscription::new(topic, spec, plan)?),
             Transport::Stream(kind) => Box::new(StreamSubscription::new(kind, topic, spec, plan)?),

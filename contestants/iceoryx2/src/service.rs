@@ -34,7 +34,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(spec: &RunSpec) -> Limits {
+    fn new(spec: &RunSpec) -> Limits {
         let publishers = spec.publishers.max(spec.expected_publishers);
         let subscriptions = spec.subscriptions.max(spec.expected_subscriptions);
         Limits { publishers, subscriptions, nodes: DEFAULT_NODES.max(publishers + subscriptions + 1) }
@@ -53,7 +53,7 @@ pub fn open(
     let topic = format!("{}{}", spec.domain_id, plan.topic);
     let name = ServiceName::new(&topic).map_err(|error| failed("name a service", &topic, error))?;
     let alignment = Alignment::new(ALIGNMENT).ok_or("an alignment must be a power of two")?;
-    let (limits, depth) = (Limits::of(spec), plan.qos.depth as usize);
+    let (limits, depth) = (Limits::new(spec), plan.qos.depth as usize);
     let (buffer, is_bounded) = match plan.qos.history {
         History::KeepLast => (depth, true),
         History::KeepAll => (KEEP_ALL_BUFFER, false),

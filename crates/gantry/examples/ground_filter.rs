@@ -63,7 +63,7 @@ fn filter(
     publisher: &mut Publisher<PointCloud2>,
     ground_m: f32,
 ) -> Result<usize, Box<dyn Error>> {
-    let layout = PointLayout::of(cloud)?;
+    let layout = PointLayout::from_cloud(cloud)?;
     let is_above = |point: &&[u8]| layout.z_m(point) > ground_m;
     let points = layout.points(cloud).filter(is_above).count();
 
@@ -103,7 +103,7 @@ struct PointLayout {
 
 impl PointLayout {
     /// The layout that the cloud states, if its data are long enough.
-    fn of(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
+    fn from_cloud(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
         let z = cloud.fields().find(|field| field.name() == "z").ok_or("a cloud has no field z")?;
         if z.datatype() != PointField::FLOAT32 || cloud.is_bigendian() {
             return Err("z of a cloud is no little-endian FLOAT32, the only kind that this example reads".into());

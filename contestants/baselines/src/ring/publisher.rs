@@ -42,7 +42,7 @@ impl RingPublisher {
     /// # Errors
     /// A sentence: no shared memory.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan, rings: bool) -> Result<RingPublisher, String> {
-        let (id, layout) = (new_id(), Layout::of(plan));
+        let (id, layout) = (new_id(), Layout::new(plan));
         let file = OwnFile::create(&topic.announced(Side::Publisher, id, 0), layout.bytes())?;
         Ok(RingPublisher {
             topic,

@@ -49,7 +49,7 @@ impl RingSubscription {
         Ok(RingSubscription {
             topic,
             id,
-            layout: Layout::of(plan),
+            layout: Layout::new(plan),
             bell: Bell::new(file.file())?,
             publishers: Vec::new(),
             next: 0,

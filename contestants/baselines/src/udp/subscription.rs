@@ -90,7 +90,7 @@ impl UdpSubscription {
             Err(Errno::AGAIN | Errno::INTR) => return Ok((false, false)),
             Err(error) => return Err(format!("cannot receive a datagram: {error}")),
         };
-        let header = Header::of(header);
+        let header = Header::from_bytes(header);
         let index = self.assembly_of(header.source);
         let from = std::mem::replace(&mut self.current, index);
         if !self.messages[index].continues(header) || self.messages[index].filled + bytes > self.message_bytes {
@@ -187,7 +187,7 @@ mod tests {
     fn a_message_without_one_of_its_fragments_is_left_and_the_next_one_begins() {
         let mut message = Assembly::new(30);
         let mut comes = |source: u8, sequence, offset| {
-            let header = Header::of(Header { source: [source; 16], sequence, offset }.to_bytes());
+            let header = Header::from_bytes(Header { source: [source; 16], sequence, offset }.to_bytes());
             let continues = message.continues(header);
             message.filled += if continues { 10 } else { 0 };
             continues

@@ -234,7 +234,7 @@ impl AgentState {
 
     /// Begins a session; `None` if another host has the key, and may answer.
     fn accept(&self, address: Address, line: &Line, peer: Peer) -> Option<StatusValue> {
-        let found = lock(&self.clients).of_key(peer.key);
+        let found = lock(&self.clients).by_key(peer.key);
         if let Some((client, old)) = found {
             let mut guard = lock(&client);
             if old == Some(address) && guard.has_begun_as(&peer, self.context.clock.now()) {
@@ -317,7 +317,7 @@ impl AgentState {
             if guard.tick(&self.context) {
                 let (key, line) = (guard.peer().key, guard.line().clone());
                 drop(guard);
-                let address = lock(&self.clients).of_key(key).and_then(|(_, address)| address);
+                let address = lock(&self.clients).by_key(key).and_then(|(_, address)| address);
                 self.remove(&client, "is gone: it does not answer", None);
                 if address.is_some_and(|address| !lock(&self.clients).is_any_at(address)) {
                     line.transport.disconnect(line.peer);

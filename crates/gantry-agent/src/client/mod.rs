@@ -135,7 +135,7 @@ impl Client {
             session,
             began,
             line,
-            objects: Objects::new(context.memory.of_another()),
+            objects: Objects::new(context.memory.for_another()),
             answers: VecDeque::new(),
             parcel: None,
             long_bytes: None,

@@ -12,7 +12,7 @@ pub struct TopicName {
 
 impl TopicName {
     /// `rt/chatter` is `/chatter`. A name without `rt/` is a name of DDS without a counterpart in ROS 2.
-    pub fn of_dds(name: &str) -> Self {
+    pub fn from_dds(name: &str) -> Self {
         match name.strip_prefix("rt/") {
             Some(name) => Self { name: format!("/{name}"), is_native: false },
             None => Self { name: name.to_owned(), is_native: true },
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn names_of_dds_are_those_of_ros() {
-        assert_eq!(TopicName::of_dds("rt/robot/imu"), TopicName { name: "/robot/imu".into(), is_native: false });
-        assert_eq!(TopicName::of_dds("Square"), TopicName { name: "Square".into(), is_native: true });
+        assert_eq!(TopicName::from_dds("rt/robot/imu"), TopicName { name: "/robot/imu".into(), is_native: false });
+        assert_eq!(TopicName::from_dds("Square"), TopicName { name: "Square".into(), is_native: true });
         assert_eq!(type_name("std_msgs::msg::dds_::String_"), "std_msgs/msg/String");
         assert_eq!(type_name("std_srvs::srv::dds_::SetBool_Request_"), "std_srvs/srv/SetBool_Request");
         assert_eq!(type_name("std_msgs/msg/String"), "std_msgs/msg/String");

@@ -166,7 +166,7 @@ impl Site<'_> {
                 let Some(type_name_of_dds) = topic.type_name.or(topic.type_reference) else {
                     return Err(invalid(format!("topic {} has no type", topic.name)));
                 };
-                Plan::Topic { topic: TopicName::of_dds(topic.name), type_name: type_name(type_name_of_dds) }
+                Plan::Topic { topic: TopicName::from_dds(topic.name), type_name: type_name(type_name_of_dds) }
             }
             Described::DataWriter(writer) => {
                 Plan::Writer(self.endpoint_of(writer.topic, writer.qos.as_ref().map(|qos| &qos.common))?)
@@ -182,7 +182,7 @@ impl Site<'_> {
     /// The plan of an object that XML describes: its data writers and data readers have their topics within.
     fn profiled(&self, profile: Profile) -> Result<Plan, Refusal> {
         let endpoint = |endpoint: profile::Endpoint| {
-            let (topic, type_name) = (TopicName::of_dds(&endpoint.topic), type_name(&endpoint.type_name));
+            let (topic, type_name) = (TopicName::from_dds(&endpoint.topic), type_name(&endpoint.type_name));
             self.endpoint(&topic, &type_name, Some(&endpoint.qos))
         };
         let service = |service: &profile::Service, is_requester| {
@@ -193,7 +193,7 @@ impl Site<'_> {
         Ok(match profile {
             Profile::Participant { .. } | Profile::Group => Plan::Group,
             Profile::Topic { name, type_name: of_dds } => {
-                Plan::Topic { topic: TopicName::of_dds(&name), type_name: type_name(&of_dds) }
+                Plan::Topic { topic: TopicName::from_dds(&name), type_name: type_name(&of_dds) }
             }
             Profile::DataWriter(writer) => Plan::Writer(endpoint(writer)?),
             Profile::DataReader(reader) => Plan::Reader(endpoint(reader)?),

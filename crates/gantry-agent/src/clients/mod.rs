@@ -82,7 +82,7 @@ impl Clients {
         Some((entry.client.clone(), entry.address))
     }
 
-    pub fn of_key(&self, key: ClientKey) -> Option<(Arc<ClientCell>, Option<Address>)> {
+    pub fn by_key(&self, key: ClientKey) -> Option<(Arc<ClientCell>, Option<Address>)> {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
     }
 

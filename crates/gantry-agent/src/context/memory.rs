@@ -25,7 +25,7 @@ pub struct WriterMemory {
 
 impl Memory {
     /// Creates the memory of another client.
-    pub fn of_another(&self) -> Self {
+    pub fn for_another(&self) -> Self {
         Self { of_client: Arc::default(), of_all: self.of_all.clone() }
     }
 
@@ -92,7 +92,7 @@ mod tests {
     fn limits_are_for_a_client_and_for_all() {
         let limits = Limits { writer_bytes: 4 << 20, all_writer_bytes: 6 << 20, ..Limits::default() };
         let greedy = Memory::default();
-        let [other, small] = [greedy.of_another(), greedy.of_another()];
+        let [other, small] = [greedy.for_another(), greedy.for_another()];
         let mut writer = greedy.count(3 << 20);
         assert!(greedy.check(&limits).is_ok());
         writer.set(4 << 20);

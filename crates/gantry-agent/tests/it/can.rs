@@ -3,7 +3,7 @@
 use crate::{
     firmware::echo,
     sessions::create_client,
-    storms::{LONGEST_GAP, of_any_domain, storm},
+    storms::{LONGEST_GAP, any_domain_config, storm},
     support::agent,
 };
 use gantry_agent::{Agent, Can, CanFrame, CanTiming, Config};
@@ -157,7 +157,7 @@ fn two_clients_share_a_simulated_bus() {
 
 fn storms_on_a_bus_leave_others_their_data() {
     const KEY: u32 = 0x0904;
-    let rig = Rig::with(of_any_domain(), (500_000, 2_000_000));
+    let rig = Rig::with(any_domain_config(), (500_000, 2_000_000));
     let mut hostile = rig.client(9);
     let login = create_client(SessionId::CLIENT, 0x0d00_0904, &[]);
     let (storm, theft) = (storm(1), create_client(SessionId::CLIENT, KEY, &[]));

@@ -2,7 +2,7 @@
 
 use crate::{
     sessions::create_client,
-    storms::{of_any_domain, storm},
+    storms::{any_domain_config, storm},
     support::{GOOD, TestClient, Wire, host, pipe, stopped_agent},
     transports::TcpWire,
 };
@@ -31,7 +31,7 @@ test_support::tests!(
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 
 fn creations_have_a_rate() {
-    let (agent, lines) = stopped_agent(of_any_domain());
+    let (agent, lines) = stopped_agent(any_domain_config());
     let mut wire = pipe(&agent, GOOD, 1);
     wire.send(&create_client(SessionId::CLIENT, 0x0d04, &[]));
     let is_refused = || lines.lock().unwrap().iter().any(|line| line.contains("creates too many objects"));
@@ -59,7 +59,7 @@ fn writes(writer: ObjectId, count: u16) -> Vec<u8> {
 }
 
 fn a_message_has_limited_requests() {
-    let (agent, lines) = stopped_agent(of_any_domain());
+    let (agent, lines) = stopped_agent(any_domain_config());
     let mut client = TestClient::open(pipe(&agent, GOOD, 1), 0x0d10);
     let writer = client.create_writer(1, "rt/in_one_message", UINT32);
     let counts = || agent.statistics()[0].counts;
@@ -72,7 +72,7 @@ fn a_message_has_limited_requests() {
 
 fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
     const KEY: u32 = 0x0d05;
-    let (agent, lines) = stopped_agent(of_any_domain());
+    let (agent, lines) = stopped_agent(any_domain_config());
     let [mut victim, mut thief] = [1, 2].map(|seed| pipe(&agent, GOOD, seed));
     let addressed = || agent.statistics()[0].address.clone();
     for session in [SessionId::CLIENT, SessionId(SessionId::CLIENT.0 + 1)] {
@@ -121,7 +121,7 @@ fn a_message_with_the_key_of_another_host_waits_for_its_silence() {
 }
 
 fn a_silent_reader_gets_few_messages() {
-    let (agent, _lines) = stopped_agent(of_any_domain());
+    let (agent, _lines) = stopped_agent(any_domain_config());
     let mut publisher = host().create_publisher::<UInt32>("/to_the_silent", Qos::default().keep_last(400)).unwrap();
     let mut silent = TestClient::open(pipe(&agent, GOOD, 1), 0x0d06);
     let reader = silent.create_reader(1, "rt/to_the_silent", UINT32);

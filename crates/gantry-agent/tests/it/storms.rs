@@ -37,7 +37,7 @@ const DURATION: Duration = Duration::from_secs(5);
 pub const LONGEST_GAP: Duration = Duration::from_secs(5);
 
 /// An agent whose clients choose their domains.
-pub fn of_any_domain() -> Config {
+pub fn any_domain_config() -> Config {
     Config { domain: DomainChoice::AsAsked, ..Config::default() }
 }
 
@@ -160,7 +160,7 @@ fn logins(witness: &TestClient) -> usize {
 
 fn storms_over_udp_leave_others_their_data() {
     const KEY: u32 = 0x0d01;
-    let (_agent, udp, _) = agent(of_any_domain());
+    let (_agent, udp, _) = agent(any_domain_config());
     let mut witness = TestClient::open(socket(&udp), KEY);
     // Other machines, as far as their addresses tell.
     let at = |host: &str| {
@@ -183,7 +183,7 @@ fn storms_over_udp_leave_others_their_data() {
 fn storms_over_tcp_leave_others_their_data() {
     const KEY: u32 = 0x0d02;
     const HOSTILE: u32 = 0x0d00_0d02;
-    let (agent, _udp, _) = agent(of_any_domain());
+    let (agent, _udp, _) = agent(any_domain_config());
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
     let mut witness = TestClient::open(TcpWire::connect(&tcp), KEY);
     let [mut hostile, mut ally, pinger] = [2, 2, 3].map(|host| TcpWire::connect_from([127, 0, 0, host].into(), &tcp));
@@ -205,7 +205,7 @@ fn storms_over_tcp_leave_others_their_data() {
 
 fn storms_on_a_serial_line_leave_others_their_data() {
     const KEY: u32 = 0x0d03;
-    let (agent, udp, _) = agent(of_any_domain());
+    let (agent, udp, _) = agent(any_domain_config());
     let serial = Serial::pseudoterminal(&agent).unwrap();
     let mut witness = TestClient::open(SerialWire::open(serial.path(), 1), KEY);
     let mut hostile = SerialWire::open(serial.path(), 2); // it never reads, so that the witness gets all frames

@@ -14,7 +14,7 @@ const FEW_OPEN_FILES: u64 = 1024;
 /// Fewer mappings than this are a doubt: the kernel's default.
 const FEW_MAPPINGS: u64 = 65_530;
 
-pub fn of_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<String>, problems: &mut Vec<String>) {
+pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<String>, problems: &mut Vec<String>) {
     let directory = &memory.directory;
     match &memory.file_system {
         None => {
@@ -55,7 +55,7 @@ pub fn of_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<Strin
 }
 
 /// `all` are the reports of all domains of this user.
-pub fn of_domain(
+pub fn check_domain(
     id: u32,
     report: &DomainReport,
     all: &[(u32, DomainReport)],

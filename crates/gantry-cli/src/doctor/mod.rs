@@ -86,9 +86,9 @@ impl Report {
         let shown = || all.iter().filter(|(id, _)| domain_id.is_none_or(|shown| *id == shown));
         let (machine, shared_memory, limits) = (Machine::read(), SharedMemory::read(), Limits::read());
         let (mut doubts, mut problems) = (Vec::new(), Vec::new());
-        checks::of_machine(&shared_memory, &limits, &mut doubts, &mut problems);
+        checks::check_machine(&shared_memory, &limits, &mut doubts, &mut problems);
         for (id, report) in shown() {
-            checks::of_domain(*id, report, &all, &mut doubts, &mut problems);
+            checks::check_domain(*id, report, &all, &mut doubts, &mut problems);
         }
         let leftovers = shown().flat_map(|(_, report)| report.leftovers.clone()).collect();
         let domains = shown().map(|(id, report)| Domain::new(*id, report, detail)).collect();

@@ -73,7 +73,8 @@ fn measure(options: &Options) -> Result<()> {
 /// The usage of each group of processes while this process waits for `time`.
 fn rates<const N: usize>(time: Duration, groups: [&[Process]; N]) -> Result<[Usage; N]> {
     let usages = || -> Result<Vec<Usage>> {
-        let of_group = |group: &&[Process]| group.iter().map(|process| Usage::of(process.id())).sum::<Result<Usage>>();
+        let of_group =
+            |group: &&[Process]| group.iter().map(|process| Usage::of_process(process.id())).sum::<Result<Usage>>();
         groups.iter().map(of_group).collect()
     };
     std::thread::sleep(SETTLE);

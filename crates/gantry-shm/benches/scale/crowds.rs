@@ -73,7 +73,7 @@ fn all_go_on(players: &mut [Player]) -> Result<f64> {
 }
 
 fn usage(players: &[Player]) -> Result<Usage> {
-    players.iter().map(|player| Usage::of(player.id())).sum()
+    players.iter().map(|player| Usage::of_process(player.id())).sum()
 }
 
 /// Private memory and page tables.

@@ -41,13 +41,13 @@ struct List {
 
 impl List {
     /// The callbacks of the node's executor.
-    fn of_node(&self) -> impl Iterator<Item = &Arc<Callback>> {
+    fn node_callbacks(&self) -> impl Iterator<Item = &Arc<Callback>> {
         self.callbacks
             .iter()
             .filter(|callback| callback.group.is_added_with_node() && self.executor_of(&callback.group).is_none())
     }
 
-    fn of_group(&self, group: &Arc<Group>) -> impl Iterator<Item = &Arc<Callback>> {
+    fn group_callbacks(&self, group: &Arc<Group>) -> impl Iterator<Item = &Arc<Callback>> {
         self.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group))
     }
 
@@ -143,17 +143,17 @@ impl Callbacks {
     }
 
     /// The callbacks that the node's executor runs, in the order in which they were added.
-    pub(crate) fn of_node(&self) -> Vec<Arc<Callback>> {
-        lock(&self.list).of_node().cloned().collect()
+    pub(crate) fn node_callbacks(&self) -> Vec<Arc<Callback>> {
+        lock(&self.list).node_callbacks().cloned().collect()
     }
 
     /// The callbacks of a group that an executor has without its node, in the order in which they were added.
-    pub(crate) fn of_group(&self, group: &Arc<Group>, executor: &Waker) -> Vec<Arc<Callback>> {
+    pub(crate) fn group_callbacks(&self, group: &Arc<Group>, executor: &Waker) -> Vec<Arc<Callback>> {
         let list = lock(&self.list);
         if !list.executor_of(group).is_some_and(|other| is_same(other, executor)) {
             return Vec::new();
         }
-        list.of_group(group).cloned().collect()
+        list.group_callbacks(group).cloned().collect()
     }
 
     /// Removes all callbacks.
@@ -164,7 +164,7 @@ impl Callbacks {
 
     /// Whether a group has callbacks.
     pub(crate) fn has_any_of(&self, group: &Arc<Group>) -> bool {
-        lock(&self.list).of_group(group).next().is_some()
+        lock(&self.list).group_callbacks(group).next().is_some()
     }
 
     /// Gives the node to an executor, which is woken when the list changes; `false` if another executor has it.
@@ -188,7 +188,7 @@ impl Callbacks {
         self.change(|list| {
             // The node's executor lets go of a group that is no longer added with its node at the next gathering at
             // which no callback of the group runs.
-            let has_still = || list.of_group(group).any(|callback| callback.is_registered());
+            let has_still = || list.group_callbacks(group).any(|callback| callback.is_registered());
             let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node() || has_still());
             let holder = list.executor_of(group).or(node_executor);
             let is_free = holder.is_none_or(|holder| parent.is_some_and(|parent| is_same(holder, parent)));

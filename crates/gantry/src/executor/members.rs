@@ -76,8 +76,8 @@ impl Member {
     /// The callbacks that the executor runs for this member, in the order in which they were added.
     pub(crate) fn callbacks(&self, executor: &Waker) -> Vec<Arc<Callback>> {
         match self {
-            Member::Node(node) => node.callbacks().of_node(),
-            Member::Group(group) => group.node().callbacks().of_group(group.group(), executor),
+            Member::Node(node) => node.callbacks().node_callbacks(),
+            Member::Group(group) => group.node().callbacks().group_callbacks(group.group(), executor),
         }
     }
 
