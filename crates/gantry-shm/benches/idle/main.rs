@@ -1,4 +1,4 @@
-//! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be about nothing.
+//! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be nearly zero.
 //!
 //! 100 readers sleep in [`Subscription::wait`]: all in one process, then each in a process of its own; both alone and
 //! beside a publisher at 100 Hz on another topic. Readers and publisher are this program, started again. Their CPU time

@@ -1,6 +1,6 @@
-//! A region: one file, mapped with room to grow in place. If this process may not have that much address space or
-//! locked memory, the file is mapped as it is now. When it grew, the mapping is made longer; without room behind it,
-//! the file is mapped again.
+//! A region: one file, mapped with room to grow in place. If the limits of this process do not allow the address space
+//! or locked memory for that, the file is mapped at its present length. When the file has grown, the mapping is made
+//! longer; without room behind it, the file is mapped again.
 //!
 //! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
 //! - R1: `base` is a mapping of `mapped_bytes` bytes, `length_bytes` at least, and stays one until drop, even after
