@@ -1,22 +1,16 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `event_queue` and `lanes` (of `multi`) are the orders in which
+//! All executors share the ready queue; `single`, `events::event_queue` and `multi::lanes` are the orders in which
 //! callbacks run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each
 //! callback group. An idle executor sleeps in one futex, independent of the number of topics.
 
-mod collector;
-mod event_queue;
+mod bindings;
 mod events;
-mod group_thread;
 mod handle;
 mod isolated;
-mod lanes;
-mod listener;
 mod members;
 mod multi;
-mod order;
 mod ready_queue;
-mod registered_callback;
 mod single;
 mod slow_run;
 mod spin_node;
@@ -25,15 +19,12 @@ mod steps;
 mod tests;
 mod wait_set;
 mod wake_signal;
-mod watchdog;
 mod worker_pool;
 
-pub use collector::Collector;
-pub use event_queue::Overflow;
-pub use events::EventsExecutor;
+pub use bindings::{Collector, Listener, ListenerSource};
+pub use events::{EventsExecutor, Overflow};
 pub use handle::ExecutorHandle;
 pub use isolated::CallbackIsolatedExecutor;
-pub use listener::{Listener, ListenerSource};
 pub use multi::MultiThreadedExecutor;
 pub use single::SingleThreadedExecutor;
 pub use spin_node::{spin, spin_all, spin_some, spin_until_complete};

@@ -9,6 +9,7 @@
 //! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever the due time
 //!   changes. A callback whose source failed is pending, and in `due` with the time of the next try.
 
+mod registered_callback;
 mod registration;
 mod run;
 
@@ -17,8 +18,9 @@ use registration::RegisteredMember;
 pub(crate) use run::{Running, Work};
 
 use super::{
-    members::Members, registered_callback::RegisteredCallback, slow_run::SlowRun, wake_signal::WakeSignal,
-    watchdog::Watchdog,
+    members::Members,
+    slow_run::{SlowRun, Watchdog},
+    wake_signal::WakeSignal,
 };
 use crate::{
     callback::{Callback, Group, RunOutcome},
@@ -26,6 +28,7 @@ use crate::{
     time::monotonic_ns,
 };
 use gantry_shm::Collector;
+use registered_callback::RegisteredCallback;
 use std::{
     collections::{BTreeSet, HashMap},
     mem::take,

@@ -1,13 +1,14 @@
 //! The registration of the members' callbacks: the contents of the queue follow the members.
 
-use super::{
-    super::{members::Member, registered_callback::RegisteredCallback, slow_run::SlowRunWarning, watchdog::Watchdog},
-    ReadyQueue,
-};
+use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
     callback::{Callback, CallbackGroupType},
     context,
     error::{Error, Result},
+    executor::{
+        members::Member,
+        slow_run::{SlowRunWarning, Watchdog},
+    },
 };
 use gantry_shm::Collector;
 use std::{

@@ -1,14 +1,9 @@
 //! The runs of callbacks: their beginning, their end, and what follows from their outcomes.
 
-use super::{
-    super::{
-        registered_callback::RegisteredCallback,
-        slow_run::{SlowRun, SlowRunWarning, is_in_slow_run, slow_ns},
-    },
-    ReadyQueue,
-};
+use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
     callback::{Callback, EventKey, RunOutcome},
+    executor::slow_run::{SlowRun, SlowRunWarning, is_in_slow_run, slow_ns},
     time::monotonic_ns,
 };
 use std::{mem::take, sync::Arc};

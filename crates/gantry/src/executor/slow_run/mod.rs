@@ -1,6 +1,10 @@
 //! A run of a callback that takes long while others wait, and the warning about it: after the run, or during it
 //! (`watchdog`).
 
+mod watchdog;
+
+pub(super) use watchdog::Watchdog;
+
 use crate::{
     callback::{Callback, RunOutcome},
     log,

@@ -6,11 +6,13 @@
 //!   callbacks runs. So the number of callbacks behind a busy group costs nothing.
 //! - A ready callback that is held up keeps its place: it runs before all callbacks that arrived later.
 
-use super::{
-    order::Order,
-    ready_queue::{ReadyQueue, Running, Work},
+use crate::{
+    callback::{CallbackGroupType, RunOutcome},
+    executor::{
+        ready_queue::{ReadyQueue, Running, Work},
+        worker_pool::Order,
+    },
 };
-use crate::callback::{CallbackGroupType, RunOutcome};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::atomic::Ordering::Relaxed,
@@ -108,8 +110,8 @@ impl Order for Lanes {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::members::Member, *};
-    use crate::{CallbackGroup, Node, PlainMessage, Publisher, Qos};
+    use super::*;
+    use crate::{CallbackGroup, Node, PlainMessage, Publisher, Qos, executor::members::Member};
     use std::{collections::HashMap, time::Duration};
     use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

@@ -5,9 +5,10 @@
 //! spins runs no callbacks meanwhile: it starts and ends the others. Invariant: a group's callbacks leave this executor
 //! before the group's own executor registers them, and come back after it is dropped.
 
+mod group_thread;
+
 use super::{
     Executor, ExecutorHandle, SingleThreadedExecutor,
-    group_thread::apply,
     members::Member,
     ready_queue::ReadyQueue,
     steps::{ExecutorSteps, GoesOn, is_past, within_spin},
@@ -18,6 +19,7 @@ use crate::{
     node::CallbackGroup,
     wait::lock,
 };
+use group_thread::apply;
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},

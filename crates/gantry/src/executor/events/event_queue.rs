@@ -3,12 +3,12 @@
 //! If several threads run callbacks, each event is also in a *lane*, as in `lanes`: the lane of its mutually exclusive
 //! group, or of its callback. Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
 
-use super::{
-    order::Order,
-    ready_queue::{ReadyQueue, Running, Work},
-};
 use crate::{
     callback::{CallbackGroupType, EventKey, KeptEvent, RunOutcome},
+    executor::{
+        ready_queue::{ReadyQueue, Running, Work},
+        worker_pool::Order,
+    },
     time::monotonic_ns,
 };
 use gantry_shm::MAX_DEPTH;

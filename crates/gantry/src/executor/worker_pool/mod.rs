@@ -26,8 +26,11 @@
 //!
 //! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
 
+mod order;
+
+pub(super) use order::Order;
+
 use super::{
-    order::Order,
     ready_queue::{Deferred, Running},
     steps::{GoesOn, is_past},
     wake_signal::WakeSignal,

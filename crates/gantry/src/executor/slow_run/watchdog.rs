@@ -8,13 +8,10 @@
 //! Invariant: the control thread has handles of callbacks, and of the objects that they own, only while `looking` is
 //! locked. It runs no user's code under this lock.
 
-use super::{
-    members::Members,
-    slow_run::{LIMIT_NS, SlowRunWarning},
-    wake_signal::WakeSignal,
-};
+use super::{LIMIT_NS, SlowRunWarning};
 use crate::{
     callback::{Callback, CallbackGroupType},
+    executor::{members::Members, wake_signal::WakeSignal},
     time::monotonic_ns,
     wait::lock,
 };
@@ -32,7 +29,7 @@ use std::{
 const LOOKS_WHILE_BUSY: usize = 8;
 
 /// Looks at the callbacks of one executor. The references are weak, so that the control thread keeps no node alive.
-pub(super) struct Watchdog {
+pub(in crate::executor) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
@@ -46,7 +43,7 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     /// A watchdog that looks for as long as it is kept.
-    pub(super) fn start(
+    pub(in crate::executor) fn start(
         participant: &Participant,
         signal: &Arc<WakeSignal>,
         members: &Arc<Members>,
@@ -59,7 +56,7 @@ impl Watchdog {
     }
 
     /// Waits for a look that is under way: from here on the control thread keeps no handle of members that left.
-    pub(super) fn wait_for_look(&self) {
+    pub(in crate::executor) fn wait_for_look(&self) {
         drop(lock(&self.looking));
     }
 
