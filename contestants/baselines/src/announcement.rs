@@ -1,6 +1,7 @@
-//! Announcements: files under /dev/shm, each of one endpoint, which holds a lock on it as long as it lives.
+//! Announcements: files under /dev/shm, one for each endpoint. An endpoint holds a lock on its file as long as it
+//! lives.
 //!
-//! Invariant: a file gets its name only when it is complete and locked. So an unlocked one belongs to a dead process.
+//! Invariant: a file gets its name only when it is complete and locked. So an unlocked file belongs to a dead process.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -66,7 +67,7 @@ fn prefix(baseline: &str) -> String {
 
 impl Topic {
     /// The topic of an endpoint. Only endpoints with the same size and quality of service share it.
-    pub fn of(baseline: &str, spec: &RunSpec, plan: &EndpointPlan) -> Topic {
+    pub fn new(baseline: &str, spec: &RunSpec, plan: &EndpointPlan) -> Topic {
         let mut hash = DefaultHasher::new();
         (spec.domain_id, &plan.topic, plan.message.bytes, plan.qos.to_string()).hash(&mut hash);
         Topic(format!("{}{:016x}.", prefix(baseline), hash.finish()))
@@ -106,7 +107,7 @@ fn names(prefix: &str) -> Result<Vec<String>, String> {
     Ok(names.filter(|name| name.starts_with(prefix)).collect())
 }
 
-/// Whether the owner of a file lives. A file that has gone has none.
+/// Whether the owner of a file lives. A file that has gone has no living owner.
 fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| flock(file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }

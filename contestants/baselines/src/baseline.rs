@@ -17,7 +17,7 @@ use crate::udp::{UdpPublisher, UdpSubscription};
 
 /// The largest history of shared memory, messages.
 const MOST_DEPTH: u32 = 1000;
-/// The longest message that a stream of any kind holds, bytes: the smallest buffer is a pipe's without privileges.
+/// The longest message that a stream of any kind holds, bytes: the buffer of a pipe without privileges is the smallest.
 const BUFFERED_BYTES: usize = 65_536;
 
 /// A baseline.
@@ -29,7 +29,7 @@ pub struct Baseline {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Transport {
-    /// Shared memory; whether subscriptions may sleep on a futex and messages may be used in place.
+    /// The kind of shared memory: whether subscriptions may sleep on a futex, and messages may be used in place.
     Ring {
         complete: bool,
     },
@@ -91,7 +91,7 @@ impl Baseline {
                 ..limited
             },
             Transport::Stream(_) => limited,
-            // A socket drops the newest messages when it is full and keeps all others.
+            // A full socket drops the newest messages and keeps all others.
             Transport::Udp => Capabilities { reliability: vec![Reliability::BestEffort], ..limited },
         }
     }
@@ -160,7 +160,7 @@ impl Backend for Baseline {
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
         let (transport, _) = self.way();
-        // The endpoints carry out all options that the capabilities let through.
+        // The endpoints carry out all options that the capabilities allow.
         let mut effective = spec.options();
         effective.insert("transport".to_owned(), transport.to_owned());
         Ok(Box::new(BaselineSession { name: self.name, transport: self.transport, effective }))
@@ -184,7 +184,7 @@ impl Session for BaselineSession {
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        let topic = Topic::of(self.name, spec, plan);
+        let topic = Topic::new(self.name, spec, plan);
         Ok(match self.transport {
             Transport::Ring { complete } => Box::new(RingPublisher::new(topic, spec, plan, complete)?),
             Transport::Stream(kind) => Box::new(StreamPublisher::new(kind, topic, plan)),
@@ -193,7 +193,7 @@ impl Session for BaselineSession {
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
-        let topic = Topic::of(self.name, spec, plan);
+        let topic = Topic::new(self.name, spec, plan);
         Ok(Delivery::Pull(match self.transport {
             Transport::Ring { .. } => Box::new(RingSubscription::new(topic, spec, plan)?),
             Transport::Stream(kind) => Box::new(StreamSubscription::new(kind, topic, spec, plan)?),

@@ -1,5 +1,5 @@
-//! Back ends of `perf_test` for the means that every middleware builds on, so that a table shows what the machine
-//! itself can do.
+//! Back ends of `perf_test` for the mechanisms that every middleware builds on, so that a table shows the limits of the
+//! machine itself.
 //!
 //! | name | transport | history | waits |
 //! | --- | --- | --- | --- |
@@ -8,8 +8,8 @@
 //! | `pipe`, `unix-socket`, `tcp` | a stream from each publisher to each subscription | KEEP_ALL, reliable | spin, poll |
 //! | `udp` | datagrams, into which a message is divided | KEEP_ALL, best effort | spin, poll |
 //!
-//! `adaptive` waits like `block`. A ring that is full loses its oldest message, also when it is RELIABLE. A publisher
-//! waits while a stream is full. A datagram for which the receiver has no room is lost.
+//! `adaptive` waits like `block`. A full ring loses its oldest message, also with RELIABLE. A publisher waits while a
+//! stream is full. A datagram is lost if the receiver has no room for it.
 //!
 //! A message is a struct's bytes: time, id and payload as in [`perf_worker::raw`]. All messages of a topic have the
 //! same size, so streams need no frames. Endpoints match if topic, size and quality of service are the same.

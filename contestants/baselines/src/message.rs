@@ -1,4 +1,4 @@
-//! The user's own message: the one that a publisher copies from, or a subscription copies into.
+//! The user's own message: a publisher copies from it, and a subscription copies into it.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use perf_worker::{
     raw,
 };
 
-/// Bytes of which every page has been touched, so that no page fault falls into the measurement.
+/// Bytes whose pages have all been touched, so that no page fault falls into the measurement.
 pub fn touched(bytes: usize) -> Vec<u8> {
     let mut message = vec![0; bytes];
     black_box(&mut message).fill(0);
@@ -22,7 +22,7 @@ pub fn write(message: &mut [u8], draft: &mut dyn Draft) {
 
 /// The message of these bytes, received at `received_ns`.
 pub fn taken(message: &[u8], source: [u8; 16], received_ns: i64) -> Taken<'_> {
-    // A message has at least its stamp: the run was checked.
+    // A message is at least as long as its stamp: the run was checked.
     let (time_ns, id) = raw::read_stamp(message).map_or((0, 0), |stamped| (stamped.time_ns, stamped.id));
     let length_bytes = message.len() as u64;
     Taken { source, time_ns, id, received_ns, length_bytes, payload: raw::payload(message), ..Taken::default() }

@@ -6,7 +6,7 @@ use iceoryx2::{port::publisher::Publisher, prelude::ipc, sample_mut::SampleMut};
 /// A message in shared memory.
 pub type Loan = SampleMut<ipc::Service, [u8], ()>;
 
-/// Loans `length_bytes`, with the bytes that are there. [`Publisher::loan_slice`] would write all of them.
+/// Loans `length_bytes` of memory as it is. [`Publisher::loan_slice`] would write all of its bytes.
 ///
 /// # Errors
 /// A sentence: there is no memory.

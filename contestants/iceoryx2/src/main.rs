@@ -7,8 +7,8 @@
 //! KEEP_LAST is a buffer of that depth with safe overflow, the default of iceoryx2. KEEP_ALL is a buffer without
 //! overflow; when it is full, a RELIABLE publisher retries and a BEST_EFFORT one discards. TRANSIENT_LOCAL is a history
 //! of the depth. `--wait block` sleeps on an event service of the same name, which publishers notify after each
-//! message; with `--wait spin` there is none, so all programs of a topic need the same `--wait`. iceoryx2 has no wait
-//! of its own that is neither, so `adaptive` is `block`.
+//! message; with `--wait spin` there is no such service, so all programs of a topic need the same `--wait`. iceoryx2
+//! either blocks or polls, so `adaptive` is `block`.
 #![deny(unsafe_code)]
 
 mod loan;

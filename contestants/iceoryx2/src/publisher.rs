@@ -37,7 +37,7 @@ pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) ->
     };
     let builder =
         messages.publisher_builder().initial_max_slice_len(plan.message.bytes).backpressure_strategy(strategy);
-    // A subscription that has died would block it for ever.
+    // A dead subscription would otherwise block the publisher for ever.
     let builder = match plan.qos.reliability {
         Reliability::Reliable => builder.set_backpressure_handler(give_up),
         Reliability::BestEffort => builder,
@@ -55,7 +55,7 @@ pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) ->
     }))
 }
 
-/// The act of a publisher for which a buffer has no room.
+/// The reaction of a publisher to a full buffer.
 fn give_up(info: &BackpressureInfo) -> BackpressureAction {
     if info.elapsed_time > LONGEST_BLOCKING {
         BackpressureAction::DiscardDataAndFail

@@ -18,7 +18,7 @@ pub type Wakeups = event::PortFactory<ipc::Service>;
 const KEEP_ALL_BUFFER: usize = 64;
 /// The alignment of a struct that begins with time and id, bytes.
 const ALIGNMENT: usize = 8;
-/// The limits of iceoryx2's services by default, which hold for programs that are not in the plan.
+/// iceoryx2's default limits of services. Programs outside of the plan have these limits.
 const DEFAULT_PUBLISHERS: u32 = 2;
 const DEFAULT_SUBSCRIPTIONS: u32 = 8;
 /// The same of events, of notifiers and of listeners.
@@ -34,7 +34,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(spec: &RunSpec) -> Limits {
+    fn new(spec: &RunSpec) -> Limits {
         let publishers = spec.publishers.max(spec.expected_publishers);
         let subscriptions = spec.subscriptions.max(spec.expected_subscriptions);
         Limits { publishers, subscriptions, nodes: DEFAULT_NODES.max(publishers + subscriptions + 1) }
@@ -53,7 +53,7 @@ pub fn open(
     let topic = format!("{}{}", spec.domain_id, plan.topic);
     let name = ServiceName::new(&topic).map_err(|error| failed("name a service", &topic, error))?;
     let alignment = Alignment::new(ALIGNMENT).ok_or("an alignment must be a power of two")?;
-    let (limits, depth) = (Limits::of(spec), plan.qos.depth as usize);
+    let (limits, depth) = (Limits::new(spec), plan.qos.depth as usize);
     let (buffer, is_bounded) = match plan.qos.history {
         History::KeepLast => (depth, true),
         History::KeepAll => (KEEP_ALL_BUFFER, false),

@@ -26,7 +26,7 @@ use crate::service::{self, Messages, failed, own_message};
 /// A sentence: the services have other options, or too many endpoints.
 pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
     let (messages, wakeups) = service::open(node, spec, plan)?;
-    // Before the subscriber, so that no publisher counts a subscription that it cannot wake.
+    // The listener comes before the subscriber, so that no publisher counts a subscription that it cannot wake.
     let listener = wakeups.map(|wakeups| wakeups.listener_builder().create()).transpose();
     let listener = listener.map_err(|error| failed("create a listener of", &plan.topic, error))?;
     let port = messages.subscriber_builder().create();

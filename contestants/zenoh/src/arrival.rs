@@ -60,7 +60,7 @@ impl Reader {
             let received_ns = now_ns();
             return match payload.as_shm() {
                 Some(message) => show(received_ns, message, true),
-                // It came over the link, so it is no loan.
+                // The message came over the link, so it is no loan.
                 None => show(received_ns, &payload.to_bytes(), false),
             };
         };

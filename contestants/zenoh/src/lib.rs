@@ -10,10 +10,10 @@
 //! A RELIABLE publisher blocks when the link is congested, a BEST_EFFORT one drops. Late subscriptions get nothing:
 //! zenoh's history is an extension of its own (`zenoh-ext`). Endpoints count each other by liveliness tokens.
 //!
-//! Zenoh's crate has no shared memory unless its feature `shared-memory` is chosen, so that is this back end's default,
-//! too; a build with the feature has it on by default. With it, messages of 3 kB and more go through shared memory
-//! without a change of the program, and messages of `--zero-copy` are loaned. Zenoh's documentation recommends no
-//! priority for latency, so messages have the default one. Some files of a run stay in /dev/shm until the next run:
+//! Zenoh's crate has no shared memory unless its feature `shared-memory` is chosen, so this back end has none by
+//! default, too; a build with the feature turns it on by default. With it, messages of 3 kB and more go through shared
+//! memory without a change of the program, and messages of `--zero-copy` are loaned. Zenoh's documentation recommends
+//! no priority for latency, so messages have the default one. Some files of a run stay in /dev/shm until the next run:
 //! zenoh removes only files of dead processes.
 #![forbid(unsafe_code)]
 

@@ -15,7 +15,7 @@ use crate::session::failed;
 
 /// The buffer of a KEEP_ALL subscription, messages.
 const KEEP_ALL_BUFFER: usize = 64;
-/// Loans beside those in subscriptions: one is being written, one is on the link.
+/// The number of loans beside those in subscriptions: one is being written, one is on the link.
 const MORE_LOANS: usize = 2;
 /// The memory that the allocator itself needs, bytes for each loan.
 const ALLOCATOR_BYTES: usize = 256;
@@ -65,8 +65,8 @@ impl Loans {
     }
 }
 
-/// Waits for the shared memory into which zenoh itself copies the messages of this plan, if they are long enough for
-/// that. Without it zenoh would send them over the link, and say nothing.
+/// Waits for the shared memory into which zenoh itself copies the messages of this plan, if they are long enough.
+/// Without the wait, zenoh would silently send them over the link.
 ///
 /// # Errors
 /// A sentence: there is none.

@@ -52,7 +52,7 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
     Ok(Box::new(ZenohPublisher { port, presence, message, number: 0, marks: spec.phases }))
 }
 
-/// The id of a publisher: 12 bytes of its session's, which are random, and its number there.
+/// The id of a publisher: 12 random bytes of its session's id, and its number in the session.
 pub fn source_of(id: &EntityGlobalId) -> [u8; 16] {
     let mut source = id.zid().to_le_bytes();
     if let Some(number) = source.last_chunk_mut::<4>() {

@@ -88,7 +88,7 @@ impl backend::Session for ZenohSession {
     }
 }
 
-/// The key expression of a topic: of a domain, and without the slash with which a topic begins and no key may.
+/// The key expression of a topic: it begins with the domain, and lacks the leading slash, which a key may not have.
 pub fn key(spec: &RunSpec, plan: &EndpointPlan) -> String {
     format!("perf_test/{}{}", spec.domain_id, plan.topic)
 }

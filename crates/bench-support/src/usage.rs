@@ -16,7 +16,7 @@ pub struct Usage {
 
 impl Usage {
     /// The usage of one process since its start.
-    pub fn of(pid: u32) -> Result<Usage> {
+    pub fn of_process(pid: u32) -> Result<Usage> {
         let tasks = format!("/proc/{pid}/task");
         let mut usage = Usage::default();
         for task in std::fs::read_dir(&tasks).map_err(|why| format!("cannot list {tasks}: {why}"))? {

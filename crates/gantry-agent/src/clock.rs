@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 pub enum Clock {
     /// It goes since then.
     Running(std::time::Instant),
-    /// It stands still at this time, in microseconds, until a test moves it.
+    /// The clock stands still at this time, in microseconds, until a test moves it.
     #[cfg(feature = "testing")]
     Stopped(std::sync::atomic::AtomicU64),
 }

@@ -19,10 +19,10 @@
 //! # Invariants
 //! - Bytes of clients are not trusted: a defect is answered or logged, and harms no other client. No thread waits for a
 //!   client.
-//! - What a client can take of the machine is limited ([`Limits`]), as is the rate of the log.
+//! - The share of the machine that a client can use is limited ([`Limits`]), and so is the rate of the log.
 //! - Nothing is lost in silence: losses are counted ([`ClientStatistics`]) and logged.
-//! - No thread holds two of the locks of the table and of the clients. Nodes, publishers and the like are made and
-//!   destroyed by workers, under none of them.
+//! - No thread holds two locks of the table and of the clients at once. Workers make and destroy nodes, publishers and
+//!   other entities, and hold none of these locks.
 
 #![forbid(unsafe_code)]
 

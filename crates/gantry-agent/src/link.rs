@@ -22,7 +22,8 @@ impl fmt::Display for PeerAddress {
 
 /// A way to send messages to clients. Their messages go to [`Port::receive`](crate::Port::receive).
 ///
-/// The agent calls it under the lock of a client, and from any thread: it does not wait for a slow line.
+/// The agent calls this method under the lock of a client, and from any thread. The method does not wait for a slow
+/// line.
 pub trait Transport: Send + Sync {
     /// Sends a message.
     ///
@@ -30,13 +31,13 @@ pub trait Transport: Send + Sync {
     /// The system's.
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()>;
 
-    /// Whether the line takes a message now. After it did not, [`Port::has_room`](crate::Port::has_room) tells the
-    /// agent that it does.
+    /// Whether the line takes a message now. After `false`, the link calls [`Port::has_room`](crate::Port::has_room)
+    /// when there is room again.
     fn has_room(&self, _peer: PeerAddress) -> bool {
         true
     }
 
-    /// The client at that address is gone: ends its connection, if there is such a thing.
+    /// Ends the connection of the client at this address, if the link has connections: the client is gone.
     fn disconnect(&self, _peer: PeerAddress) {}
 
     /// The longest message that it carries, in bytes.

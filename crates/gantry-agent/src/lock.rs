@@ -1,4 +1,4 @@
-//! Locks. A thread that panicked leaves data that is as good as any that a client can make.
+//! Locks. A panic leaves the data of a lock valid: it is data that a client could have caused, too.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -24,8 +24,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log of lines up to a level. The agent's threads call `sink`, which must not block. Clients name topics, types
-    /// and nodes in lines, so control characters come escaped: a terminal does not obey them, and a line is one line.
+    /// A log of lines up to a level. The agent's threads call `sink`, which must not block. Clients choose names in
+    /// these lines (topics, types, nodes), so control characters are escaped: a terminal does not obey them, and an
+    /// entry stays one line.
     pub fn new(max_level: Level, sink: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
         Self { max_level, sink: Box::new(sink) }
     }
@@ -55,10 +56,10 @@ impl Limiter {
         Self { began: Instant::now(), lines: 0, omitted: 0 }
     }
 
-    /// Writes a line, unless there were too many in this second.
+    /// Writes a line, unless the limit of this second is reached.
     pub fn log(&mut self, log: &Log, level: Level, line: fmt::Arguments<'_>) {
         if level > log.max_level {
-            return; // a line that is not shown is not left out either
+            return; // a line below the level does not count as left out
         }
         let now = Instant::now();
         if now.duration_since(self.began) >= PERIOD {

@@ -147,7 +147,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes a line to standard error; it is lost if that is closed.
+/// Writes a line to standard error. The line is lost if standard error is closed.
 fn log(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -233,7 +233,7 @@ impl Network {
         SocketAddr::new(self.address, self.port)
     }
 
-    /// The programs that can connect, and what they may do.
+    /// The programs that can connect, and their permissions.
     fn reach(&self) -> String {
         const RIGHTS: &str = "can publish, subscribe and call services as this user";
         if self.address.to_canonical().is_loopback() {

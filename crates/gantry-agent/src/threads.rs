@@ -1,4 +1,4 @@
-//! Threads of the agent. They run no signal handler of the program that has it.
+//! Threads of the agent. They block all signals, so the handlers of the surrounding program run on other threads.
 
 use std::{io, thread};
 

@@ -30,7 +30,7 @@ impl<'a> Cursor<'a> {
     /// A cursor at `offset` in a part of a body that has a view: its texts are not checked again, since [`Kind::get`]
     /// does not trust them.
     #[inline]
-    pub(crate) fn of_checked(bytes: &'a [u8], offset: usize) -> Cursor<'a> {
+    pub(crate) fn over_checked(bytes: &'a [u8], offset: usize) -> Cursor<'a> {
         Cursor { bytes, offset, phase: phase(bytes), is_checked: true }
     }
 

@@ -152,7 +152,7 @@ impl Error {
     /// The same error, of a message of this type.
     #[cold]
     #[must_use]
-    pub fn of(mut self, type_name: &'static str) -> Error {
+    pub fn in_type(mut self, type_name: &'static str) -> Error {
         self.0.type_name = type_name;
         self
     }

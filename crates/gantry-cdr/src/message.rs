@@ -131,11 +131,11 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// # Errors
     /// As [`Message::body_bytes`].
     fn to_cdr(&self) -> Result<Vec<u8>> {
-        let body_bytes = self.body_bytes().map_err(|error| error.of(Self::TYPE_NAME))?;
+        let body_bytes = self.body_bytes().map_err(|error| error.in_type(Self::TYPE_NAME))?;
         let mut bytes = vec![0; ENCAPSULATION.len() + body_bytes];
         let (header, body) = bytes.split_at_mut(ENCAPSULATION.len());
         header.copy_from_slice(&ENCAPSULATION);
-        self.write_body(body).map_err(|error| error.of(Self::TYPE_NAME))?;
+        self.write_body(body).map_err(|error| error.in_type(Self::TYPE_NAME))?;
         Ok(bytes)
     }
 
@@ -144,7 +144,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// # Errors
     /// The encapsulation is not CDR; the bytes are not a valid message of this type.
     fn from_cdr(bytes: &[u8]) -> Result<Box<Self>> {
-        let of_type = |error: Error| error.of(Self::TYPE_NAME);
+        let of_type = |error: Error| error.in_type(Self::TYPE_NAME);
         let (order, body) = encapsulation::split(bytes).map_err(of_type)?;
         let mut message = Self::new_box();
         message.read_body(body, order).map_err(of_type)?;

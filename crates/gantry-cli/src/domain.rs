@@ -1,4 +1,4 @@
-//! A domain as a command sees it: a hidden node in it, and the names that are there.
+//! A domain as a command sees it: the command's hidden node in it, and the names of the graph.
 
 use crate::{
     error::{Failure, Result},
@@ -29,7 +29,7 @@ impl Domain {
             None => builder,
         }
         .build()?;
-        // A command says itself what matters of its own endpoints.
+        // The command reports the relevant events of its own endpoints itself.
         if std::env::var_os("GANTRY_LOG").is_none() {
             gantry::set_logger_level(node.name(), LogLevel::Error);
         }
@@ -49,7 +49,7 @@ impl Domain {
         Ok(shown(self.node.topic_names_and_types()?, with_hidden))
     }
 
-    /// The topics with names of ROS 2. Others are named on standard error: a node's methods do not take them.
+    /// The topics with names of ROS 2. Other names are printed on standard error: a node's methods do not take them.
     pub fn ros_topics(&self) -> Result<Vec<String>> {
         let is_ros = |name: &String| self.node.resolve_topic_name(name).is_ok_and(|full| full == *name);
         let (topics, others): (Vec<_>, Vec<_>) = self.topics(true)?.into_keys().partition(is_ros);
@@ -64,7 +64,7 @@ impl Domain {
         Ok(shown(self.node.service_names_and_types()?, with_hidden))
     }
 
-    /// The full name of a topic that is there, with its types.
+    /// The full name of an existing topic, with its types.
     pub fn topic(&self, name: &str) -> Result<(String, Vec<String>)> {
         let full = self.node.resolve_topic_name(name)?;
         match self.node.topic_names_and_types()?.remove(&full) {
@@ -73,14 +73,14 @@ impl Domain {
         }
     }
 
-    /// The hint after the name of a topic that is not there.
+    /// The hint after the name of a topic that does not exist.
     pub fn topic_hint(&self, full: &str) -> Result<String> {
         let topics = self.node.topic_names_and_types()?;
         let known = topics.keys().map(String::as_str).filter(|known| *known != full);
         Ok(names::hint(full, known, &self.elsewhere(|report| report.topics.contains_key(full))))
     }
 
-    /// The full name of a service that is there, with its types.
+    /// The full name of an existing service, with its types.
     pub fn service(&self, name: &str) -> Result<(String, Vec<String>)> {
         let full = self.node.resolve_service_name(name)?;
         match self.node.service_names_and_types()?.remove(&full) {
@@ -89,7 +89,7 @@ impl Domain {
         }
     }
 
-    /// The hint after the name of a service that is not there.
+    /// The hint after the name of a service that does not exist.
     pub fn service_hint(&self, full: &str) -> Result<String> {
         let services = self.node.service_names_and_types()?;
         let known = services.keys().map(String::as_str).filter(|known| *known != full);
@@ -97,7 +97,7 @@ impl Domain {
         Ok(names::hint(full, known, &self.elsewhere(|report| report.topics.contains_key(&requests))))
     }
 
-    /// The full name of a node that is there, and the number of nodes of this name.
+    /// The full name of an existing node, and the number of nodes with this name.
     pub fn node_named(&self, name: &str) -> Result<(String, usize)> {
         let full = if name.starts_with('/') { name.to_owned() } else { format!("/{name}") };
         let names = self.nodes(true)?;
@@ -117,7 +117,7 @@ impl Domain {
         Failure::new(format!("Unknown {kind} '{full}' in domain {}{hint}", self.node.domain_id()))
     }
 
-    /// The other domains of this user of which this is true; a domain that cannot be read is passed over.
+    /// The other domains of this user for which `is_there` holds; a domain that cannot be read is passed over.
     fn elsewhere(&self, is_there: impl Fn(&DomainReport) -> bool) -> Vec<u32> {
         let mut domains = gantry_shm::domains().unwrap_or_default();
         domains.retain(|id| *id != self.node.domain_id());
@@ -125,7 +125,7 @@ impl Domain {
         domains
     }
 
-    /// Sleeps until then; `false` if the program shuts down before.
+    /// Sleeps until this time; `false` if the program shuts down before.
     pub fn sleep_until(&self, due: Instant) -> Result<bool> {
         loop {
             let left = due.saturating_duration_since(Instant::now());
@@ -137,7 +137,7 @@ impl Domain {
         }
     }
 
-    /// The endpoints of a topic, or of all, with their types.
+    /// The endpoints of one topic, or of all topics, with their types.
     pub fn endpoints(&self, topic: Option<&str>) -> Result<Vec<EndpointDescription>> {
         let entries = match topic {
             Some(topic) => self.participant.endpoints_of(topic),

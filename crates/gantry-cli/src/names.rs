@@ -40,7 +40,7 @@ pub fn long_type(name: &str, namespace: &str) -> String {
     }
 }
 
-/// One type as it is, several as Python prints a list.
+/// A single type as it is, several types as Python prints a list.
 pub fn types_text(types: &[String]) -> String {
     match types {
         [one] => one.clone(),

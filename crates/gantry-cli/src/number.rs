@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A year, so that the end of a wait is always a time.
+/// The longest wait, a year: its end is always a valid time.
 const MAX_SECONDS: u64 = 365 * 24 * 60 * 60;
 
 /// A positive number of seconds.

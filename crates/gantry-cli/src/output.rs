@@ -8,8 +8,8 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
-/// The control characters of texts of several lines. Others never reach a terminal: names and types come from other
-/// programs.
+/// The control characters that are allowed in texts of several lines. No other control character reaches a terminal:
+/// names and types come from other programs.
 const OF_TEXTS: [char; 2] = ['\n', '\t'];
 
 /// The form of the output.
@@ -33,7 +33,7 @@ impl Output {
         }
     }
 
-    /// Prints a line that says what the command does; not among JSON.
+    /// Prints a line that says what the command does. With `--json` it prints nothing.
     pub fn remark(self, line: &str) -> Result<()> {
         if self.json { Ok(()) } else { write(&format!("{}\n", printable(line, &OF_TEXTS))) }
     }
@@ -74,7 +74,7 @@ fn json<T: Serialize>(value: &T) -> Result<String> {
     Ok(line)
 }
 
-/// Writes at once, so that a reader of the pipe has each message when it comes.
+/// Each message is written at once, so that a reader of the pipe has it without delay.
 fn write(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;

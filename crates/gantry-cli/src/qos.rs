@@ -87,7 +87,7 @@ impl Profile {
 }
 
 impl QosOptions {
-    /// The QoS of these options, which begins with `profile` if no other one is named.
+    /// The QoS of these options. It begins with `profile` if the user names no other profile.
     pub fn qos(&self, profile: Profile) -> Qos {
         let mut qos = self.qos_profile.unwrap_or(profile).qos();
         if let Some(depth) = self.qos_depth {

@@ -51,8 +51,8 @@ impl MessageType {
             structures.push(Structure {
                 definition: definition.clone(),
                 nested,
-                plain: plain.filter(|plain| plain.fits_anywhere).and_then(Layout::of_struct),
-                plain_body: plain.and_then(Layout::of_struct),
+                plain: plain.filter(|plain| plain.fits_anywhere).and_then(Layout::from_struct),
+                plain_body: plain.and_then(Layout::from_struct),
             });
         }
         Ok(Self { structures })
@@ -94,7 +94,7 @@ impl MessageType {
 }
 
 impl Layout {
-    fn of_struct(plain: PlainStruct) -> Option<Self> {
+    fn from_struct(plain: PlainStruct) -> Option<Self> {
         let size_bytes = usize::try_from(plain.size_bytes).ok()?;
         Some(Self { size_bytes, align: usize::try_from(plain.alignment_bytes).ok()? })
     }

@@ -11,7 +11,7 @@ use std::{
 
 /// How many random inputs of a kind are tried.
 const RANDOM: usize = 1000;
-/// ... and of the slow kinds, which write large files, or join and leave.
+/// ... and the number for the slow kinds, which write large files, or join and leave.
 const RANDOM_SLOW: usize = 100;
 
 /// Prints the input if a panic unwinds over it.
@@ -25,7 +25,7 @@ impl Drop for Blame {
     }
 }
 
-/// How many control threads panicked, which the test would not notice otherwise.
+/// The number of control threads that panicked, which the test would not notice otherwise.
 fn silent_panics() -> usize {
     static PANICS: AtomicUsize = AtomicUsize::new(0);
     static COUNT: Once = Once::new();

@@ -1,6 +1,6 @@
 //! The fuzzer's input, read as choices, numbers and damage to a file.
 //!
-//! Missing bytes are 0, so that every input is valid and a shorter one does less.
+//! Missing bytes are 0, so that every input is valid and a shorter input does less.
 
 use std::{
     fs::File,
@@ -66,7 +66,7 @@ impl Input<'_> {
         (0..bytes).fold(0, |number, byte| number | u64::from(self.byte()) << (8 * byte))
     }
 
-    /// A number of 64 bits: one at which programs fail, one near `old`, or any.
+    /// A number of 64 bits: one that often breaks programs, one near `old`, or any.
     fn value(&mut self, old: u64) -> u64 {
         match self.below(5) {
             0 => EDGES[self.below(EDGES.len())],
@@ -106,14 +106,14 @@ impl Damaged {
         self.file.metadata().unwrap().len() as usize
     }
 
-    /// Its first bytes; a file can be much longer than there is memory.
+    /// The file's first bytes; a file can be much longer than the memory of the machine.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.length_bytes().min(1 << 20)];
         self.file.read_exact_at(&mut bytes, 0).unwrap();
         bytes
     }
 
-    /// Up to 15 pokes, and now and then another length.
+    /// Writes up to 15 words, and now and then changes the length.
     pub(super) fn damage(&self, input: &mut Input<'_>) {
         let choice = input.byte();
         (0..choice % 16).for_each(|_| self.poke(input));
@@ -130,7 +130,7 @@ impl Damaged {
         let (offset, old) = self.word(input);
         let width = 1 << input.below(4);
         let value = input.value(old).to_le_bytes();
-        // Not beyond the end: a living file's length is its owner's.
+        // The new length is not beyond the end: the length of a living file belongs to its owner.
         let width = width.min(self.length_bytes().saturating_sub(offset));
         self.file.write_all_at(&value[..width], offset as u64).unwrap();
     }

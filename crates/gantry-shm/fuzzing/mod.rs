@@ -61,7 +61,7 @@ pub use scribble::scribble;
 
 /// The topic of all endpoints.
 const TOPIC: &str = "/fuzzed";
-/// The id of a process of which there is only a file.
+/// The id of a process that exists only as a file.
 const STRANGER: [u8; 16] = [0x5a; 16];
 
 /// Files as the real code makes them, and a domain to put damaged ones into.

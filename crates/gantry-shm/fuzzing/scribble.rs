@@ -97,8 +97,8 @@ impl Actor {
     }
 }
 
-/// The errors that damage may cause: bytes of another process make no sense, or it holds samples or blocks for no
-/// reason.
+/// The errors that damage may cause: bytes of another process are not valid, or the process holds samples or blocks for
+/// no reason.
 fn expected<T>(result: Result<T>) -> Option<T> {
     use Error::*;
     let may_occur = |error: &Error| {
@@ -158,8 +158,8 @@ pub fn scribble(bytes: &[u8]) {
             8 => files[0].poke(&mut input),
             9 => files[1].poke(&mut input),
             10 => {
-                // Damage there can keep a publisher from discovering a subscription, which notices that by the
-                // publisher's generation.
+                // Damage to this word can keep a publisher from discovering a subscription; the subscription notices
+                // this by the publisher's generation.
                 board_is_whole = false;
                 files[2].poke(&mut input);
             }

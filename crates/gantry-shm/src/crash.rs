@@ -1,4 +1,4 @@
-//! Points at which a test kills this process, to prove that other processes go on whichever step is left half done.
+//! Points at which a test kills this process, to prove that other processes continue whichever step is left half done.
 //!
 //! They exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after each step
 //! that other processes can see (a store into shared memory, a system call on a shared file). The suite `tests/crash`
@@ -62,7 +62,7 @@ points! {
     CollectorHandedOver,
     /// A waiter line was taken.
     WaiterTaken,
-    /// Waiter lines that are to be freed are in no topic's sets any more.
+    /// The waiter lines that are to be freed are in no topic's sets any more.
     WaitersWithdrawn,
     /// A waiter line was freed, perhaps one of several.
     WaiterFreed,
@@ -110,7 +110,7 @@ points! {
     EntryDead,
     /// The hint of the oldest sequence was stored.
     TailStored,
-    /// Entry and dead marks are fenced off from what is read next.
+    /// Entry and dead marks are written, and fenced off from the following loads.
     PublishFenced,
     /// The head was stored.
     HeadStored,

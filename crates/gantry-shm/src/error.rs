@@ -72,7 +72,7 @@ pub enum Error {
         bytes: usize,
         /// The kernel's error.
         source: io::Error,
-        /// The limits that the kernel may mean, each with its value.
+        /// The limits that may have caused the kernel's refusal, each with its value.
         limits: String,
     },
 
@@ -109,7 +109,7 @@ pub enum Error {
     RegistryBusy {
         /// The directory of the domain.
         directory: PathBuf,
-        /// The pid of the holder, as far as it wrote it down.
+        /// The pid of the holder, if the holder has written it.
         pid: u32,
         /// The time that this process waited.
         waited_ms: u64,
@@ -174,7 +174,7 @@ pub enum Error {
         limit_bytes: usize,
         /// The holders of the samples, each with its bytes.
         holders: String,
-        /// The reason why there is no more, and what to do.
+        /// The reason for the lack of memory, and the remedy.
         why: String,
     },
 
@@ -221,8 +221,8 @@ pub enum Error {
         why: String,
     },
 
-    /// There is a publisher, or a process that may have one, which could not be opened, mapped or joined, and no other
-    /// is matched.
+    /// A publisher, or a process that may have one, could not be opened, mapped or joined, and no other publisher is
+    /// matched.
     #[error("no publisher of topic {topic} is matched: {why}")]
     UnmatchedPublisher {
         /// The subscription's topic.
@@ -339,7 +339,7 @@ impl Error {
         Error::Corrupt { what: what.into(), location: location.into(), expected, found }
     }
 
-    /// The error of an argument that is not in the range.
+    /// The error of an argument that is out of range.
     pub(crate) fn out_of_range(what: &'static str, value: impl ToString, range: impl Into<String>) -> Error {
         Error::OutOfRange { what, value: value.to_string(), range: range.into() }
     }

@@ -5,25 +5,26 @@
 //! reader) and the **control path** (join, match, reap).
 //!
 //! # Invariants
-//! Every `SAFETY` comment names the invariants on which it rests; each file's header has the invariants of that file.
+//! Every `SAFETY` comment names the invariants on which it rests; the header of each file has the file's own
+//! invariants.
 //!
 //! - **I1 one writer.** Every page is mapped writable by its owner alone (`region`, R3). The exception, the board,
 //!   holds hints and counters, no offsets (`board`, B1).
-//! - **I2 in bounds.** An address in a region is only made by `Region::pointer`, which checks it against the file's
-//!   length; bytes below that length have allocated pages (`region`, R2).
+//! - **I2 in bounds.** Only `Region::pointer` makes an address in a region; it checks the address against the file's
+//!   length. Bytes below that length have allocated pages (`region`, R2).
 //! - **I3 checked once.** Numbers from another process are read into a local, checked, then used.
-//! - **I4 the pin.** A slot is written only while its publisher alone owns it: never published, or retired (marked
-//!   dead), then a SeqCst fence, then the generation, then all pins read, none of which names its sequence. A slot is
-//!   read only under a pin that was set before a SeqCst fence after which the entry was alive. A place for a copy is
-//!   written only by the thread that takes, while no sample uses it (`places`, L1).
+//! - **I4 the pin.** A slot is written only while its publisher alone owns it: it was never published; or it was
+//!   retired (marked dead), then came a SeqCst fence, then the generation, then all pins were read, and no pin names
+//!   its sequence. A slot is read only under a pin that was set before a SeqCst fence after which the entry was alive.
+//!   A place for a copy is written only by the thread that takes, while no sample uses it (`places`, L1).
 //! - **I5 death.** A process is dead if its lock is free, as seen through the descriptor that was kept (`peer`); only
 //!   then are its pins ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).
 //!
 //! The pairs (1)–(11) of `protocol/mod.rs` say which atomics are partners.
 
-// Unit tests with the feature `loom` are the models, and only the protocol is compiled: loom cannot model files and
-// system calls. Everything else is compiled as without the feature.
+// Unit tests with the feature `loom` are the models, and only the protocol is compiled then: loom cannot model files
+// and system calls. Everything else is compiled as without the feature.
 #![cfg_attr(all(test, feature = "loom"), expect(dead_code, reason = "used by the storeys above the protocol"))]
 
 #[cfg(feature = "crash-points")]
@@ -35,7 +36,7 @@ mod protocol;
 pub use protocol::layout::{ENCAPSULATION, PAYLOAD_ALIGN, describe as describe_layout};
 
 cfg_if::cfg_if! { if #[cfg(not(all(test, feature = "loom")))] {
-    // From the ground up: a module imports only from those above it in this list (`tests/storeys.rs`).
+    // The modules from the ground up: a module imports only from modules above it in this list (`tests/storeys.rs`).
     mod error;
     mod os;
     mod describe;

@@ -2,7 +2,7 @@
 //! it with `cargo run --release -p gantry --example add_two_ints_client -- 2 3`, beside the example
 //! `add_two_ints_server`.
 //!
-//! As ROS 2's `add_two_ints_client`, it asks for the sum of two integers.
+//! As ROS 2's `add_two_ints_client`, the program asks for the sum of two integers.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! A control loop at 2 kHz without allocation, lock or system call between a measurement and its command, except for
 //! the sleep until the next cycle. Run it with `cargo run --release -p gantry --example control_loop`.
 //!
-//! A simulated joint (`/joint_state`, 256 bytes) and its controller (`/joint_command`) have a thread each. Everything
+//! A simulated joint (`/joint_state`, 256 bytes) and its controller (`/joint_command`) have a thread each. All work
 //! that can fail or take time is done before the loop: endpoints, matching, memory that is kept. Both publish
 //! asynchronously, so that another thread wakes the sleeping reader. The joint runs on an absolute schedule, so that
 //! delays do not add up. On a robot, add `chrt --fifo 80`, a CPU of its own, and locked memory (`mlockall`).

@@ -1,9 +1,9 @@
 //! A node between two topics that builds its output in shared memory from its input in shared memory. Run it with
 //! `cargo run --release -p gantry --example ground_filter`, beside the example `lidar`.
 //!
-//! It takes the point clouds on `/points` and publishes the points above the ground on `/points_above_ground`. The
-//! length of a cloud must be known when it is loaned, so a first pass counts the points and a second one writes them,
-//! with no copy in between. The input may have any fields, as long as z is among them.
+//! The node takes the point clouds on `/points` and publishes the points above the ground on `/points_above_ground`.
+//! The length of a cloud must be known when it is loaned, so a first pass counts the points and a second one writes
+//! them, with no copy in between. The input may have any fields, as long as z is among them.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -63,7 +63,7 @@ fn filter(
     publisher: &mut Publisher<PointCloud2>,
     ground_m: f32,
 ) -> Result<usize, Box<dyn Error>> {
-    let layout = PointLayout::of(cloud)?;
+    let layout = PointLayout::from_cloud(cloud)?;
     let is_above = |point: &&[u8]| layout.z_m(point) > ground_m;
     let points = layout.points(cloud).filter(is_above).count();
 
@@ -103,7 +103,7 @@ struct PointLayout {
 
 impl PointLayout {
     /// The layout that the cloud states, if its data are long enough.
-    fn of(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
+    fn from_cloud(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
         let z = cloud.fields().find(|field| field.name() == "z").ok_or("a cloud has no field z")?;
         if z.datatype() != PointField::FLOAT32 || cloud.is_bigendian() {
             return Err("z of a cloud is no little-endian FLOAT32, the only kind that this example reads".into());

@@ -1,9 +1,9 @@
 //! Point clouds whose points are structs in shared memory. Run it with `cargo run --release -p gantry --example lidar`,
 //! beside the example `ground_filter`.
 //!
-//! It publishes the points that 64 beams measure in a simulated room, 65 536 points at 10 Hz on `/points`. The message
-//! has a list: its shape states the length, and its elements are filled in afterwards. The field `data` is bytes for
-//! ROS 2; a checked cast (`zerocopy`) makes it a slice of the program's own struct, in place.
+//! The program publishes the points that 64 beams measure in a simulated room, 65 536 points at 10 Hz on `/points`. The
+//! message has a list: its shape states the length, and its elements are filled in afterwards. The field `data` is
+//! bytes for ROS 2; a checked cast (`zerocopy`) makes it a slice of the program's own struct, in place.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

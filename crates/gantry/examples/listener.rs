@@ -31,12 +31,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
-    gantry::init()?; // Ctrl-C ends it in order, and the node heeds --ros-args
+    gantry::init()?; // Ctrl-C ends the program in order, and the node heeds --ros-args
     let node = Node::new("listener")?;
     let (heard, hears) = mpsc::channel();
     node.create_subscription_with_callback::<Text>(&arguments.topic, Qos::default(), move |message| {
         println!("I heard: '{}'", message.data());
-        let _ = heard.send(()); // it fails after the loop below has ended, which no longer counts
+        let _ = heard.send(()); // the send fails if the loop below has ended; then the message does not count
     })?;
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&node)?;

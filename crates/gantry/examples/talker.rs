@@ -26,7 +26,7 @@ struct Arguments {
 
 fn main() -> gantry::Result<()> {
     let arguments = Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()));
-    gantry::init()?; // Ctrl-C ends it in order, and the node heeds --ros-args
+    gantry::init()?; // Ctrl-C ends the program in order, and the node heeds --ros-args
     let node = Node::new("talker")?;
     let mut publisher = node.create_publisher::<Text>(&arguments.topic, Qos::default())?;
     let mut count = 0;

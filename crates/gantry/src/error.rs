@@ -184,18 +184,19 @@ pub enum Error {
         service: String,
         /// Its type.
         type_name: String,
-        /// Why the existing servers do not match, or else a service with a similar name; empty if there are none.
+        /// The reason why the existing servers do not match, or else a service with a similar name; empty if there are
+        /// none.
         why: String,
     },
 
-    /// After the wait for a service, there is a server of another type.
+    /// A service whose server still has another type after the wait.
     #[error("{mismatch}; use one type, and build all programs with the same definition of it")]
     ServiceTypeMismatch {
         /// The two types, and what differs.
         mismatch: String,
     },
 
-    /// A client that has as many requests in flight as it may.
+    /// A client that has reached its limit of requests in flight.
     #[error(
         "{pending} requests to {service} are in flight, as many as this client may have (its QoS depth); take responses or \
          remove requests before sending more, or create the client with a larger depth"

@@ -63,8 +63,8 @@ pub fn set_logger_level(logger: &str, level: LogLevel) {
     with_levels(|levels| levels.loggers.insert(logger.to_owned(), level));
 }
 
-/// Has a logger no level of its own any more, or (`None`) all loggers the level of `GANTRY_LOG`, as the level `unset`
-/// does in ROS 2.
+/// Removes the level of a logger, or (`None`) sets all loggers to the level of `GANTRY_LOG`, as the level `unset` does
+/// in ROS 2.
 pub(crate) fn unset_log_level(logger: Option<&str>) {
     with_levels(|levels| match logger {
         Some(logger) => drop(levels.loggers.remove(logger)),
@@ -128,7 +128,7 @@ pub fn is_logged(count: u64) -> bool {
     count.checked_ilog10().is_some_and(|power| 10_u64.pow(power) == count)
 }
 
-/// The end of a line of the log about the event with that count ([`is_logged`]): nothing for the first.
+/// The end of a line of the log about the event with this count ([`is_logged`]): nothing for the first event.
 #[derive(Clone, Copy, Debug)]
 pub struct Nth(pub u64);
 
@@ -179,7 +179,7 @@ fn print(level: LogLevel, node: &str, message: &str) {
     let (seconds, nanoseconds, logger) = (now.as_secs(), now.subsec_nanos(), logger_of(node));
     let message = crate::printable(message, &['\n', '\t']); // it may have names of other programs
     let line = format!("{colour}[{word}] [{seconds}.{nanoseconds:09}] [{logger}]: {message}{end}\n");
-    let _ = stderr().lock().write_all(line.as_bytes()); // there is no other place to tell of a failure
+    let _ = stderr().lock().write_all(line.as_bytes()); // a failure of the log cannot be reported anywhere
 }
 
 /// The logger of a node, as in ROS 2: `/ns/node` has `ns.node`.

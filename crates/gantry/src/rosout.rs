@@ -29,8 +29,8 @@ thread_local! {
 /// A layer of `tracing` that publishes events on `/rosout`, where `gantry topic echo /rosout` finds them. Needs the
 /// feature `rosout`, which is on by default.
 ///
-/// The logger is the event's field `node`, which the library's own events have, else the layer's node. TRACE events are
-/// not published: ROS 2 has no such severity.
+/// The logger is the event's field `node`, which the library's own events have, or else the layer's node. TRACE events
+/// are not published: ROS 2 has no such severity.
 ///
 /// ```
 /// use gantry::{Node, RosoutLayer};
@@ -90,7 +90,7 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
     }
 }
 
-/// Ends the publishing when dropped: a field's `Debug` may panic.
+/// Ends the publishing when this value is dropped: a field's `Debug` may panic.
 struct Publishing;
 
 impl Drop for Publishing {

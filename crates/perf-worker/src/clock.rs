@@ -1,6 +1,6 @@
 //! The clock of all measurements: CLOCK_MONOTONIC, in nanoseconds; and the CPU time of a thread.
 //!
-//! All processes of a host read the same clock, so a stamp of one process can be compared in another.
+//! All processes of a host read the same clock, so the times in the stamps of one process can be compared in another.
 
 use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -29,7 +29,7 @@ pub fn thread_cpu_ns() -> i64 {
     time.tv_sec * SECOND_NS + time.tv_nsec
 }
 
-/// Sleeps until `time_ns` of CLOCK_MONOTONIC; returns at once if that has passed. May return early on a signal.
+/// Sleeps until `time_ns` of CLOCK_MONOTONIC; returns at once if this time has passed. May return early on a signal.
 pub fn sleep_until(time_ns: i64) {
     if time_ns <= 0 {
         return;
@@ -62,7 +62,8 @@ pub fn work_cpu(duration_ns: i64) {
         if left_ns <= 0 {
             return;
         }
-        // By the clock no more CPU time passes than that; reading the CPU time all the time would be the kernel's work.
+        // The CPU time never passes faster than the clock; reading the CPU time continuously would be the kernel's
+        // work.
         work(left_ns);
     }
 }

@@ -50,11 +50,11 @@ impl std::fmt::Display for Endpoint {
 /// The publisher of a message: its id in the middleware, its phase and its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The id that its messages have; zeros of the only publisher of a run, if it has none.
+    /// The id in the publisher's messages; zeros if the only publisher of a run has no id.
     pub source: [u8; 16],
     /// [`EndpointPlan::phase_ns`].
     pub phase_ns: i64,
-    /// The clock of the times in its messages; none if that is CLOCK_MONOTONIC.
+    /// The clock of the times in the publisher's messages; none if it is CLOCK_MONOTONIC.
     #[serde(default)]
     pub clock: Option<OtherClock>,
     /// The latencies above which its messages are late and too late, nanoseconds; none: the limits of the receiving
@@ -82,7 +82,7 @@ pub struct ChainLink {
 pub struct EndpointPlan {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The full name of its topic, as `/perf_test_1f00…/test_topic`; a relay's is the one that it takes from.
+    /// The full name of its topic, as `/perf_test_1f00…/test_topic`; for a relay, the topic that it takes from.
     pub topic: String,
     /// The topic to which a relay sends; empty otherwise.
     pub relay_topic: String,
@@ -100,14 +100,14 @@ pub struct EndpointPlan {
     /// The full name of its node, as `/namespace/name`; empty: the middleware chooses.
     #[serde(default)]
     pub node: String,
-    /// The way in which the callback of a node hands over messages; without effect outside of executors.
+    /// The way in which the callback of a node hands over messages. Only executors use it.
     #[serde(default)]
     pub pass_by: PassBy,
     /// Its index among the endpoints of the run, publishers first, which selects its CPU of `--pin`.
     pub index: u32,
-    /// Endpoints of a process with the same number share a thread: one publisher and any number of subscriptions, to
-    /// which the thread turns after each message and while none is due; or a client. In a run with
-    /// [`RunSpec::executor`] they share an executor.
+    /// Endpoints of a process with the same number share a thread: a client, or one publisher and any number of
+    /// subscriptions. The thread turns to the subscriptions after each message and while no message is due. In a run
+    /// with [`RunSpec::executor`] the endpoints share an executor.
     pub executor: u32,
     /// The messages.
     #[serde(flatten)]
@@ -124,17 +124,17 @@ pub struct EndpointPlan {
     /// Quality of service.
     #[serde(flatten)]
     pub qos: Qos,
-    /// The number of endpoints of the other side for which it waits before the start.
+    /// The number of endpoints of the other side for which the endpoint waits before the start.
     pub expected: u32,
     /// Above this latency a sample is late, nanoseconds. If the middleware distinguishes publishers, each publisher has
     /// a limit of its own ([`Source::limits_ns`]).
     pub late_ns: u64,
     /// Above this latency a sample is too late, and not late, nanoseconds.
     pub too_late_ns: u64,
-    /// The time by the clock for which a subscription is busy with each message, after it was recorded and while it is
-    /// in hand, or a relay or a server before it passes the message on or answers it, nanoseconds.
+    /// The time by the clock for which a subscription is busy with each message after recording it, while the message
+    /// is in hand, nanoseconds. A relay or a server is busy before it passes the message on or answers it.
     ///
-    /// In an executor it is CPU time of the callback's thread; a publisher, too, is busy before it publishes.
+    /// In an executor this is CPU time of the callback's thread, and a publisher, too, is busy before it publishes.
     pub work_ns: i64,
     /// The triggers of a publisher in an executor that has no timer: subscriptions of its node. The publisher publishes
     /// when each of them has received a message since the last publish.

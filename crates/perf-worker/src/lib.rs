@@ -1,4 +1,4 @@
-//! The worker of `perf_test`: what a program that contains a middleware links.
+//! The worker of `perf_test`: the part that a program with a middleware links.
 //!
 //! A worker is a process with publishers and subscriptions of one middleware. The middleware implements the traits of
 //! [`backend`]; [`worker`] runs them in the measuring loops and reports to `perf_test`. So every middleware is measured

@@ -1,7 +1,7 @@
 //! Due times: messages on an open-loop schedule, and one-second rows.
 //!
-//! A schedule does not depend on earlier messages: message `k` is due at `start + k · period`. So a slow moment shows
-//! as lateness and is not hidden by sending less (no coordinated omission).
+//! The schedule does not depend on earlier messages: message `k` is due at `start + k · period`. So a slow moment shows
+//! as lateness, and the publisher does not hide it by sending less (no coordinated omission).
 
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use crate::stamp::{Stamp, Stamped};
 /// The length of time and id.
 pub const RAW_HEADER_BYTES: usize = 16;
 
-/// Writes time and id to the beginning of a message; one that is too short stays as it is. Does not allocate.
+/// Writes time and id to the beginning of a message; a message that is too short stays as it is. Does not allocate.
 pub fn write_stamp(message: &mut [u8], stamp: Stamp) {
     if let Some((header, _)) = message.split_first_chunk_mut::<RAW_HEADER_BYTES>() {
         let (time, id) = header.split_at_mut(8);
@@ -14,7 +14,7 @@ pub fn write_stamp(message: &mut [u8], stamp: Stamp) {
     }
 }
 
-/// The time and the id of a message; none if it is too short for them. Does not allocate.
+/// The time and the id of a message; none if the message is too short for them. Does not allocate.
 #[must_use]
 pub fn read_stamp(message: &[u8]) -> Option<Stamped> {
     let (time, rest) = message.split_first_chunk::<8>()?;

@@ -68,7 +68,7 @@ pub unsafe fn argument<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(name))
 }
 
-/// An argument that the function only writes: its memory may be uninitialized.
+/// An argument that the function only writes, so its memory may be uninitialized.
 pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
 
 impl<T> Output<'_, T> {

@@ -13,7 +13,7 @@ use std::{ffi::CStr, sync::OnceLock};
 /// The name of the distribution in `ROS_DISTRO`.
 const NAME: &str = "jazzy";
 
-/// A function by which a library of ROS 2 shows its age.
+/// A function whose presence shows the version of a ROS 2 library.
 struct Mark {
     library: &'static CStr,
     function: &'static CStr,
@@ -23,7 +23,7 @@ struct Mark {
     others: &'static str,
 }
 
-/// The source of each: the history of ros2/rcl (#1169), ros2/rmw and ros2/rcutils.
+/// Sources for the functions: the history of ros2/rcl (#1169), ros2/rmw and ros2/rcutils.
 const MARKS: &[Mark] = &[
     Mark { library: c"librcl.so", function: c"rcl_get_localhost_only", is_jazzys: true, others: "Kilted or newer" },
     Mark {
@@ -54,8 +54,8 @@ pub fn check() -> Result<()> {
     refusal.as_ref().map_or(Ok(()), |sentence| Err(Failure::error(sentence)))
 }
 
-/// The sentence if `ROS_DISTRO` (`named`) or a library that is loaded belongs to another distribution. `has` says
-/// whether a loaded library has a function, `None` of a library that is not loaded.
+/// The sentence if `ROS_DISTRO` (`named`) or a loaded library belongs to another distribution. `has` returns whether a
+/// library has a function, and `None` if the library is not loaded.
 fn refusal(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> Option<String> {
     let advice = "rmw_gantry is built for ROS 2 Jazzy and would misread the structs of another distribution: run it with Jazzy, or \
                   choose another RMW_IMPLEMENTATION";

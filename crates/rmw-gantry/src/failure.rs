@@ -9,7 +9,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// A return code other than `RMW_RET_OK`, and the sentence that says why.
+/// A return code other than `RMW_RET_OK`, and the sentence with the reason.
 #[derive(Debug)]
 pub struct Failure {
     /// The code that `rmw` documents for this failure of the function.

@@ -1,8 +1,8 @@
 //! The functions of ROS 2's own C libraries and of libstdc++ that this library calls.
 //!
-//! They are looked up when they are first used: Gantry is built where ROS 2 is not installed. A process that loads an
-//! RMW has these libraries; they may be in a local scope (Python's), so each is opened by its name, not searched for in
-//! the global scope.
+//! The functions are looked up when they are first used: Gantry is built where ROS 2 is not installed. A process that
+//! loads an RMW has these libraries. They may be in a local scope (Python's), so each is opened by its name, and the
+//! global scope is not searched.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -69,8 +69,8 @@ pub fn loaded_symbol(library: &CStr, name: &CStr) -> Option<bool> {
     Some(!address.is_null())
 }
 
-/// Sets the error state of this thread, which `rmw_get_error_string` returns; `false` in a process without ROS 2's
-/// libraries, which has none.
+/// Sets the error state of this thread, which `rmw_get_error_string` returns. `false` in a process without ROS 2's
+/// libraries, which has no error state.
 #[must_use]
 pub fn set_error_state(sentence: &CStr, function: &CStr) -> bool {
     type SetErrorState = unsafe extern "C" fn(*const c_char, *const c_char, usize);
@@ -82,7 +82,7 @@ pub fn set_error_state(sentence: &CStr, function: &CStr) -> bool {
     true
 }
 
-/// Clears the error state of this thread, which a function of ROS 2 has set and the program must not see.
+/// Clears the error state of this thread: a function of ROS 2 has set it, and the program must not see it.
 pub fn reset_error_state() {
     // SAFETY: `rcutils/error_handling.h`: void rcutils_reset_error(void).
     static RESET: Foreign<unsafe extern "C" fn()> = unsafe { Foreign::new(c"librcutils.so", c"rcutils_reset_error") };

@@ -1,4 +1,4 @@
-//! From the pointers that C passes to the entities behind them.
+//! The step from the pointers that C passes to the entities behind them.
 //!
 //! An `rmw_*_t` is a box of this library: its `implementation_identifier` is [`IDENTIFIER`] and its `data` points to
 //! the entity, which the `rmw_destroy_*` function of its kind frees. *The contract of rmw* is that a caller passes

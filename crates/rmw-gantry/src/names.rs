@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// # Errors
-/// The topic is no full name, unless the QoS says that names are not ROS 2's.
+/// The topic is no full name, unless the QoS allows names that are not ROS 2's.
 pub fn check_topic(topic: &str, profile: &rmw_qos_profile_t) -> Result<()> {
     if profile.avoid_ros_namespace_conventions { Ok(()) } else { check_full_name("topic", topic) }
 }

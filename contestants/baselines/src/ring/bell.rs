@@ -1,4 +1,4 @@
-//! The bell of a subscription: a futex word in its file, on which it sleeps.
+//! The bell of a subscription: a futex word in the subscription's file, on which the subscription sleeps.
 //!
 //! The word is 1 while the subscription sleeps or is about to.
 
@@ -34,7 +34,8 @@ impl Bell {
 
     /// Wakes the subscription if it sleeps. Called after a message was pushed.
     pub fn ring(&self) {
-        // SeqCst: with the fence of `sleep`. Either that thread sees the message, or this one sees its 1.
+        // SeqCst: its partner is the fence of `sleep`. Either the sleeping thread sees the message, or this thread sees
+        // the word 1.
         fence(SeqCst);
         if self.word().load(Relaxed) == 1 && self.word().swap(0, Relaxed) == 1 {
             // Fails only for an invalid address.
@@ -42,7 +43,7 @@ impl Bell {
         }
     }
 
-    /// Sleeps until the bell rings, at most `timeout`, unless `has_news` then.
+    /// Sleeps until the bell rings, at most `timeout`. Returns at once if `has_news`.
     ///
     /// # Errors
     /// A sentence of the kernel.
@@ -74,7 +75,7 @@ mod tests {
     #[test]
     fn a_subscription_that_is_about_to_sleep_misses_no_message() {
         const ROUNDS: u64 = 20_000;
-        // A bell that is missed shows as a round that takes this long.
+        // A missed wake-up would show as a round that takes this long.
         const LONG: Duration = Duration::from_secs(600);
         let file = File::from(memfd_create("bell", MemfdFlags::CLOEXEC).unwrap());
         file.set_len(BELL_BYTES as u64).unwrap();

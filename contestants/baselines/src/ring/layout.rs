@@ -28,7 +28,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout of the topic of an endpoint.
-    pub fn of(plan: &EndpointPlan) -> Layout {
+    pub fn new(plan: &EndpointPlan) -> Layout {
         Layout { message_bytes: plan.message.bytes, depth: plan.qos.depth.max(1) as usize }
     }
 

@@ -7,7 +7,7 @@
 //!   it before it pushes. The side that popped the slot clears it: the subscription when it has read it, the publisher
 //!   when the queue was full.
 //! - R3: each entry is popped once, because a pop is a compare-and-swap of the queue's head. The publisher overwrites
-//!   an entry only after it saw a head beyond it, so an entry that was replaced while it was read fails that swap.
+//!   an entry only after the head has moved beyond it, so the swap fails if an entry was replaced while it was read.
 //! - R4: the publisher writes a slot only while its mark is 0, and a subscription reads one only after it popped it.
 //!
 //! All values are 0 in the beginning: empty queues without subscriptions, and free slots.
@@ -40,7 +40,7 @@ impl Memory {
     fn pop(&self, place: usize, fewest: u64) -> Option<(u64, usize)> {
         let (head, tail) = (self.place(place) + HEAD, self.place(place) + TAIL);
         let (head, tail) = (self.mapping.long_word(head), self.mapping.long_word(tail));
-        // Acquire: a head that the other side moved shows that it has read the entry before (its swap).
+        // Acquire: if the other side moved the head, it has read the entry before (its swap).
         let mut first = head.load(Acquire);
         loop {
             // Acquire: the entries, marks and slots before the publisher's store of the tail.
@@ -95,7 +95,7 @@ impl Writer {
 
     /// Frees the place of a subscription that has ended, with all that it held.
     pub fn dismiss(&mut self, place: usize) {
-        // Relaxed: the subscription has ended, and no other thread writes them (R1).
+        // Relaxed: the subscription has ended, and no other thread writes these words (R1).
         self.0.mapping.long_word(self.0.place(place) + ACTIVE).store(0, Relaxed);
         for slot in 0..self.0.layout.slots() {
             self.0.mark(slot).fetch_and(!(1 << place), Relaxed);
@@ -124,7 +124,7 @@ impl Writer {
         self.0.mark(slot).store(places, Relaxed);
     }
 
-    /// Adds a marked slot to the queue of a place, from which the oldest message goes if it is full.
+    /// Adds a marked slot to the queue of a place. A full queue loses its oldest message.
     pub fn push(&mut self, place: usize, slot: usize) {
         let oldest = self.0.pop(place, self.0.layout.depth as u64);
         // An entry that a faulty process damaged is no slot.
@@ -147,7 +147,7 @@ pub struct Reader {
     place: usize,
     /// The messages that were popped here.
     taken: u64,
-    /// The messages that had left the queue untaken at the last take.
+    /// The number of messages that had left the queue untaken at the last take.
     missed: u64,
 }
 
@@ -174,8 +174,8 @@ impl Reader {
         word(HEAD).load(Acquire) != word(TAIL).load(Acquire)
     }
 
-    /// Takes the oldest message and passes its bytes to `read`, with the number of those that had left the queue before
-    /// it; none if there is none.
+    /// Takes the oldest message and passes its bytes to `read`, with the number of messages that had left the queue
+    /// before it. Returns none if the queue is empty.
     ///
     /// # Errors
     /// A sentence: the publisher's memory is damaged.

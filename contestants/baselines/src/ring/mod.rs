@@ -1,7 +1,7 @@
 //! Shared memory: a publisher's file has slots for its messages and a queue of slots for each subscription.
 //!
-//! The publisher is the only writer of its file but for the heads of the queues. It discovers subscriptions by their
-//! files and gives each a place; a subscription that finds its place is connected. A full queue loses its oldest
+//! The publisher is the only writer of its file, except for the heads of the queues. It discovers subscriptions by
+//! their files and gives each a place; a subscription that finds its place is connected. A full queue loses its oldest
 //! message: KEEP_LAST.
 
 mod bell;

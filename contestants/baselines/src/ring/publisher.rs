@@ -32,7 +32,7 @@ pub struct RingPublisher {
     marks: bool,
     /// Subscriptions sleep.
     rings: bool,
-    /// Last, so that the file has its name as long as the publisher lives.
+    /// The last field, so that the file has its name as long as the publisher lives.
     _file: OwnFile,
 }
 
@@ -42,7 +42,7 @@ impl RingPublisher {
     /// # Errors
     /// A sentence: no shared memory.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan, rings: bool) -> Result<RingPublisher, String> {
-        let (id, layout) = (new_id(), Layout::of(plan));
+        let (id, layout) = (new_id(), Layout::new(plan));
         let file = OwnFile::create(&topic.announced(Side::Publisher, id, 0), layout.bytes())?;
         Ok(RingPublisher {
             topic,
@@ -72,7 +72,8 @@ impl Matched for RingPublisher {
             if self.subscriptions.iter().flatten().any(|(id, _)| *id == announced.id) {
                 continue;
             }
-            // It may have ended meanwhile. One without a place is not matched, and the run says so.
+            // The subscription may have ended meanwhile. A subscription without a place is not matched, and the run
+            // reports it.
             let (Ok(file), Some(place)) = (
                 File::options().read(true).write(true).open(announced.path()),
                 self.subscriptions.iter().position(Option::is_none),
@@ -97,7 +98,7 @@ impl Matched for RingPublisher {
 
 impl Publisher for RingPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
-        // Not expected: there are as many slots as can be held.
+        // This should not happen: there are as many slots as can be held.
         let none = || "the ring has no free slot".to_owned();
         let mut sent = Sent { loaned: self.own.is_none(), ..Sent::default() };
         let slot = if let Some(own) = &mut self.own {

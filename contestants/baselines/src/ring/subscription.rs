@@ -28,13 +28,13 @@ pub struct RingSubscription {
     publishers: Vec<(Id, Reader)>,
     /// The publisher whose turn it is.
     next: usize,
-    /// Messages of publishers that have gone which left the history.
+    /// The number of messages that left the history and whose publishers have gone.
     overwritten_before: u64,
     /// The user's message, into which messages are copied; none with zero copy.
     own: Option<Vec<u8>>,
     /// The beginning of the copy is marked.
     marks: bool,
-    /// Last, so that the file has its name as long as the subscription lives.
+    /// The last field, so that the file has its name as long as the subscription lives.
     _file: OwnFile,
 }
 
@@ -49,7 +49,7 @@ impl RingSubscription {
         Ok(RingSubscription {
             topic,
             id,
-            layout: Layout::of(plan),
+            layout: Layout::new(plan),
             bell: Bell::new(file.file())?,
             publishers: Vec::new(),
             next: 0,

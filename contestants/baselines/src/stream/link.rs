@@ -1,6 +1,6 @@
 //! Links: the stream from a publisher to a subscription.
 //!
-//! It begins with the publisher's id. A pipe comes through a socket, as its reading end beside the id.
+//! A connection begins with the publisher's id. A pipe is passed through a socket: its reading end comes beside the id.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -57,7 +57,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens. Returns the announcement, with the port: `announce` makes it from a port.
+    /// Listens. `announce` makes the announcement from a port; returns it.
     ///
     /// # Errors
     /// The kernel's.

@@ -89,7 +89,7 @@ impl Link {
 
     fn is_open(&self) -> bool {
         let mut file = [PollFd::new(&self.file, PollFlags::RDHUP)];
-        // Without an answer it counts as open: writing shows the error.
+        // Without an answer the connection counts as open: writing shows the error.
         let _ = poll(&mut file, Some(&Timespec::default()));
         file.iter().all(|file| !file.revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR))
     }

@@ -35,7 +35,7 @@ struct Link {
     /// The message that arrives; `read` is the number of its bytes that have been read.
     message: Vec<u8>,
     read: usize,
-    /// The time before its first bytes were read, if it is marked.
+    /// The time before the first bytes of the message were read, if phases are marked.
     in_hand_ns: Option<i64>,
     is_open: bool,
 }
@@ -115,7 +115,7 @@ impl Subscription for StreamSubscription {
                 return Ok(true);
             }
         }
-        // A publisher has ended when its last message was read.
+        // A publisher has ended when its last message was read to the end.
         self.links.retain(|link| link.is_open);
         Ok(false)
     }

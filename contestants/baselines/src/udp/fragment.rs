@@ -30,7 +30,7 @@ impl Header {
     }
 
     /// The header of these bytes.
-    pub fn of(bytes: [u8; HEADER_BYTES]) -> Header {
+    pub fn from_bytes(bytes: [u8; HEADER_BYTES]) -> Header {
         let word = |at: usize| {
             let word = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>());
             word.map_or(0, |word| u64::from_le_bytes(*word))

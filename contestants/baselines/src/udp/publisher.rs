@@ -78,7 +78,8 @@ impl Publisher for UdpPublisher {
             offset += part.len() as u64;
             for (_, socket) in &self.subscriptions {
                 match writev(socket, &[IoSlice::new(&header), IoSlice::new(part)]) {
-                    // A subscription that has gone refuses it; without room it is lost. Both are BEST_EFFORT.
+                    // A subscription that has gone refuses the datagram; without room the datagram is lost. Both are
+                    // BEST_EFFORT.
                     Ok(_) | Err(Errno::CONNREFUSED | Errno::NOBUFS | Errno::AGAIN | Errno::INTR) => {}
                     Err(error) => return Err(format!("cannot send a datagram: {error}")),
                 }

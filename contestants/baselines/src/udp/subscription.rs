@@ -29,7 +29,7 @@ pub struct UdpSubscription {
     message_bytes: usize,
     /// The message of each publisher that comes.
     messages: Vec<Assembly>,
-    /// The one that the last datagram belonged to: the next one is expected to continue it.
+    /// The message that the last datagram belonged to: the next datagram probably continues it.
     current: usize,
     /// The beginning of the copy is marked.
     marks: bool,
@@ -42,9 +42,10 @@ struct Assembly {
     source: Option<Id>,
     sequence: u64,
     filled: usize,
-    /// The time before its first fragment was received, if it is marked.
+    /// The time before the first fragment was received, if phases are marked.
     in_hand_ns: Option<i64>,
-    /// Larger than the message by a fragment, so that one of another message fits behind the last byte that has come.
+    /// The buffer is larger than the message by a fragment, so that a fragment of another message fits behind the last
+    /// byte that has come.
     bytes: Vec<u8>,
 }
 
@@ -89,7 +90,7 @@ impl UdpSubscription {
             Err(Errno::AGAIN | Errno::INTR) => return Ok((false, false)),
             Err(error) => return Err(format!("cannot receive a datagram: {error}")),
         };
-        let header = Header::of(header);
+        let header = Header::from_bytes(header);
         let index = self.assembly_of(header.source);
         let from = std::mem::replace(&mut self.current, index);
         if !self.messages[index].continues(header) || self.messages[index].filled + bytes > self.message_bytes {
@@ -113,14 +114,14 @@ impl UdpSubscription {
     /// The index of the message of a publisher.
     fn assembly_of(&mut self, source: Id) -> usize {
         let is_of = |message: &Assembly| message.source.is_none_or(|of| of == source);
-        // The first one begins without a source and is set before another is added.
+        // The first message begins without a source; the source is set before another message is added.
         self.messages.iter().position(is_of).unwrap_or_else(|| {
             self.messages.push(Assembly::new(self.message_bytes));
             self.messages.len() - 1
         })
     }
 
-    /// Moves a fragment to the place where it belongs, from where another one was expected.
+    /// Moves a fragment from the expected position to the position where it belongs.
     fn relocate(&mut self, (from, at): (usize, usize), index: usize, bytes: usize) {
         let to = self.messages[index].filled;
         if from == index {
@@ -186,7 +187,7 @@ mod tests {
     fn a_message_without_one_of_its_fragments_is_left_and_the_next_one_begins() {
         let mut message = Assembly::new(30);
         let mut comes = |source: u8, sequence, offset| {
-            let header = Header::of(Header { source: [source; 16], sequence, offset }.to_bytes());
+            let header = Header::from_bytes(Header { source: [source; 16], sequence, offset }.to_bytes());
             let continues = message.continues(header);
             message.filled += if continues { 10 } else { 0 };
             continues

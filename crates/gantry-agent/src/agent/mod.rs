@@ -23,7 +23,7 @@ use std::{
 
 /// Connects clients that speak DDS-XRCE with Gantry, until it is dropped.
 ///
-/// Clients' messages are handled on the threads of the transports, Gantry's on a thread for each domain.
+/// The threads of the transports handle the clients' messages; a thread for each domain handles Gantry's messages.
 pub struct Agent {
     state: Arc<AgentState>,
     ticker: Option<JoinHandle<()>>,
@@ -47,7 +47,7 @@ impl Agent {
         Self::with_clock(config, Clock::Stopped(0.into()))
     }
 
-    /// Moves a clock that stands still, and does what is due then.
+    /// Moves a clock that stands still, and does the work whose time has come.
     #[cfg(feature = "testing")]
     pub fn advance(&self, by: std::time::Duration) {
         if let Clock::Stopped(us) = &self.state.context.clock {
@@ -68,7 +68,7 @@ impl Agent {
         Ok(Agent { state, ticker: Some(ticker) })
     }
 
-    /// Adds a transport, whose thread gives the port what it receives.
+    /// Adds a transport. Its thread gives the port each message that the transport receives.
     #[must_use]
     pub fn attach(&self, transport: Arc<dyn Transport>) -> Port {
         // Relaxed: only the number matters.

@@ -21,12 +21,12 @@ pub struct Port {
     pub(crate) state: Arc<AgentState>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) number: u32,
-    /// Counts how often a line had room again: another one of its clients is then the first to use it.
+    /// Counts how often a line had room again. By this count the clients of a line take turns in using the room.
     pub(crate) turns: Arc<AtomicUsize>,
 }
 
 impl Port {
-    /// Takes a message from a client, whatever its bytes are. Blocks while the client's other messages are handled.
+    /// Takes a message from a client. Its bytes may be any. Blocks while another message of the same client is handled.
     pub fn receive(&self, peer: PeerAddress, message: &[u8]) {
         let line = Line { transport: self.transport.clone(), peer };
         if !self.admits(peer) {
@@ -42,8 +42,8 @@ impl Port {
         self.serve(|other| other == address);
     }
 
-    /// The line to that client is gone, as after the end of a TCP connection. Its session stays until it is silent for
-    /// too long.
+    /// Notes that the line to a client is gone, as after the end of a TCP connection. The client's session stays until
+    /// it is silent for too long.
     pub fn closed(&self, peer: PeerAddress) {
         lock(&self.state.clients).forget_address(Address { port: self.number, peer });
     }

@@ -55,7 +55,8 @@ enum Sender {
     Doubtful,
 }
 
-/// Whether clients send such submessages. Others are not answered: two agents would answer each other without end.
+/// Whether clients send submessages of this kind. The agent does not answer others: two agents would answer each other
+/// without end.
 fn is_of_client(id: SubmessageId) -> bool {
     const OF_CLIENTS: [SubmessageId; 9] = [
         SubmessageId::CREATE,
@@ -129,8 +130,9 @@ impl AgentState {
         }
     }
 
-    /// The client of a message: its key, or else its address, says which. A key at a new address of the same host moves
-    /// the client there; at another host it does once the old address does not answer.
+    /// The client that sent a message, found by the key in the message, or else by the address. A message with a key
+    /// from a new address of the same host moves the client there; one from another host moves it once the old address
+    /// does not answer.
     fn find(&self, header: &Header, address: Address, line: &Line) -> Sender {
         if !header.session.has_key() {
             return lock(&self.clients).heard_at(address).map_or(Sender::Unknown, Sender::Known);
@@ -172,7 +174,7 @@ impl AgentState {
                 Err(error) => self.log(Level::Warning, format_args!("{line}: a client cannot be read: {error}")),
             },
             (SubmessageId::GET_INFO, Ok(request)) if self.may_answer(address) => {
-                // Outside of a session it is a question about the agent, and about the client's session.
+                // A request without a session is a question about the agent, and about the client's session.
                 let has_session = header.session.is_none() && lock(&self.clients).is_any_at(address);
                 self.reply(line, info(memory, header, request, has_session));
             }
@@ -232,7 +234,7 @@ impl AgentState {
 
     /// Begins a session; `None` if another host has the key, and may answer.
     fn accept(&self, address: Address, line: &Line, peer: Peer) -> Option<StatusValue> {
-        let found = lock(&self.clients).of_key(peer.key);
+        let found = lock(&self.clients).by_key(peer.key);
         if let Some((client, old)) = found {
             let mut guard = lock(&client);
             if old == Some(address) && guard.has_begun_as(&peer, self.context.clock.now()) {
@@ -315,7 +317,7 @@ impl AgentState {
             if guard.tick(&self.context) {
                 let (key, line) = (guard.peer().key, guard.line().clone());
                 drop(guard);
-                let address = lock(&self.clients).of_key(key).and_then(|(_, address)| address);
+                let address = lock(&self.clients).by_key(key).and_then(|(_, address)| address);
                 self.remove(&client, "is gone: it does not answer", None);
                 if address.is_some_and(|address| !lock(&self.clients).is_any_at(address)) {
                     line.transport.disconnect(line.peer);

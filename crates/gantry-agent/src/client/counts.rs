@@ -6,10 +6,10 @@ use gantry_xrce::{
 };
 use std::fmt;
 
-/// The messages that passed between a client and Gantry, and those that did not.
+/// The messages that passed between a client and Gantry, and the messages that were lost or refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages of the client that Gantry has: samples, requests and replies.
+    /// Messages of the client that were published in Gantry: samples, requests and replies.
     pub published: u64,
     /// Their bytes.
     pub published_bytes: u64,
@@ -25,7 +25,7 @@ pub struct Counts {
     pub overwritten: u64,
     /// Requests that were given up because too many waited.
     pub given_up: u64,
-    /// Messages of the client that are longer than the agent takes, or came incomplete.
+    /// Messages of the client that are longer than the agent accepts, or arrived incomplete.
     pub broken: u64,
     /// Messages that could not be sent because the transport failed.
     pub unsent: u64,

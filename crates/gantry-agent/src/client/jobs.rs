@@ -1,4 +1,4 @@
-//! Jobs: requests that wait for those before them, which a worker carries out without the lock of the client.
+//! Jobs: requests that wait for earlier requests, and that a worker carries out without the lock of the client.
 
 use super::{
     Client, ClientCell,
@@ -23,7 +23,7 @@ use std::{
 const MAX_JOBS: usize = 256;
 const MAX_BYTES: usize = 1 << 20;
 
-/// A request that waits, as a message of its own where its parts borrow from one.
+/// A request that waits. It owns its bytes where a request borrows them from a message.
 pub enum Job {
     Create { stream: StreamId, flags: Flags, message: Vec<u8> },
     Delete { stream: StreamId, request: ObjectRequest },
@@ -38,7 +38,7 @@ pub struct Jobs {
     bytes: usize,
     /// A worker carries one out.
     is_running: bool,
-    /// Begins with each session: the answers of an earlier one are not sent.
+    /// A number that changes with each session: answers to requests of an earlier session are not sent.
     session: u64,
 }
 
@@ -114,7 +114,7 @@ impl Jobs {
         self.queue.is_empty() && !self.is_running
     }
 
-    /// Whether objects may be other ones after the requests that wait.
+    /// Whether the requests that wait may replace or delete objects.
     pub fn may_change_objects(&self) -> bool {
         self.queue.iter().any(|job| match job {
             Job::Create { flags, .. } => flags.has(Flags::REPLACE),
@@ -139,8 +139,8 @@ impl Jobs {
         Some(job)
     }
 
-    /// Forgets what waits: the session has ended or begins again. Returns the number of requests, and the number of
-    /// messages among them.
+    /// Forgets the requests that wait: the session has ended or begins again. Returns the number of requests, and the
+    /// number of messages among them.
     pub fn clear(&mut self) -> (usize, usize) {
         let messages = self.queue.iter().filter(|job| matches!(job, Job::Write { .. })).count();
         let requests = std::mem::take(&mut self.queue).len();
@@ -149,7 +149,7 @@ impl Jobs {
         (requests, messages)
     }
 
-    /// Whether a worker has to be started, which is then counted as running.
+    /// Whether a worker has to be started. If so, it is counted as running.
     pub fn begin(&mut self) -> bool {
         let begins = !self.is_running && !self.queue.is_empty();
         self.is_running |= begins;
@@ -207,7 +207,7 @@ impl Client {
         }
     }
 
-    /// The next request that needs no lock; those before it are carried out here.
+    /// The next request that needs the worker; the requests before it are carried out here.
     fn next_work(&mut self, context: &Arc<Context>) -> Option<(Work, u64, ClientKey)> {
         let mut work = None;
         while let Some(job) = self.jobs.pop() {
@@ -226,7 +226,7 @@ impl Client {
         work.map(|work| (work, session, key))
     }
 
-    /// Takes the result of work. Returns what is to be destroyed.
+    /// Takes the result of work. Returns the entities that are to be destroyed.
     fn finish(&mut self, done: Done, session: u64, context: &Arc<Context>) -> Option<Box<Built>> {
         let is_current = self.jobs.session() == session;
         let is_over = self.is_over;

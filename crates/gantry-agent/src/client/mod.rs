@@ -1,4 +1,4 @@
-//! A client: its session, its objects, and the way between both.
+//! A client: its session, its objects, and the messages between them.
 
 mod counts;
 mod jobs;
@@ -53,17 +53,18 @@ pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
 
 /// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// The time for which copies of a CREATE_CLIENT arrive. A board that is reset and asks again sooner is taken for one:
-/// its streams go on where the streams of its earlier session were, so its first messages are lost.
+/// The time for which copies of a CREATE_CLIENT arrive. If a board is reset and logs in again within this time, its
+/// login counts as a copy: the streams of the earlier session continue, so the board's first messages are lost.
 const COPY_US: u32 = 100_000;
-/// The objects with entities that a client creates at once, as many as it may have, and then in a second.
+/// The number of objects with entities that a client may create at once (as many as it may have), and then in each
+/// second.
 const CREATIONS_AT_ONCE: u32 = 256;
 const CREATIONS_PER_S: u32 = 50;
-/// So often the streams are filled and emptied before others have their turn.
+/// The number of times that the streams of a client are filled and emptied before other clients have their turn.
 const MAX_ROUNDS: usize = 64;
 
-/// A client, behind its lock, under which nothing waits for Gantry's control path. No thread holds it and the lock of
-/// the table of clients.
+/// A client, behind its lock. Under this lock no thread waits for Gantry's control path, or for the lock of the table
+/// of clients.
 pub type ClientCell = Mutex<Client>;
 
 /// A client that has a session.
@@ -74,18 +75,18 @@ pub struct Client {
     line: Line,
     objects: Objects,
     answers: VecDeque<Answer>,
-    /// A long message that the session has a part of.
+    /// A long message, of which the session has a part.
     parcel: Option<Box<Parcel>>,
-    /// The length of the last message that went in fragments, unless all is acknowledged.
+    /// The length of the last message that went in fragments; it is reset when all messages are acknowledged.
     long_bytes: Option<usize>,
     jobs: Jobs,
-    /// The objects that it creates or replaces, other than topics, publishers and subscribers.
+    /// The objects that the client creates or replaces, without topics, publishers and subscribers.
     creations: Rate,
     /// The outlet that was served last.
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
-    /// The client is to be looked at then, unless something comes before.
+    /// The time at which the ticker looks at the client, unless a message comes before.
     due: Instant,
     silence: Silence,
     /// The line has had no room since then.
@@ -96,7 +97,7 @@ pub struct Client {
     is_over: bool,
 }
 
-/// The step after a message of a client, for which its lock is given back.
+/// The next step after a message of a client; the client's lock is free before the step.
 #[must_use]
 pub enum Next {
     Nothing,
@@ -114,7 +115,7 @@ struct Answer {
 }
 
 fn new_session(peer: Peer, config: &Config, now: Instant) -> Session {
-    // A header with the key takes 4 more of the bytes that the transport carries.
+    // A message header with a key takes 4 more of the bytes that the transport carries.
     let key_bytes = if peer.session.has_key() { 4 } else { 0 };
     let slot_bytes = usize::from(peer.mtu_bytes).saturating_sub(key_bytes) + HEADER_BYTES;
     let slots = |count| HeapSlots::new(count, slot_bytes);
@@ -134,7 +135,7 @@ impl Client {
             session,
             began,
             line,
-            objects: Objects::new(context.memory.of_another()),
+            objects: Objects::new(context.memory.for_another()),
             answers: VecDeque::new(),
             parcel: None,
             long_bytes: None,
@@ -151,8 +152,8 @@ impl Client {
         }
     }
 
-    /// The same client has begun its session again, perhaps at another address. Its objects stay, what it wanted to
-    /// read does not.
+    /// The same client has begun its session again, perhaps at another address. Its objects stay; its wishes to read
+    /// data end.
     pub fn restart(&mut self, peer: Peer, line: Line, context: &Context) {
         self.began = context.clock.now();
         self.session = new_session(peer, &context.config, self.began);
@@ -165,10 +166,10 @@ impl Client {
         self.objects.each_outlet_after(ObjectId::INVALID, |_, outlet| outlet.reading = None);
     }
 
-    /// Whether a CREATE_CLIENT from the client's address is another copy of the one that began its session, or of one
-    /// before: the line may have doubled or delayed it, or the client may have asked again before it had the answer. A
-    /// later one is of a board that was reset, whose streams begin anew; eProsima's client has the same number in each
-    /// session. By a boot nonce both are known whenever they come.
+    /// Whether a CREATE_CLIENT from the client's address is a copy of an earlier one: the line may have doubled or
+    /// delayed it, or the client may have asked again before the answer came. A CREATE_CLIENT that is no copy comes
+    /// from a board that was reset, and its streams begin anew. eProsima's client uses the same number for each
+    /// session; a boot nonce distinguishes the two cases at any time.
     pub fn has_begun_as(&self, peer: &Peer, now: Instant) -> bool {
         let current = self.peer();
         let is_recent = now < self.began.after_us(COPY_US);
@@ -189,8 +190,8 @@ impl Client {
         (self.line, self.blocked_since) = (line, None);
     }
 
-    /// Whether the client gives its session to another host that has its key: it was asked whether it is alive, and did
-    /// not answer.
+    /// Whether the client gives its session to another host that has its key: the agent asked the client whether it is
+    /// alive, and got no answer.
     pub fn yields(&mut self, context: &Context) -> bool {
         let now = context.clock.now();
         let (yields, asks) = self.silence.is_challenged(now);
@@ -204,7 +205,7 @@ impl Client {
     /// Takes a message of the session.
     pub fn receive(&mut self, header: &Header, message: &[u8], context: &Arc<Context>) -> Next {
         if self.is_over {
-            return Next::Nothing; // it left the table of clients while this message waited for its lock
+            return Next::Nothing; // the client left the table of clients while this message waited for its lock
         }
         let now = context.clock.now();
         self.silence.heard(now);
@@ -244,7 +245,7 @@ impl Client {
         (requests, session)
     }
 
-    /// Attaches an outlet to a listener; `None` if it is gone.
+    /// Attaches an outlet to a listener; `None` if the listener is gone.
     pub fn attach(&mut self, number: u64, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
         self.objects.outlet(number).map_or(Ok(None), |outlet| outlet.source.attach(collector))
     }
@@ -257,7 +258,7 @@ impl Client {
         }
     }
 
-    /// The line has taken what waited, of this client or of one that shares the line.
+    /// The line has taken the bytes that waited, of this client or of another client on the same line.
     pub fn has_room(&mut self, context: &Context) {
         self.blocked_since = None; // another client may fill the line first
         self.pump(context);
@@ -267,7 +268,7 @@ impl Client {
         &self.line
     }
 
-    /// A line that takes nothing is given up as late as a client that does not answer.
+    /// The agent gives up a line that takes nothing after the same time as a client that does not answer.
     fn blocked_until(&self, since: Instant) -> Instant {
         since.after_us(self.peer().silence_us.saturating_mul(4))
     }
@@ -280,7 +281,7 @@ impl Client {
             self.answer();
             let has_room = self.line.has_room();
             if has_room {
-                self.blocked_since = None; // a line that is full again at the end has still taken something
+                self.blocked_since = None; // a line that is full again at the end has taken some bytes all the same
             }
             has_more = has_room && self.deliver(now, context);
             self.transmit(now, context);

@@ -6,13 +6,13 @@ use gantry_xrce::wire::Service;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicName {
     pub name: String,
-    /// It is not a name of ROS 2, and is used as it is.
+    /// The text is not a name of ROS 2, and is used as it is.
     pub is_native: bool,
 }
 
 impl TopicName {
-    /// `rt/chatter` is `/chatter`; a name without `rt/` is one of DDS alone.
-    pub fn of_dds(name: &str) -> Self {
+    /// `rt/chatter` is `/chatter`. A name without `rt/` is a name of DDS without a counterpart in ROS 2.
+    pub fn from_dds(name: &str) -> Self {
         match name.strip_prefix("rt/") {
             Some(name) => Self { name: format!("/{name}"), is_native: false },
             None => Self { name: name.to_owned(), is_native: true },
@@ -20,7 +20,7 @@ impl TopicName {
     }
 }
 
-/// The name of a service, from the name of its topic of requests, `rq/<name>Request`, or the one that is stated.
+/// The name of a service: from the name of its request topic, `rq/<name>Request`, or the name that the client states.
 pub fn service_name(service: &Service<'_>) -> String {
     let of_topic = service.request_topic.and_then(|topic| topic.strip_prefix("rq/")?.strip_suffix("Request"));
     let name = of_topic.unwrap_or(service.name);
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn names_of_dds_are_those_of_ros() {
-        assert_eq!(TopicName::of_dds("rt/robot/imu"), TopicName { name: "/robot/imu".into(), is_native: false });
-        assert_eq!(TopicName::of_dds("Square"), TopicName { name: "Square".into(), is_native: true });
+        assert_eq!(TopicName::from_dds("rt/robot/imu"), TopicName { name: "/robot/imu".into(), is_native: false });
+        assert_eq!(TopicName::from_dds("Square"), TopicName { name: "Square".into(), is_native: true });
         assert_eq!(type_name("std_msgs::msg::dds_::String_"), "std_msgs/msg/String");
         assert_eq!(type_name("std_srvs::srv::dds_::SetBool_Request_"), "std_srvs/srv/SetBool_Request");
         assert_eq!(type_name("std_msgs/msg/String"), "std_msgs/msg/String");

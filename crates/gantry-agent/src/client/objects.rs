@@ -34,7 +34,7 @@ pub struct Object {
 
 /// The entity that stands for an object in Gantry.
 pub enum Entity {
-    /// The node of a participant, and the use of its domain, which ends after it.
+    /// The node of a participant, and the participant's use of the domain. The use ends after the node.
     Node(Node, DomainUse),
     /// No entity: topics, publishers and subscribers need none in Gantry.
     None,
@@ -69,7 +69,7 @@ impl Objects {
         self.0.get_mut(&id.0)
     }
 
-    /// Does something with each outlet, beginning with those behind `after`.
+    /// Calls a function for each outlet, beginning with the outlets behind `after`.
     pub fn each_outlet_after(&mut self, after: ObjectId, mut each: impl FnMut(ObjectId, &mut Outlet)) {
         let ranges = [(Bound::Excluded(after.0), Bound::Unbounded), (Bound::Unbounded, Bound::Included(after.0))];
         for range in ranges {
@@ -107,7 +107,7 @@ impl Objects {
             let is_same = object.plan == plan && object.owner == owner;
             match () {
                 () if reuses && is_same => return Ok(Creation::There(StatusValue::OK_MATCHED, Vec::new())),
-                // A reader of samples that were kept for late ones gets them again, so that it is another one.
+                // A replaced reader gets the samples again that are kept for late subscriptions, so it is a new object.
                 () if replaces && is_same && !matches!(object.entity, Entity::Outlet(_)) => {
                     return Ok(Creation::There(StatusValue::OK, self.take_owned(id, site.context)));
                 }
@@ -130,7 +130,7 @@ impl Objects {
         Ok(Creation::New(Box::new(Building { id, owner, plan, parent, memory: self.1.clone() }), replaced))
     }
 
-    /// Adds an object. Returns the sentence about it that the log has.
+    /// Adds an object. Returns the sentence about it for the log.
     pub fn insert(&mut self, built: Built) -> Option<String> {
         let Built { id, object, listener } = built;
         let sentence = object.plan.sentence();
@@ -141,7 +141,8 @@ impl Objects {
         sentence
     }
 
-    /// Takes out an object and those that belong to it. Returns those with entities, in the order of their destruction.
+    /// Takes out an object and all objects that belong to it. Returns the objects with entities, in the order of their
+    /// destruction.
     pub fn take(&mut self, id: ObjectId, context: &Context) -> Vec<Object> {
         let Some(object) = self.0.remove(&id.0) else { return Vec::new() };
         let mut taken = self.take_owned(id, context);
@@ -183,7 +184,7 @@ impl KnownObjects for Objects {
 
 /// The start of a creation.
 pub enum Creation {
-    /// The object is there. Those that belonged to the one that it replaces are not.
+    /// The new object is there. The objects that belonged to the object that it replaces are not.
     There(StatusValue, Vec<Object>),
     /// A new one, and those that it replaces.
     New(Box<Building>, Vec<Object>),

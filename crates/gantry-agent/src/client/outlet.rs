@@ -28,18 +28,18 @@ use std::{
 
 /// An object that has data for the client.
 pub struct Outlet {
-    /// Its number among all outlets of the agent, by which the listener knows it.
+    /// The outlet's number among all outlets of the agent. The listener identifies the outlet by this number.
     pub number: u64,
     pub source: Source,
     pub reading: Option<Reading>,
     /// Something may be there to take.
     pub has_news: bool,
-    /// It was taken, and waits for room in the session.
+    /// A message that was taken, and waits for room in the session.
     held: Option<Taken>,
 }
 
-/// An outlet as the listener of its domain has it. The listener's thread sends what it takes itself, so no other thread
-/// has to wake up.
+/// An outlet as the listener of its domain has it. The listener's thread takes a message and sends it, so no other
+/// thread has to wake up.
 pub struct ListenedOutlet {
     pub number: u64,
     pub client: Weak<ClientCell>,
@@ -61,7 +61,7 @@ pub struct Requester {
 
 /// The result of an attempt to deliver.
 pub enum Delivered {
-    /// One message of this length is in the session, or a part of it; the rest waits for room.
+    /// One message of this length is in the session, as a whole or in part; all other messages wait for room.
     Message { length: usize, rest: Option<Box<Parcel>> },
     /// Nothing is there, is wanted, or has room.
     Nothing,
@@ -74,7 +74,7 @@ impl Requester {
         Self { library, pending: VecDeque::new() }
     }
 
-    /// Sends a request, of which the reply is awaited. Returns whether an older one was given up for it.
+    /// Sends a request and expects its reply. Returns whether an older request was given up for it.
     pub fn send(&mut self, request: RequestId, data: &[u8], max_pending: usize) -> Result<bool, Refusal> {
         let mut loan = self.library.loan_request(data.len())?;
         loan.bytes_mut().copy_from_slice(data);
@@ -115,7 +115,7 @@ impl Source {
             Self::Subscription(subscription) => Ok(subscription.take()?.map(|sample| Taken::new(Body::Sample(sample)))),
             Self::Requester(requester, _) => {
                 while let Some(response) = requester.library.take_response()? {
-                    // A reply to a request that was given up, or of a second server, has no receiver.
+                    // A reply has no receiver if its request was given up, or if another server has already answered.
                     if let Some(request) = requester.answered(response.id().sequence) {
                         let request = ObjectRequest { request, object };
                         return Ok(Some(Taken::new(Body::Response(response)).answering(request)));
@@ -152,8 +152,8 @@ impl Outlet {
         Self { number, source, reading: None, has_news: true, held: None }
     }
 
-    /// Gives the session one message, from the memory of its sender straight into a slot, if one is there, is wanted
-    /// and has room.
+    /// Gives the session one message if one is available, the client wants it, and the session has room. The message is
+    /// copied from the memory of its sender straight into a slot.
     pub fn deliver(&mut self, object: ObjectId, session: &mut Session, now: Instant, counts: &mut Counts) -> Delivered {
         let Some(reading) = self.reading.as_mut().filter(|reading| !reading.is_over(now)) else {
             self.reading = None; // what is held waits for the next one
@@ -177,7 +177,7 @@ impl Outlet {
         let mut rest = None;
         let refused = match session.send(stream, reading.request, taken.identity(), taken.bytes()) {
             Ok(()) => None,
-            // In the reliable stream, that is only longer than all slots.
+            // A message of the reliable stream fails here only if it is longer than all slots together.
             Err(Refused::TooLong { .. }) if stream.is_reliable() => {
                 match Parcel::begin(session, reading.request, taken) {
                     Begun::Part(parcel) => {
@@ -207,14 +207,14 @@ impl Outlet {
         }
     }
 
-    /// The time at which the next message may be delivered, if it waits for that.
+    /// The time at which the next message may be delivered, if a rate delays it.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
         let reading = self.reading.as_ref().filter(|_| self.has_news || self.held.is_some())?;
         Some(reading.next_at()).filter(|&at| at > now)
     }
 }
 
-/// The sentence about a message of `length` bytes that no stream carries. `max` has a few bytes of headers.
+/// The sentence about a message of `length` bytes that no stream carries. `max` includes a few bytes of headers.
 fn too_long(stream: StreamId, length: usize, max: usize) -> String {
     let advice = match stream.is_reliable() {
         true => "publish it in parts",

@@ -1,6 +1,6 @@
-//! A parcel: a message that is longer than all slots of the client's stream, on its way in fragments as slots become
-//! free. It stays in the memory of its sender until then. Invariant: while there is one, its stream takes nothing else,
-//! so a client has one at most.
+//! A parcel: a message that is longer than all slots of the client's stream. It goes in fragments as slots become free,
+//! and stays in the memory of its sender until then. Invariant: while a stream has a parcel, it takes nothing else, so
+//! a client has at most one parcel.
 
 use super::{Session, taken::Taken};
 use gantry_xrce::{stream::Refused, wire::ObjectRequest};
@@ -20,7 +20,7 @@ pub enum Begun {
 }
 
 impl Parcel {
-    /// Gives the session as much of a message as it has room for.
+    /// Gives the session as much of a message as the session has room for.
     pub fn begin(session: &mut Session, request: ObjectRequest, taken: Taken) -> Begun {
         match session.send_part(request, taken.identity(), taken.bytes(), 0) {
             Ok(None | Some(0)) => Begun::Refused(taken, Refused::Full { needed: 1, free: 0 }),
@@ -29,7 +29,8 @@ impl Parcel {
         }
     }
 
-    /// Gives the session as much of the rest as it has room for. Returns the parcel unless it is whole.
+    /// Gives the session as much of the rest as the session has room for. Returns the parcel unless the message is
+    /// complete.
     pub fn go_on(mut self, session: &mut Session) -> Option<Parcel> {
         // It was refused at its begin, if at all.
         let rest = session.send_part(self.request, self.taken.identity(), self.taken.bytes(), self.sent).ok()?;

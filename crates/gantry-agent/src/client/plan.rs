@@ -1,4 +1,4 @@
-//! Plans: what a CREATE asks for, in Gantry's words, with everything that it refers to found.
+//! Plans: the content of a CREATE in Gantry's words. All objects that the CREATE refers to are found.
 
 use super::{
     names::{TopicName, node_name, service_name, type_name},
@@ -14,7 +14,7 @@ use gantry_xrce::wire::{
 };
 use std::borrow::Cow;
 
-/// The description of an object. Two objects with equal ones can stand for each other.
+/// The description of an object. Objects with equal descriptions can stand for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
     Participant { domain_id: u32, namespace: String, name: String },
@@ -47,7 +47,7 @@ pub trait KnownObjects {
 }
 
 impl Plan {
-    /// The plan of a CREATE, and the object that it belongs to.
+    /// The plan of a CREATE, and the object that the new object belongs to.
     pub fn new(
         create: &Create<'_>,
         objects: &dyn KnownObjects,
@@ -133,8 +133,7 @@ impl Plan {
     }
 }
 
-/// The name of a participant, which is all that it has. The name of a profile is used in its place: the agent has
-/// no profiles.
+/// The name of a participant, its only property. The name of a profile is used in its place: the agent has no profiles.
 fn participant_name<'a>(representation: &Representation<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     match *representation {
         Representation::Binary(Described::Participant(participant)) => Ok(participant.name.map(Cow::Borrowed)),
@@ -167,7 +166,7 @@ impl Site<'_> {
                 let Some(type_name_of_dds) = topic.type_name.or(topic.type_reference) else {
                     return Err(invalid(format!("topic {} has no type", topic.name)));
                 };
-                Plan::Topic { topic: TopicName::of_dds(topic.name), type_name: type_name(type_name_of_dds) }
+                Plan::Topic { topic: TopicName::from_dds(topic.name), type_name: type_name(type_name_of_dds) }
             }
             Described::DataWriter(writer) => {
                 Plan::Writer(self.endpoint_of(writer.topic, writer.qos.as_ref().map(|qos| &qos.common))?)
@@ -183,7 +182,7 @@ impl Site<'_> {
     /// The plan of an object that XML describes: its data writers and data readers have their topics within.
     fn profiled(&self, profile: Profile) -> Result<Plan, Refusal> {
         let endpoint = |endpoint: profile::Endpoint| {
-            let (topic, type_name) = (TopicName::of_dds(&endpoint.topic), type_name(&endpoint.type_name));
+            let (topic, type_name) = (TopicName::from_dds(&endpoint.topic), type_name(&endpoint.type_name));
             self.endpoint(&topic, &type_name, Some(&endpoint.qos))
         };
         let service = |service: &profile::Service, is_requester| {
@@ -194,7 +193,7 @@ impl Site<'_> {
         Ok(match profile {
             Profile::Participant { .. } | Profile::Group => Plan::Group,
             Profile::Topic { name, type_name: of_dds } => {
-                Plan::Topic { topic: TopicName::of_dds(&name), type_name: type_name(&of_dds) }
+                Plan::Topic { topic: TopicName::from_dds(&name), type_name: type_name(&of_dds) }
             }
             Profile::DataWriter(writer) => Plan::Writer(endpoint(writer)?),
             Profile::DataReader(reader) => Plan::Reader(endpoint(reader)?),
@@ -238,7 +237,7 @@ impl Site<'_> {
         }
     }
 
-    /// The type that the servers of a service have, by the same rule as [`Self::type_in_graph`].
+    /// The type that the servers of a service have, by the rule of [`Self::type_in_graph`].
     fn service_in_graph(&self, name: &str, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
         let node = self.objects.node(self.owner)?;
         only(node.service_types(name).ok()?, |found| {

@@ -1,13 +1,13 @@
-//! Profiles: the description of an object by XML, in the format of Fast DDS's configuration files. A name or a policy
-//! that is not read is an error if it changes what the object does; settings of Fast DDS's transports and memory are
-//! passed over.
+//! Profiles: the description of an object by XML, in the format of Fast DDS's configuration files. An element that this
+//! code does not know is an error if it changes the behaviour of the object; settings of Fast DDS's transports and
+//! memory are passed over.
 
 use super::xml::Document;
 use gantry_xrce::wire::{ObjectKind, Qos, QosFlags};
 
 /// The policies that are read, below `qos`.
 const POLICIES: [&str; 2] = ["reliability/kind", "durability/kind"];
-/// The policies that concern Fast DDS's own way of sending, below `qos`.
+/// Policies below `qos` that only concern Fast DDS's own way of sending.
 const PASSED_OVER: [&str; 6] = [
     "reliability/max_blocking_time",
     "publishMode",
@@ -35,7 +35,7 @@ pub enum Profile {
     Replier(Service),
 }
 
-/// A data writer or a data reader, which has its topic within.
+/// A data writer or a data reader. It contains its topic.
 #[derive(Debug)]
 pub struct Endpoint {
     pub topic: String,
@@ -98,7 +98,8 @@ impl Element<'_> {
         self.text(path).map(str::to_owned).ok_or_else(missing)
     }
 
-    /// Whether a text is the first of two, which begin as Fast DDS's long names do (`RELIABLE_RELIABILITY_QOS`).
+    /// Whether a value is the first of two names. The long names of Fast DDS begin with the short ones
+    /// (`RELIABLE_RELIABILITY_QOS`).
     fn is_first(&self, path: &str, [first, second]: [&str; 2], default: bool) -> Result<bool, String> {
         match self.text(path) {
             None => Ok(default),

@@ -7,7 +7,8 @@ use std::time::Duration;
 /// The deepest history of a client's data writer or data reader; deeper ones become this.
 const MAX_DEPTH: u16 = 1000;
 
-/// The QoS that was asked for. Without any, it is ROS 2's default; a depth of 0 or none is the default's.
+/// The QoS that the client asked for. Without a QoS it is ROS 2's default; a depth of 0 or no depth is the default's
+/// depth.
 pub fn granted(qos: Option<&wire::Qos<'_>>) -> Qos {
     let Some(asked) = qos else { return Qos::default() };
     let flags = asked.flags;

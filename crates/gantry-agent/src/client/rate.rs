@@ -2,7 +2,7 @@
 
 use gantry_xrce::time::Instant;
 
-/// A rate: a burst, and then a number in each second.
+/// A rate: a burst at once, and then a number of events in each second.
 #[derive(Debug)]
 pub struct Rate {
     at_once: u32,

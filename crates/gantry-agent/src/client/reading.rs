@@ -1,4 +1,4 @@
-//! READ_DATA: how much of an object's data a client wants, and how fast.
+//! READ_DATA: the amount of an object's data that a client wants, and its rate.
 
 use gantry_xrce::{
     time::Instant,
@@ -11,7 +11,7 @@ pub struct Reading {
     /// DATA repeats it.
     pub request: ObjectRequest,
     pub stream: StreamId,
-    /// The number of samples that are left; `None`: without end.
+    /// The number of samples that are left; `None` means an endless number.
     left: Option<u16>,
     ends_at: Option<Instant>,
     /// Nothing is sent before.
@@ -21,7 +21,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The wish of a READ_DATA; `None` if it ends an earlier one.
+    /// The wish of a READ_DATA; `None` if the READ_DATA ends an earlier wish.
     pub fn new(read: &ReadData<'_>, now: Instant) -> Option<Self> {
         let one = DeliveryControl { max_samples: 1, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };
         let control = read.delivery.unwrap_or(one);

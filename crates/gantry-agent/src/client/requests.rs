@@ -29,12 +29,12 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The answers that wait for room in the session. A client that asks by this number more than it acknowledges is
+/// The number of answers that may wait for room in the session. A client with this number of unacknowledged answers is
 /// broken.
 const MAX_ANSWERS: usize = 256;
 
-/// The requests of one message that are carried out. Honest messages have fewer; a datagram of 64 KiB has room for some
-/// thousands of WRITE_DATA, each of which may wake readers, while the messages of all other clients wait.
+/// The number of requests of one message that are carried out. Honest messages have fewer. A datagram of 64 KiB has
+/// room for some thousands of WRITE_DATA; each may wake readers while the messages of all other clients wait.
 pub const MAX_REQUESTS: u32 = 512;
 
 /// A client without its session, which hands over the requests of one message.
@@ -56,7 +56,8 @@ pub struct Requests<'a> {
 }
 
 impl Requests<'_> {
-    /// Carries out a request, or lets it wait for a worker: one that creates or destroys entities, and those behind it.
+    /// Carries out a request. A request that creates or destroys entities waits for a worker, and so do the requests
+    /// behind it.
     pub fn handle(&mut self, event: AgentEvent<'_>) {
         if let Some((stream, request)) = request_of(&event) {
             if self.left == 0 {
@@ -90,7 +91,7 @@ impl Requests<'_> {
         }
     }
 
-    /// Whether the object is the one that a request means, whatever waits.
+    /// Whether a request refers to the present object in spite of the requests that wait.
     fn is_settled(&self, object: ObjectId) -> bool {
         self.jobs.is_empty() || self.objects.get(object).is_some() && !self.jobs.may_change_objects()
     }
@@ -104,7 +105,7 @@ impl Requests<'_> {
         self.defer(stream, create.request, job);
     }
 
-    /// Returns whether the request waits. It is refused if too many do.
+    /// Returns whether the request waits. It is refused if too many requests wait.
     fn defer(&mut self, stream: StreamId, request: ObjectRequest, job: Option<Job>) -> bool {
         let is_deferred = job.is_some_and(|job| self.jobs.push(job));
         if !is_deferred {
@@ -114,7 +115,7 @@ impl Requests<'_> {
         is_deferred
     }
 
-    /// Carries out a request, but for the part that may wait for other processes, which is returned.
+    /// Carries out a request, except for the part that may wait for other processes. Returns this part.
     pub fn carry_out(&mut self, event: AgentEvent<'_>) -> Option<Work> {
         match event {
             AgentEvent::Create { stream, flags, create } => return self.create(stream, flags, &create),
@@ -224,7 +225,7 @@ impl Requests<'_> {
         Some(Work::Destroy { objects, stream, request })
     }
 
-    /// Publishes data of the client: it is copied once, into the memory that readers read.
+    /// Publishes data of the client. The data is copied once, into the memory that readers read.
     fn write(&mut self, request: ObjectRequest, order: ByteOrder, data: &[u8]) -> Result<(), Refusal> {
         let Some(object) = self.objects.get_mut(request.object) else {
             return Err(Refusal::unknown("object", request.object));

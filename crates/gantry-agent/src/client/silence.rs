@@ -1,18 +1,18 @@
-//! Silence of a client: the data that it still gets, and the address that its session belongs to then.
+//! Silence of a client: the data that a silent client still gets, and the address that its session then belongs to.
 
 use gantry_xrce::time::Instant;
 
-/// Best-effort messages that are sent without a sign of life, their bytes, and the time. An address that never asked
-/// for them, and that another host wrote into a datagram, gets no more.
+/// The number of best-effort messages, their bytes, and the time that pass without a sign of life from the client. An
+/// address that another host wrote into a datagram never asked for the messages; it gets no more than these.
 const MAX_MESSAGES: u32 = 128;
 const MAX_BYTES: u64 = 128 << 10;
 const MAX_SILENCE_US: u32 = 2_000_000;
-/// A client that is to give a sign of life is asked so often.
+/// The period at which the agent asks a client for a sign of life.
 const QUESTION_PERIOD_US: u32 = 500_000;
-/// A client that is asked because another host has its key answers in that time.
+/// The time in which a client has to answer if another host has its key.
 const CHALLENGE_US: u32 = 1_000_000;
 
-/// The time and the messages since something was heard of a client.
+/// The time and the number of messages since the client's last sign of life.
 #[derive(Debug)]
 pub struct Silence {
     heard_at: Instant,
@@ -45,7 +45,7 @@ impl Silence {
         self.messages >= MAX_MESSAGES || self.bytes >= MAX_BYTES || is_long
     }
 
-    /// Whether the client is to be asked for a sign of life now, before best-effort messages wait for it.
+    /// Whether the agent should ask the client for a sign of life now, before best-effort messages have to wait.
     pub fn asks(&mut self, now: Instant) -> bool {
         let is_wanted = self.messages >= MAX_MESSAGES / 2
             || self.bytes >= MAX_BYTES / 2
@@ -63,8 +63,8 @@ impl Silence {
         self.asked_at.map(|at| at.after_us(QUESTION_PERIOD_US)).or(first)
     }
 
-    /// Another host has the client's key: whether the client has not answered a question, and whether it is to be asked
-    /// now.
+    /// Another host has the client's key: returns whether the client has left a question unanswered, and whether the
+    /// agent should ask now.
     pub fn is_challenged(&mut self, now: Instant) -> (bool, bool) {
         let is_over = |at: Instant| now >= at.after_us(CHALLENGE_US);
         match self.challenged_at {

@@ -10,8 +10,8 @@ const MAX_PATH_BYTES: usize = 128;
 /// Elements around an object, which say nothing about it.
 const WRAPPERS: [&str; 2] = ["dds", "profiles"];
 
-/// The texts of elements by their paths, as `data_writer/topic/name`, and attributes, as `requester@service_name`. The
-/// first of several with one path counts, because it is the first profile of a file.
+/// The texts of elements by their paths, as `data_writer/topic/name`, and attributes, as `requester@service_name`. If
+/// several have one path, the first counts, because it belongs to the first profile of a file.
 #[derive(Debug, Default)]
 pub struct Document(BTreeMap<String, String>);
 
@@ -36,7 +36,7 @@ impl Document {
                 Event::Start(element) => {
                     path.enter(element.local_name().as_ref())?;
                     text.clear();
-                    // A value in another name space, or without its end, is none that is looked for.
+                    // A value in another name space, or without its end, does not match.
                     for attribute in element.attributes().with_checks(false).flatten() {
                         let name = format!("{}@{}", path.text, attribute.key.local_name().as_ref());
                         document.add(name, &unescaped(&attribute.value)?);
@@ -65,7 +65,7 @@ impl Document {
         }
     }
 
-    /// The text of an element or an attribute. One without text is as good as none.
+    /// The text of an element or an attribute. An element without text counts as missing.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.0.get(path).map(String::as_str)
     }

@@ -11,7 +11,7 @@ pub struct Address {
     pub peer: PeerAddress,
 }
 
-/// The machine of a client, as far as its address tells.
+/// The machine of a client, as far as the address identifies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Host {
     Ip(IpAddr),

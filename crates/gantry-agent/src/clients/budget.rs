@@ -1,4 +1,5 @@
-//! Budgets: the answers to those that have no session, the sessions of a host, and what a client may do in a second.
+//! Budgets: the number of answers to hosts without a session, of sessions of a host, and of a client's requests in a
+//! second.
 
 use super::Host;
 use crate::client::Rate;
@@ -8,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The answers to a host in a second: a client needs one.
+/// The number of answers to a host in a second: a client needs one.
 const MAX_ANSWERS: u32 = 100;
-/// The hosts of a second. Further ones are not answered, but may be in the next second.
+/// The number of hosts that are answered in a second. Further hosts may be answered in the next second.
 const MAX_HOSTS: usize = 1000;
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -40,8 +41,8 @@ impl Budget {
     }
 }
 
-/// The sessions that each host begins: a few for each of its clients at once, and then one of each client in a second.
-/// A session has budgets of its own, so a host that begins one after the other would evade them.
+/// The sessions that each host may begin: a few for each of its clients at once, and then one for each client in a
+/// second. A session has budgets of its own; without this limit, a host could begin new sessions to evade them.
 #[derive(Debug)]
 pub struct Logins {
     rates: HashMap<Host, Rate>,
@@ -58,7 +59,7 @@ impl Logins {
         Self { rates: HashMap::new(), at_once: clients.saturating_mul(LOGINS_AT_ONCE), per_s: clients }
     }
 
-    /// Whether a host may begin one more session. Counts it.
+    /// Counts a new session of a host; returns whether the host may begin it.
     pub fn spend(&mut self, host: Host, now: AgentInstant) -> bool {
         if self.rates.len() >= MAX_HOSTS && !self.rates.contains_key(&host) {
             let full_after_us = 1_000_000 * u64::from(LOGINS_AT_ONCE);

@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-/// The clients. Invariant: each address in `by_address` belongs to the client whose entry has it, and whose
+/// The clients. Invariant: each address in `by_address` belongs to a client whose entry has this address, and whose
 /// messages have no key.
 #[derive(Default)]
 pub struct Clients {
@@ -24,11 +24,11 @@ pub struct Clients {
 
 struct Entry {
     client: Arc<ClientCell>,
-    /// Its messages have its key, so that it can share its address.
+    /// Whether the client's messages have its key, so that other clients can share its address.
     has_key: bool,
     /// `None` if its line is gone.
     address: Option<Address>,
-    /// The host of its last address: the client has a place of this host also when its line is gone.
+    /// The host of the client's last address. The client takes a place of this host even when its line is gone.
     host: Host,
     /// Something came from it after its login.
     has_spoken: bool,
@@ -68,26 +68,26 @@ impl Clients {
         self.by_address.contains_key(&address)
     }
 
-    /// The client of messages without a key, from which one has come.
+    /// The client of an address whose messages have no key. A message from it has arrived.
     pub fn heard_at(&mut self, address: Address) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.get_mut(self.by_address.get(&address)?)?;
         entry.has_spoken = true;
         Some(entry.client.clone())
     }
 
-    /// The client of a key, from which a message has come if it is at that address.
+    /// The client of a key. A message from it has arrived if the address is the client's.
     pub fn heard_from(&mut self, key: ClientKey, address: Address) -> Option<(Arc<ClientCell>, Option<Address>)> {
         let entry = self.by_key.get_mut(&key)?;
         entry.has_spoken |= entry.address == Some(address);
         Some((entry.client.clone(), entry.address))
     }
 
-    pub fn of_key(&self, key: ClientKey) -> Option<(Arc<ClientCell>, Option<Address>)> {
+    pub fn by_key(&self, key: ClientKey) -> Option<(Arc<ClientCell>, Option<Address>)> {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
     }
 
     /// Removes a client that has sent nothing since its login, or whose line is gone, if a newcomer needs its place.
-    /// Returns it, or `None` if there is a place.
+    /// Returns the removed client, or `None` if a place is free.
     ///
     /// # Errors
     /// There is no place.
@@ -103,15 +103,15 @@ impl Clients {
             let is_unused = !entry.has_spoken || entry.address.is_none();
             is_unused && (!is_host_full || entry.host == newcomer.host())
         });
-        // The oldest one of the host that has the most.
+        // The oldest client of the host with the most clients.
         let clients_of = |entry: &Entry| hosts.get(&entry.host).copied().unwrap_or(0);
         let victim = unused.max_by_key(|(_, entry)| (clients_of(entry), std::cmp::Reverse(entry.login)));
         let key = victim.map(|(&key, _)| key).ok_or(())?;
         Ok(self.remove(key))
     }
 
-    /// Adds a client. Returns those that had its key or, if messages of its session have no key, its address, which are
-    /// removed.
+    /// Adds a client. Removes and returns the clients that had its key or, if messages of its session have no key, its
+    /// address.
     pub fn insert(
         &mut self,
         key: ClientKey,
@@ -127,7 +127,7 @@ impl Clients {
         same.into_iter().chain(self.place(key, address)).collect()
     }
 
-    /// Gives a client an address. Returns another one that was there, and is removed.
+    /// Gives a client an address. Removes and returns another client that was there.
     pub fn place(&mut self, key: ClientKey, address: Address) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.get_mut(&key)?;
         let old = entry.address.replace(address);

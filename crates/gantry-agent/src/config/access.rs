@@ -8,9 +8,9 @@ use ipnet::IpNet;
 /// in clear, and the sender of a datagram can state any address.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// The networks of clients over UDP and TCP; if it is empty, clients of each address are taken.
+    /// The networks of clients over UDP and TCP. An empty list allows each address.
     pub networks: Vec<IpNet>,
-    /// The keys of clients; if it is empty, clients of each key are taken.
+    /// The keys of clients. An empty list allows each key.
     pub keys: Vec<ClientKey>,
 }
 

@@ -27,11 +27,11 @@ pub struct Config {
 /// The domain of a participant, beside the one that its client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DomainChoice {
-    /// This one; a client that asks for another one is refused.
+    /// This domain; a client that asks for another domain is refused.
     Only(u32),
     /// This one, whatever the client asks for.
     Always(u32),
-    /// The one that the client asks for, any of the user's.
+    /// The domain that the client asks for, any of the user's.
     AsAsked,
 }
 
@@ -40,10 +40,11 @@ pub enum DomainChoice {
 pub struct Limits {
     /// Clients.
     pub clients: usize,
-    /// Clients of one host: of an IP address, or of an address on another transport. It begins four times as many
-    /// sessions at once, and then this number in a second.
+    /// The number of clients of one host: of an IP address, or of an address on another transport. A host begins four
+    /// times as many sessions at once, and then this number in a second.
     pub clients_of_host: usize,
-    /// The longest silence after which a client is asked whether it is alive, whatever it states, in milliseconds.
+    /// The longest silence before the agent asks a client whether it is alive, in milliseconds, whatever the client
+    /// states.
     pub silence_ms: u32,
     /// Domains of all clients together: each takes a thread.
     pub domains: usize,
@@ -51,7 +52,7 @@ pub struct Limits {
     pub objects: usize,
     /// The longest message from a client, in bytes: each client takes this memory once it sends fragments.
     pub message_bytes: usize,
-    /// Requests of a requester that wait for their replies; the oldest one is given up.
+    /// The number of requests of a requester that wait for their replies; beyond it the oldest request is given up.
     pub requests: usize,
     /// Shared memory of the data writers, requests and replies of a client together, in bytes.
     pub writer_bytes: usize,

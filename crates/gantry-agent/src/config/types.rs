@@ -38,8 +38,8 @@ impl Types {
         Ok(self)
     }
 
-    /// The type of this ROS 2 name; a name without a package means the only type of that name, for clients that are
-    /// not of ROS 2.
+    /// The type of this ROS 2 name. A name without a package means the only type of that name, for clients that do not
+    /// use ROS 2.
     pub(crate) fn get(&self, name: &str) -> Option<&TypeDescription> {
         if name.contains('/') {
             return self.0.get(name);

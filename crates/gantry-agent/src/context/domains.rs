@@ -1,4 +1,4 @@
-//! Domains: those that nodes of clients use, or used some seconds ago, each with its listener.
+//! Domains that nodes of clients use or used some seconds ago, each with its listener.
 
 use super::ticker::Ticker;
 use crate::lock::lock;
@@ -33,7 +33,7 @@ struct Table {
 
 #[derive(Default)]
 struct Domain {
-    /// The number of nodes that are there or on their way.
+    /// The number of nodes in the domain, including the nodes that are being created.
     users: usize,
     /// It keeps the process in the domain.
     listener: Option<Arc<DomainListener>>,
@@ -108,7 +108,7 @@ impl Domains {
 }
 
 impl Table {
-    /// Counts a use. A domain that no node uses any more gives way to another one.
+    /// Counts a use. If there are too many domains, a domain without nodes is left for the new one.
     fn begin_use(&mut self, domain_id: u32, max_domains: usize) -> Result<(), String> {
         if !self.by_id.contains_key(&domain_id) && self.by_id.len() >= max_domains {
             let unused = self.by_id.iter().filter(|(_, domain)| domain.users == 0);
@@ -126,7 +126,7 @@ impl Table {
         Ok(())
     }
 
-    /// The listener of a node's domain, whose use has begun.
+    /// The listener of the domain that a node uses.
     fn listener(&mut self, node: &Node) -> Result<Arc<DomainListener>, String> {
         let domain = self.by_id.entry(node.domain_id()).or_default();
         if let Some(listener) = &domain.listener {
@@ -140,7 +140,7 @@ impl Table {
         Ok(domain.listener.insert(Arc::new(listener)).clone())
     }
 
-    /// Ends a use. Returns the time at which the domain is left, if this was the last one.
+    /// Ends a use. Returns the time at which the domain is to be left if this was the last use.
     fn end_use(&mut self, domain_id: u32) -> Option<Instant> {
         let domain = self.by_id.get_mut(&domain_id)?;
         domain.users = domain.users.saturating_sub(1);

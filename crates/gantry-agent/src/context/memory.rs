@@ -1,5 +1,5 @@
-//! The shared memory of what clients write by data writers, requesters and repliers, and its limits: for a client, and
-//! for all.
+//! The shared memory that clients use through their data writers, requesters and repliers, and its limits: for a
+//! client, and for all.
 
 use crate::config::Limits;
 use std::sync::{
@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::*},
 };
 
-/// The memory that a client may use whatever others use, in bytes.
+/// The memory that each client may use in any case, in bytes.
 const ASSURED_BYTES: usize = 1 << 20;
 
 /// The memory of a client's writers, and of all clients' writers, in bytes.
@@ -17,7 +17,7 @@ pub struct Memory {
     of_all: Arc<AtomicUsize>,
 }
 
-/// The memory of a data writer, requester or replier, which counts until this is dropped.
+/// The memory of a data writer, requester or replier. It counts until this value is dropped.
 pub struct WriterMemory {
     memory: Memory,
     bytes: usize,
@@ -25,7 +25,7 @@ pub struct WriterMemory {
 
 impl Memory {
     /// Creates the memory of another client.
-    pub fn of_another(&self) -> Self {
+    pub fn for_another(&self) -> Self {
         Self { of_client: Arc::default(), of_all: self.of_all.clone() }
     }
 
@@ -34,7 +34,7 @@ impl Memory {
     /// # Errors
     /// A sentence with the limit that is reached.
     pub fn check(&self, limits: &Limits) -> Result<(), String> {
-        // Only the numbers matter: writers of other clients may exceed the limit by a message each.
+        // Relaxed: only the sum matters; concurrent writers of other clients may exceed the limit by a message each.
         let (of_client, of_all) = (self.of_client.load(Relaxed), self.of_all.load(Relaxed));
         if of_client >= limits.writer_bytes {
             return Err(format!(
@@ -61,9 +61,9 @@ impl Memory {
 }
 
 impl WriterMemory {
-    /// The memory grew, or went back: the memory of responses does, with its client.
+    /// The memory grew or shrank: the memory of responses shrinks when a client leaves.
     pub fn set(&mut self, bytes: usize) {
-        // Only the numbers matter. They wrap around, so that a smaller number is added as a negative one.
+        // Relaxed: only the sum matters. The sums wrap around, so a smaller size is added as a negative difference.
         let more = bytes.wrapping_sub(self.bytes);
         if more != 0 {
             self.memory.of_client.fetch_add(more, Relaxed);
@@ -92,7 +92,7 @@ mod tests {
     fn limits_are_for_a_client_and_for_all() {
         let limits = Limits { writer_bytes: 4 << 20, all_writer_bytes: 6 << 20, ..Limits::default() };
         let greedy = Memory::default();
-        let [other, small] = [greedy.of_another(), greedy.of_another()];
+        let [other, small] = [greedy.for_another(), greedy.for_another()];
         let mut writer = greedy.count(3 << 20);
         assert!(greedy.check(&limits).is_ok());
         writer.set(4 << 20);

@@ -1,5 +1,5 @@
-//! The types of the data that clients write, by which it is checked before it is published: a reader of a malformed
-//! message fails.
+//! The types of the data that clients write. Data is checked against its type before it is published, because a
+//! malformed message would fail in the reader.
 
 use crate::lock::lock;
 use gantry::TypeDescription;
@@ -12,12 +12,13 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The types of the data that came, by their hashes: each one's definition is read once.
+/// The types of earlier data by their hashes, so that each definition is read once.
 #[derive(Default)]
 pub struct MessageTypes(Mutex<BTreeMap<[u8; 32], Arc<MessageType>>>);
 
 impl MessageTypes {
-    /// The type of a description; `None` if it has no definition, as one that the agent has from other endpoints may.
+    /// The type of a description. It is `None` without a definition, as for a description that the agent has from other
+    /// endpoints.
     ///
     /// # Errors
     /// A sentence: the definition cannot be read.
@@ -37,8 +38,8 @@ impl MessageTypes {
     }
 }
 
-/// The data in little-endian CDR, as all of Gantry's messages are. Data of a type without a definition is not checked.
-/// Allocates for big-endian data only.
+/// Returns the data in little-endian CDR, as all messages of Gantry are. Data of a type without a definition is not
+/// checked. Allocates for big-endian data only.
 ///
 /// # Errors
 /// A sentence: the data is no message of the type; or it is big-endian, and the type has no definition.

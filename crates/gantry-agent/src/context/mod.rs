@@ -1,5 +1,5 @@
-//! The part that all clients share: the settings, the clock, the domains, and the threads that wait for deadlines and
-//! for Gantry.
+//! The context that all clients share: the settings, the clock, the domains, and the threads that wait for deadlines
+//! and for Gantry.
 
 mod domains;
 mod memory;
@@ -68,8 +68,8 @@ impl Context {
         self.domains.forget(number);
     }
 
-    /// Runs work that may wait for other processes on a thread of its own; if there can be none, on this one, which has
-    /// no lock of a client therefore.
+    /// Runs work that may wait for other processes on a thread of its own. If no thread can be started, the work runs
+    /// on the calling thread, which must hold no client's lock for this reason.
     pub fn run(&self, work: impl FnOnce() + Send + 'static) {
         let work = Arc::new(Mutex::new(Some(work)));
         let of_thread = work.clone();

@@ -1,7 +1,8 @@
 //! The ticker: the thread that looks at the clients when a deadline has passed.
 //!
-//! Each message to a client changes its deadline, so a ticker that heard of each change would wake up for each.
-//! After it woke up it naps for a moment, and looks at what changed meanwhile: deadlines are late by that at most.
+//! Each message to a client changes the client's deadline; a ticker that was notified of each change would wake up for
+//! each. Instead it pauses for a moment after each wake-up, and then reads all changes: deadlines are late by this
+//! pause at most.
 
 use crate::lock::lock;
 use std::{
@@ -50,7 +51,7 @@ impl Ticker {
         self.changed.notify_all();
     }
 
-    /// Waits until the earliest deadline, which is then forgotten. Returns `false` at the end.
+    /// Waits until the earliest deadline, which is then removed. Returns `false` at the end.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
         let mut is_rested = false;

@@ -1,4 +1,4 @@
-//! A device: a line that may go away, such as with its adapter, and is opened again when it is back.
+//! A device: a line that may go away, as with its adapter, and is opened again when it returns.
 
 use super::stream::Stream;
 use crate::{agent::Port, lock::lock};
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// A device that is gone is looked for so often.
+/// The period at which a missing device is searched.
 const RETRY: Duration = Duration::from_millis(250);
 
 /// The way to open a device again.
@@ -31,8 +31,8 @@ impl Device {
         Self { state: Mutex::new(State { stream: Some(stream.into()), is_ending: false }), ending: Condvar::new() }
     }
 
-    /// Runs the line by `run`, until that returns without an error. After an error it opens the device again, if there
-    /// is a way to, and tells the port of both.
+    /// Runs the line by `run` until `run` returns without an error. After an error it opens the device again if `open`
+    /// is given, and logs both through the port.
     pub fn run(&self, port: &Port, open: Option<&Open>, mut run: impl FnMut(&Stream) -> io::Result<()>) {
         let mut current = lock(&self.state).stream.clone();
         while let Some(stream) = current.take() {
@@ -47,11 +47,11 @@ impl Device {
         }
     }
 
-    /// Waits until the device is there again; `None` at the end.
+    /// Waits until the device is back; `None` at the end.
     fn reopen(&self, open: &Open) -> Option<Arc<Stream>> {
         let mut state = lock(&self.state);
         while !state.is_ending {
-            // First a pause: a device that opens and fails at once would keep the thread and the log busy.
+            // The pause comes first: a device that opens and fails at once would keep the thread and the log busy.
             state = self.ending.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner).0;
             if !state.is_ending
                 && let Ok(stream) = open()

@@ -43,7 +43,7 @@ struct Shared {
 }
 
 impl Serial {
-    /// Takes clients on a device, such as `/dev/ttyUSB0`. If it goes away, it is opened again when it is back.
+    /// Takes clients on a device, such as `/dev/ttyUSB0`. If the device goes away, it is opened again when it returns.
     ///
     /// # Errors
     /// The device cannot be opened, or does not have that speed, in bits per second.
@@ -114,7 +114,7 @@ fn open_pseudoterminal() -> io::Result<(OwnedFd, OwnedFd, PathBuf)> {
     Ok((line, other_end, path))
 }
 
-/// Bytes as they are, 8 data bits, no parity, one stop bit.
+/// The mode of the line: raw bytes, 8 data bits, no parity, one stop bit.
 fn make_raw(line: impl AsFd, baud: Option<u32>) -> io::Result<()> {
     let mut settings = tcgetattr(&line)?;
     settings.make_raw();
@@ -145,7 +145,7 @@ impl Shared {
     }
 }
 
-/// Tells the agent of frames that were dropped since the last time.
+/// Reports to the agent the frames that were dropped since the last report.
 fn tell_defects(port: &Port, told: SerialCounters, now: SerialCounters) -> SerialCounters {
     let defects = |counters: &SerialCounters| {
         counters.crc_errors.wrapping_add(counters.incomplete).wrapping_add(counters.too_long)
@@ -174,7 +174,7 @@ impl Transport for Shared {
         let PeerAddress::Number(number) = peer else { return Err(io::ErrorKind::AddrNotAvailable.into()) };
         let mut encoder =
             SerialEncoder::new(SerialEncoder::AGENT, number as u8, message.len()).map_err(io::Error::other)?;
-        // At most two bytes for each one, behind the flag.
+        // A frame has at most two bytes for each byte of its content, and a flag before them.
         let mut frame = vec![0; 2 * (message.len() + 8)];
         let length = encoder.encode(message, &mut frame);
         self.device.send(frame.get(..length).unwrap_or_default())

@@ -1,8 +1,7 @@
 //! Lines of bytes and of packets: serial lines, pseudoterminals, TCP connections and CAN buses.
 //!
-//! A message is written by the thread that sends it, as far as the line takes it at once. The rest is written by the
-//! stream's own thread, which also reads. So neither the agent nor another client waits for a slow line, and a message
-//! is never cut.
+//! The sending thread writes as much of a message as the line takes at once. The stream's own thread, which also reads,
+//! writes the rest. So neither the agent nor another client waits for a slow line, and a message is never cut.
 
 use crate::lock::lock;
 use rustix::{
@@ -16,11 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes that wait for the line at most: answers outside of a session are sent without asking for room.
+/// The most bytes that wait for the line: answers outside of a session are sent without asking for room.
 const MAX_PENDING_BYTES: usize = 128 << 10;
-/// After the line took nothing although it said that it would, as a CAN interface whose queue is full or that is down.
+/// The pause after a line announced room and took nothing, as a CAN interface does that is down or has a full queue.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The period of the question whether the stream is wanted.
+/// The period at which `is_wanted` is asked.
 const QUESTION_PERIOD: Duration = Duration::from_secs(5);
 
 /// A stream of bytes or of packets in both directions.
@@ -57,13 +56,13 @@ impl Stream {
         Self::of_packets(line, usize::MAX)
     }
 
-    /// A stream of packets over a descriptor that does not block. Each has that size when it is sent.
+    /// A stream of packets over a descriptor that does not block. Each packet that is sent has this size.
     pub fn of_packets(line: OwnedFd, packet_bytes: usize) -> io::Result<Stream> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Stream { line, packet_bytes, wake, state: Mutex::default() })
     }
 
-    /// Whether the line took all bytes so far. If not, [`Self::run`] tells when it does.
+    /// Whether the line took all bytes so far. If not, [`Self::run`] calls `has_room` when it does.
     pub fn has_room(&self) -> bool {
         let mut state = lock(&self.state);
         state.was_full |= !state.pending.is_empty();
@@ -104,8 +103,8 @@ impl Stream {
     }
 
     /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is called
-    /// when the line has taken all bytes after it did not. A stream of which `is_wanted` says twice that it is not, 5
-    /// seconds apart, ends: so does one on which no client begins a session, whatever comes on it.
+    /// when the line has taken all bytes after it had no room. The stream also ends when `is_wanted` returns `false`
+    /// twice, 5 seconds apart: a stream on which no client begins a session ends in this way, whatever bytes arrive.
     pub fn run(
         &self,
         received: &mut dyn FnMut(&[u8]),

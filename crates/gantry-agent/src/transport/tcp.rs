@@ -28,9 +28,9 @@ use std::{
 
 /// The longest message, in bytes.
 const MAX_BYTES: usize = 65_535;
-/// The bytes of a connection that the system keeps: data that waits there is old when it arrives.
+/// The bytes of a connection that the system buffers: data that waits there is old when it arrives.
 const SEND_BUFFER_BYTES: usize = 16 << 10;
-/// The pause after a connection could not be taken, as when the process has too many descriptors: the next attempt
+/// The pause after a connection could not be accepted, as when the process has too many descriptors: the next attempt
 /// would fail as fast.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -115,7 +115,7 @@ impl Shared {
         let stream = Arc::new(Stream::new(connection.into())?);
         let replaced = lock(&self.connections).insert(peer, stream.clone());
         if let Some(replaced) = replaced {
-            replaced.end(); // its client has left and come back from the same port
+            replaced.end(); // the client of that connection has left and come back from the same port
         }
         let (shared, of_thread) = (self.clone(), stream.clone());
         let began = threads::spawn("tcp-client", move || {
@@ -123,16 +123,16 @@ impl Shared {
             let mut decoder = LengthPrefixDecoder::new();
             let mut buffer = vec![0; MAX_BYTES];
             let received = &mut |mut bytes: &[u8]| {
-                // eProsima's client writes a length and its message one after the other, and its system holds the
-                // message back until the length is acknowledged: for 40 ms, unless that is asked for after each read.
+                // eProsima's client writes a length and its message one after the other. The client's system holds the
+                // message back until the length is acknowledged: for 40 ms, unless TCP_QUICKACK is set after each read.
                 let _ = set_tcp_quickack(&*of_thread, true);
                 while let Some(message) = decoder.decode(&mut bytes, &mut buffer) {
                     port.receive(address, message);
                 }
             };
-            // The end of the connection is no defect: the session tells whether the client left.
+            // The end of a connection is no defect: the session shows whether the client left.
             let _ = of_thread.run(received, &mut || port.has_room(address), &mut || port.has_client(address));
-            // The client first: another connection may take the place of this one once it is free.
+            // The client is removed first: another connection may take the place once it is free.
             if shared.is_current(peer, &of_thread) {
                 port.closed(address);
             }
@@ -157,7 +157,8 @@ impl Shared {
     }
 }
 
-/// The reason to refuse a connection, by the number of others, and of others from the same address.
+/// The reason to refuse a connection, given the number of other connections, and of other connections from the same
+/// address.
 fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> Option<String> {
     if !port.admits(peer) {
         return Some("this address is not one of those that are allowed".to_owned());
@@ -173,7 +174,7 @@ fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> 
 impl Drop for Tcp {
     fn drop(&mut self) {
         self.shared.is_ending.store(true, Release); // partner: `accept`
-        // A connection wakes the thread up. If there can be none, the thread is left alone.
+        // A connection wakes the thread up. If no connection is possible, the thread is left alone.
         let is_woken = TcpStream::connect(super::local(self.address)).is_ok();
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();

@@ -87,7 +87,7 @@ fn receive(
             }
             // A client that is gone; a signal.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted) => {}
-            // An interface that is down, memory that is short: it passes, and one line says that it began.
+            // An interface that is down or a lack of memory passes; one log line reports its beginning.
             Err(error) => {
                 if !std::mem::replace(&mut is_failing, true) {
                     port.failed(&error);

@@ -3,7 +3,7 @@
 use crate::{
     firmware::echo,
     sessions::create_client,
-    storms::{LONGEST_GAP, of_any_domain, storm},
+    storms::{LONGEST_GAP, any_domain_config, storm},
     support::agent,
 };
 use gantry_agent::{Agent, Can, CanFrame, CanTiming, Config};
@@ -133,7 +133,7 @@ fn saturated(path: &Path, run: impl FnOnce()) {
             }
         });
         let result = catch_unwind(AssertUnwindSafe(run));
-        is_over.store(true, Relaxed); // after a panic, too: else the scope would not end
+        is_over.store(true, Relaxed); // also after a panic: otherwise the scope would not end
         result.unwrap_or_else(|panic| resume_unwind(panic));
     });
 }
@@ -157,7 +157,7 @@ fn two_clients_share_a_simulated_bus() {
 
 fn storms_on_a_bus_leave_others_their_data() {
     const KEY: u32 = 0x0904;
-    let rig = Rig::with(of_any_domain(), (500_000, 2_000_000));
+    let rig = Rig::with(any_domain_config(), (500_000, 2_000_000));
     let mut hostile = rig.client(9);
     let login = create_client(SessionId::CLIENT, 0x0d00_0904, &[]);
     let (storm, theft) = (storm(1), create_client(SessionId::CLIENT, KEY, &[]));
@@ -210,7 +210,7 @@ fn clients_survive_a_killed_agent_on_the_bus() {
     assert!(!path.exists(), "the socket is left behind");
 }
 
-/// The agent's end of a bus, which does not block, and the client's.
+/// The two ends of a bus: the agent's end, which does not block, and the client's.
 fn line() -> (OwnedFd, Raw) {
     let (line, end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
     rustix::io::ioctl_fionbio(&line, true).unwrap();
@@ -252,7 +252,7 @@ fn frames_are_sent_in_the_order_of_their_identifiers() {
     let reader = Raw::new(&rig.path());
     let nodes = [9, 3, 0x1fff_ffff, 5].map(|identifier| (identifier, Raw::new(&rig.path())));
     saturated(&rig.path(), || {
-        // The bus takes what waits before each frame, so it has them all when it is free.
+        // The bus takes all waiting frames before each transmission, so it has all of them when it is free.
         assert_eq!(reader.receive(), Some((0, vec![0; 8])));
         for (identifier, node) in &nodes {
             node.send(*identifier, &[*identifier as u8; 9]);
@@ -307,7 +307,7 @@ fn packets_that_are_no_frames_end_their_node() {
         assert_eq!(node.receive(), None, "a packet of {} bytes", packet.len());
     }
     assert!(rig.has_logged("node 1 is disconnected: 16 bytes are no frame of CAN FD"));
-    // Frames without a message, or with half of one, are the business of their sender.
+    // Frames without a complete message are the fault of their sender.
     let node = Raw::new(&rig.path());
     [&[][..], &[0], &[63; 8], &[3, 0x81, 0, 0]].into_iter().for_each(|data| node.send(2, data));
     echo(rig.client(1), memory(), 0x0906, "/can_hostile", |talk| talk("one"));
@@ -326,7 +326,7 @@ fn the_bus_is_no_faster_than_a_wire() {
         (0..FRAMES).for_each(|_| drop(receiver.receive().unwrap()));
     });
     let ratio = began.elapsed().as_secs_f64() / wire.as_secs_f64();
-    // The first frame may begin before the clock, and the last ones may lie in the socket.
+    // The first frame may begin before the measurement, and the last ones may lie in the socket.
     assert!(ratio > 0.95, "{FRAMES} frames took {ratio:.3} of {wire:?}");
 }
 

@@ -50,7 +50,7 @@ pub fn echo<const MTU: usize, const HISTORY: usize>(
             if is_ready && !is_sent {
                 there.publish_copy(&Text { data: text.to_owned() }).unwrap();
             }
-            // Messages from before the firmware noticed that its agent is another one are sent again.
+            // Messages from before the firmware noticed the restart of its agent are sent again.
             is_sent = is_ready;
             let taken = held.take().or_else(|| subscription.take().unwrap().map(|text| text.data().to_owned()));
             if let Some(data) = taken {

@@ -1,4 +1,4 @@
-//! The memory of what clients write, and of their sessions.
+//! The memory of clients' data, and of their sessions.
 
 use crate::{
     services::{REPLIER, REQUESTER, response},
@@ -54,8 +54,8 @@ fn is_refused(client: &TestClient) -> bool {
     client.told.iter().any(|told| matches!(told, Told::Status(_, StatusValue::RESOURCES)))
 }
 
-/// A client fills the histories of its data writers, 100 samples of 1500 bytes each, until it is refused for a reason
-/// with these words.
+/// A client fills the histories of its data writers with 100 samples of 1500 bytes each, until the agent refuses a
+/// sample for a reason with these words.
 fn fill(limits: Limits, key: u32, topic: &str, words: &str) {
     let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
     let mut client = TestClient::open(socket(&udp), key);

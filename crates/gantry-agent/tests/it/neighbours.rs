@@ -1,8 +1,8 @@
-//! Clients that take all that they get, beside one that behaves: it keeps its session and its data.
+//! Clients that use up all that the agent gives them, beside a client that behaves: it keeps its session and its data.
 
 use crate::{
     sessions::create_client,
-    storms::{of_any_domain, storm},
+    storms::{any_domain_config, storm},
     support::{GOOD, TestClient, Wire, host, pipe, stopped_agent},
     transports::TcpWire,
 };
@@ -31,7 +31,7 @@ test_support::tests!(
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 
 fn creations_have_a_rate() {
-    let (agent, lines) = stopped_agent(of_any_domain());
+    let (agent, lines) = stopped_agent(any_domain_config());
     let mut wire = pipe(&agent, GOOD, 1);
     wire.send(&create_client(SessionId::CLIENT, 0x0d04, &[]));
     let is_refused = || lines.lock().unwrap().iter().any(|line| line.contains("creates too many objects"));
@@ -59,7 +59,7 @@ fn writes(writer: ObjectId, count: u16) -> Vec<u8> {
 }
 
 fn a_message_has_limited_requests() {
-    let (agent, lines) = stopped_agent(of_any_domain());
+    let (agent, lines) = stopped_agent(any_domain_config());
     let mut client = TestClient::open(pipe(&agent, GOOD, 1), 0x0d10);
     let writer = client.create_writer(1, "rt/in_one_message", UINT32);
     let counts = || agent.statistics()[0].counts;
@@ -72,7 +72,7 @@ fn a_message_has_limited_requests() {
 
 fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
     const KEY: u32 = 0x0d05;
-    let (agent, lines) = stopped_agent(of_any_domain());
+    let (agent, lines) = stopped_agent(any_domain_config());
     let [mut victim, mut thief] = [1, 2].map(|seed| pipe(&agent, GOOD, seed));
     let addressed = || agent.statistics()[0].address.clone();
     for session in [SessionId::CLIENT, SessionId(SessionId::CLIENT.0 + 1)] {
@@ -81,7 +81,7 @@ fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
         for _ in 0..5 {
             thief.send(&create_client(session, KEY, &[]));
             assert!(thief.receive(Duration::ZERO).is_none());
-            // Its own address is asked, and answers with any message of the session.
+            // The agent asks the client's own address; any message of the session is an answer.
             assert!(victim.receive(PATIENCE).is_some());
             victim.send(&[0x81, 0, 0, 0]);
             agent.advance(Duration::from_secs(1));
@@ -102,7 +102,7 @@ fn a_message_with_the_key_of_another_host_waits_for_its_silence() {
     let (agent, _lines) = stopped_agent(Config::default());
     let [mut victim, mut thief] = [1, 2].map(|seed| pipe(&agent, GOOD, seed));
     let is_at = |wire: &str| agent.statistics()[0].address == wire;
-    // A session whose messages have the key: one question is enough to move it on a host.
+    // This session's messages have the key: one question is enough to move it on a host.
     let header = [&[1, 0, 0, 0][..], &KEY.to_be_bytes()].concat();
     let question = [&header[..], &[2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]].concat();
     victim.send(&create_client(SessionId(1), KEY, &[]));
@@ -121,7 +121,7 @@ fn a_message_with_the_key_of_another_host_waits_for_its_silence() {
 }
 
 fn a_silent_reader_gets_few_messages() {
-    let (agent, _lines) = stopped_agent(of_any_domain());
+    let (agent, _lines) = stopped_agent(any_domain_config());
     let mut publisher = host().create_publisher::<UInt32>("/to_the_silent", Qos::default().keep_last(400)).unwrap();
     let mut silent = TestClient::open(pipe(&agent, GOOD, 1), 0x0d06);
     let reader = silent.create_reader(1, "rt/to_the_silent", UINT32);
@@ -145,7 +145,7 @@ fn a_silent_reader_gets_few_messages() {
     }
     let of_silent = |agent: &gantry_agent::Agent| agent.statistics()[0].counts.delivered;
     assert_eq!(of_silent(&agent), 128);
-    // The agent's answer says so, and the session goes on when the client answers.
+    // The agent answers the message, and the session goes on when the client answers.
     silent.until("more messages", |_| of_silent(&agent) > 128);
 }
 
@@ -163,7 +163,7 @@ fn the_logins_of_one_host_leave_places_to_others() {
     assert!(client.create_topic(1, "rt/still_here", UINT32).is_ok());
 }
 
-/// Logs in. Returns the status, if the line was there.
+/// Logs in. Returns the status if the line was open.
 fn log_in(wire: &mut impl Wire, key: u32) -> Option<StatusValue> {
     wire.send(&create_client(SessionId::CLIENT, key, &[]));
     let answer = wire.receive(PATIENCE)?;
@@ -175,7 +175,7 @@ fn ended_connections_of_one_host_leave_places_to_others() {
     let limits = Limits { clients: 8, clients_of_host: 3, ..Limits::default() };
     let (agent, _lines) = stopped_agent(Config { limits, ..Config::default() });
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
-    // Each client says something after its login, and its line ends.
+    // Each client sends one message after its login, and its line ends.
     let mut key = 0;
     eventually("several clients were there", || {
         key += 1;
@@ -195,12 +195,12 @@ fn silent_connections_of_one_host_leave_room_for_others() {
     let limits = Limits { clients: 8, clients_of_host: 2, ..Limits::default() };
     let (agent, lines) = stopped_agent(Config { limits, ..Config::default() });
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
-    // Twice as many as clients, which may connect again before their old connections have ended.
+    // Twice as many connections as clients: a client may connect again before its old connection has ended.
     let _silent = [(); 4].map(|()| TcpWire::connect_from([127, 0, 0, 2].into(), &tcp));
     let mut next = TcpWire::connection_from([127, 0, 0, 2].into(), &tcp);
     next.set_read_timeout(Some(PATIENCE)).unwrap();
     assert!(matches!(next.read(&mut [0]), Ok(0)), "the connection is taken");
-    // It would end without a session, too, but later, and for another reason.
+    // The connection would end without a session, too, but later, and for another reason.
     let is_said = || lines.lock().unwrap().iter().any(|line| line.contains("4 connections from its address"));
     eventually("the refusal is said", is_said);
     assert_eq!(log_in(&mut TcpWire::connect(&tcp), 0x0d12), Some(StatusValue::OK), "another host");

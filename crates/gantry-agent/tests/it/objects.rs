@@ -78,7 +78,7 @@ fn replacing_an_object_by_an_equal_one_keeps_its_node_and_its_publisher() {
     }
     assert!(publishers.iter().all(|gid| *gid == publishers[0]), "{publishers:?}");
     assert_eq!(count("publishes /replaced"), 1);
-    // The objects of a participant go: a board that was reset creates those that it needs.
+    // The objects of a participant go with it: a board that was reset creates the objects that it needs.
     let participant = Participant { domain_reference: None, name: Some("micro") };
     let participant = Object::binary(Entity::Participant(participant), Owner::Domain(0));
     assert_eq!(client.create_as(Flags::REPLACE, PARTICIPANT, participant), StatusValue::OK);
@@ -132,7 +132,7 @@ fn types_that_others_use_are_taken_from_them() {
     let host = host();
     let mut client = TestClient::open(socket(&udp), 0x0230);
     let of_dds = "arm_msgs::msg::dds_::Joint_";
-    // A subscription is enough for a writer, and a publisher for a reader.
+    // A data writer learns the type from a subscription, and a data reader from a publisher.
     let mut subscription =
         host.create_generic_subscription("/joint_a", joint([7; 32]), gantry::Qos::default()).unwrap();
     let writer = client.create_writer(1, "rt/joint_a", of_dds);
@@ -142,7 +142,7 @@ fn types_that_others_use_are_taken_from_them() {
     });
     let _publisher = host.create_generic_publisher("/joint_b", joint([7; 32]), gantry::Qos::default()).unwrap();
     client.create_reader(2, "rt/joint_b", of_dds);
-    // Two that differ say nothing, and neither does one without a hash.
+    // Two publishers of different types determine no type, and neither does a publisher without a hash.
     let _other = host.create_generic_publisher("/joint_b", joint([8; 32]), gantry::Qos::default()).unwrap();
     let _unknown = host.create_generic_publisher("/joint_c", joint([0; 32]), gantry::Qos::default()).unwrap();
     for (number, topic) in [(3, "rt/joint_b"), (4, "rt/joint_c"), (5, "rt/joint_d")] {

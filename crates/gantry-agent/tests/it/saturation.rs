@@ -18,7 +18,7 @@ use test_support::eventually;
 
 test_support::tests!(clients_that_keep_their_line_full_stay);
 
-/// A line that takes one message, and then none until it is emptied.
+/// A line that takes one message, and then no message until it is emptied.
 #[derive(Default)]
 struct Narrow {
     is_full: AtomicBool,
@@ -47,7 +47,7 @@ impl Transport for Narrow {
     }
 }
 
-/// Two questions, so that an answer is left when the other one has filled the line.
+/// The client asks two questions, so that one answer is left when the other one has filled the line.
 fn questions() -> Vec<u8> {
     let mut memory = [0; 128];
     let header = Header::streamless(SessionId::CLIENT);

@@ -174,7 +174,7 @@ fn a_server_that_takes_nothing_holds_up_no_request_after_it_takes_again() {
         client.write(StreamId::RELIABLE, REQUESTER, &[], &[1]);
         client.told.iter().any(|told| matches!(told, Told::Status(_, StatusValue::RESOURCES)))
     });
-    // The answer to the next request of the stream comes after those to the ones before.
+    // The agent answers the requests of a stream in their order.
     assert_eq!(client.delete(ObjectId::new(0xabc, ObjectKind::TOPIC)), StatusValue::UNKNOWN_REFERENCE);
     while service.take_request().unwrap().is_some() {}
     client.told.clear();

@@ -77,7 +77,7 @@ fn a_client_that_begins_again_elsewhere_keeps_its_objects() {
     let client = TestClient::open(socket(&udp), 0x0304);
     assert_eq!(agent.statistics()[0].objects, 3);
     drop(client);
-    // As eProsima's client after a reset: the same key and the same session, from another port.
+    // A client of eProsima after a reset: the same key and the same session, from another port.
     let mut again = TestClient::new(socket(&udp), 0x0304);
     again.connect();
     assert_eq!((agent.statistics().len(), agent.statistics()[0].objects), (1, 3));
@@ -147,7 +147,7 @@ fn there_is_a_limit_to_clients() {
     assert_eq!(greet(&sockets[0], 1, 1, &[]), StatusValue::OK);
     assert_eq!(greet(&sockets[1], 2, 1, &[]), StatusValue::OK);
     for socket in &sockets[..2] {
-        // A question in the session: a client that has sent something keeps its place.
+        // A question in the session is a sign of life: a client that has sent a message keeps its place.
         socket.send(&[0x81, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]).unwrap();
         socket.recv(&mut [0; 64]).unwrap();
     }
@@ -175,7 +175,7 @@ fn clients_whose_messages_have_their_keys_share_an_address() {
     let addresses = || -> Vec<String> { agent.statistics().iter().map(|client| client.address.clone()).collect() };
     let [old, new] = sockets.each_ref().map(|socket| format!("udp {}", socket.local_addr().unwrap()));
     assert_eq!(addresses(), [&old[..], &old, &old]);
-    // One moves, by a question in its session; not by one of another session.
+    // A question in the client's session moves the client; a question in another session does not.
     for (session, is_moved) in [(9, false), (1, true)] {
         let question = [session, 0, 0, 0, 0, 0, 0, 1, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
         sockets[1].send(&question).unwrap();

@@ -1,5 +1,5 @@
-//! Storms: messages that cost the agent much, beside a witness that writes at 50 Hz and a client that pings. Both keep
-//! their sessions, and wait for nothing for long.
+//! Storms: messages that cost the agent much, beside a witness that writes at 50 Hz and a client that pings. The
+//! witness and the client keep their sessions, and no message waits long.
 
 use crate::{
     sessions::create_client,
@@ -32,12 +32,12 @@ test_support::tests!(
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 const PERIOD: Duration = Duration::from_millis(20);
 const DURATION: Duration = Duration::from_secs(5);
-/// The longest time without a sample or an answer: far more than a busy machine takes, and far less than the minute and
-/// the 31 s for which one message could stop an agent.
+/// The longest time without a sample or an answer. It is far more than a busy machine takes, and far less than the
+/// minute and the 31 s for which one message could once stop an agent.
 pub const LONGEST_GAP: Duration = Duration::from_secs(5);
 
 /// An agent whose clients choose their domains.
-pub fn of_any_domain() -> Config {
+pub fn any_domain_config() -> Config {
     Config { domain: DomainChoice::AsAsked, ..Config::default() }
 }
 
@@ -56,7 +56,7 @@ fn creations(objects: impl IntoIterator<Item = (Flags, ObjectId, Object<'static>
     memory
 }
 
-/// A message that replaces a participant again and again, each time by one of another domain.
+/// A message that replaces a participant again and again, each time in another domain.
 pub fn storm(count: u16) -> Vec<u8> {
     creations((0..count).map(|number| {
         let entity = Entity::Participant(Participant::default());
@@ -94,7 +94,7 @@ fn endpoints(kind: ObjectKind, count: u16) -> Vec<u8> {
     creations(first.into_iter().chain(endpoints).map(|(id, object)| (Flags::REPLACE, id, object)))
 }
 
-/// Messages of as many creations as a transport carries in one.
+/// A message with as many creations as a transport carries.
 fn storms(count: u16) -> [Vec<u8>; 4] {
     let endpoints = |kind| endpoints(kind, count * 3 / 5); // a creation is longer
     [storm(count), endpoints(ObjectKind::DATA_WRITER), endpoints(ObjectKind::DATA_READER), references(count * 3 / 5)]
@@ -114,7 +114,7 @@ fn ping(wire: &mut impl Wire) -> Duration {
     began.elapsed()
 }
 
-/// The witness writes for some seconds while `storm` runs again and again, with the number of its run, and another
+/// The witness writes for some seconds. Meanwhile `storm` runs again and again, with the number of its run, and another
 /// client pings.
 fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm: impl FnMut(usize) + Send) {
     let mut subscription = host().create_subscription::<UInt32>("/amid_storms", Qos::default()).unwrap();
@@ -144,7 +144,7 @@ fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm
             }
             longest_gap = longest_gap.max(last.elapsed());
         }));
-        is_over.store(true, Relaxed); // after a panic, too: else the scope would not end
+        is_over.store(true, Relaxed); // also after a panic: otherwise the scope would not end
         result.unwrap_or_else(|panic| resume_unwind(panic));
         pings.join().unwrap().unwrap_or_default()
     });
@@ -160,7 +160,7 @@ fn logins(witness: &TestClient) -> usize {
 
 fn storms_over_udp_leave_others_their_data() {
     const KEY: u32 = 0x0d01;
-    let (_agent, udp, _) = agent(of_any_domain());
+    let (_agent, udp, _) = agent(any_domain_config());
     let mut witness = TestClient::open(socket(&udp), KEY);
     // Other machines, as far as their addresses tell.
     let at = |host: &str| {
@@ -183,7 +183,7 @@ fn storms_over_udp_leave_others_their_data() {
 fn storms_over_tcp_leave_others_their_data() {
     const KEY: u32 = 0x0d02;
     const HOSTILE: u32 = 0x0d00_0d02;
-    let (agent, _udp, _) = agent(of_any_domain());
+    let (agent, _udp, _) = agent(any_domain_config());
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
     let mut witness = TestClient::open(TcpWire::connect(&tcp), KEY);
     let [mut hostile, mut ally, pinger] = [2, 2, 3].map(|host| TcpWire::connect_from([127, 0, 0, host].into(), &tcp));
@@ -195,7 +195,7 @@ fn storms_over_tcp_leave_others_their_data() {
         ally.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
         ally.send(&create_client(SessionId::CLIENT, KEY, &[]));
         hostile.receive(PERIOD);
-        // The session goes on at the connection that has it.
+        // The session continues at the connection that has it.
         hostile.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
         ally.receive(Duration::ZERO);
     });
@@ -205,7 +205,7 @@ fn storms_over_tcp_leave_others_their_data() {
 
 fn storms_on_a_serial_line_leave_others_their_data() {
     const KEY: u32 = 0x0d03;
-    let (agent, udp, _) = agent(of_any_domain());
+    let (agent, udp, _) = agent(any_domain_config());
     let serial = Serial::pseudoterminal(&agent).unwrap();
     let mut witness = TestClient::open(SerialWire::open(serial.path(), 1), KEY);
     let mut hostile = SerialWire::open(serial.path(), 2); // it never reads, so that the witness gets all frames

@@ -83,7 +83,7 @@ fn long_samples_are_sent_in_fragments() {
     let mut client = TestClient::open(socket(&udp), 0x0103);
     let (writer, reader) = (client.create_writer(1, "rt/long", STRING), client.create_reader(2, "rt/long_too", STRING));
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
-    // Around the lengths of one and of two slots, and far beyond.
+    // Lengths around one slot and around two slots, and far longer ones.
     for length in (MTU_BYTES - 24..MTU_BYTES + 8).chain(2 * MTU_BYTES - 32..2 * MTU_BYTES).chain([1500]) {
         let text: std::string::String = ('a'..='z').cycle().take(length).collect();
         client.write(StreamId::RELIABLE, writer, &[], &string(&text));
@@ -104,7 +104,7 @@ fn samples_longer_than_all_slots_are_sent_as_slots_become_free() {
         (client.create_reader(1, "rt/longer", STRING), client.create_reader(2, "rt/beside_longer", UINT32));
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
     client.read(beside, StreamId::RELIABLE, UNLIMITED);
-    // Around the bytes of all slots, and up to what the client assembles.
+    // Lengths around the bytes of all slots, and up to the longest message that the client assembles.
     let all_slots = MAX_SLOTS * (MTU_BYTES - 4);
     let lengths: Vec<usize> = (all_slots - 20..all_slots + 4).step_by(3).chain([2 * all_slots - 13, 8000]).collect();
     for &length in &lengths {
@@ -116,7 +116,7 @@ fn samples_longer_than_all_slots_are_sent_as_slots_become_free() {
         assert!(client.data(reader)[before] == string(&text), "{length} bytes");
     }
     client.until("all samples", |client| client.data(beside).len() == lengths.len());
-    // One that the client has no room for is the client's loss, and the last one.
+    // A sample that is too long for the client is lost at the client; it is the last sample of this test.
     publisher.publish_copy(&String { data: "x".repeat(65_500) }).unwrap();
     publisher.publish_copy(&String { data: "short".into() }).unwrap();
     client.until("a short sample", |client| client.data(reader).last() == Some(&&string("short")[..]));
@@ -132,7 +132,7 @@ fn a_long_sample_is_sent_whole_although_its_reader_is_deleted() {
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
     let text = "x".repeat(8000);
     publisher.publish_copy(&String { data: text.clone() }).unwrap();
-    // The client has no fragment when it deletes its reader.
+    // No fragment has reached the client when it deletes its reader.
     eventually("the sample begins", || agent.statistics()[0].counts.delivered == 1);
     assert_eq!(client.delete(reader), StatusValue::OK);
     assert!(client.data(reader) == [string(&text)]);
@@ -249,7 +249,7 @@ fn a_sample_that_waits_when_reading_ends_is_delivered_to_the_next_reading() {
     let mut client = TestClient::open(socket(&udp), 0x010a);
     let reader = client.create_reader(1, "rt/held", UINT32);
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
-    // The client acknowledges nothing, so the stream becomes full, and one more sample was taken.
+    // The client acknowledges nothing, so the stream becomes full after the agent has taken one more sample.
     for data in 0..50 {
         publisher.publish_copy(&UInt32 { data }).unwrap();
     }

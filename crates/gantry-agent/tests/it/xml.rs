@@ -13,7 +13,7 @@ test_support::tests!(
     xml_that_cannot_be_read_is_refused_with_its_defect
 );
 
-/// PX4's, as it is by default and with messages to the same host alone.
+/// PX4's XML: its default, and its form for messages within one host.
 const OF_PX4: &str = "<dds><participant><rtps><name>/px4_micro_xrce_dds</name></rtps></participant></dds>";
 const OF_PX4_LOCALLY: &str = "<dds><participant><rtps><name>drone/px4_micro_xrce_dds</name><useBuiltinTransports>false\
     </useBuiltinTransports><userTransports><transport_id>udp_localhost</transport_id></userTransports></rtps></participant></dds>";

@@ -33,7 +33,7 @@ impl<'a, K: Kind> ListMut<'a, K> {
     #[doc(hidden)]
     #[inline]
     #[must_use]
-    pub fn of(self, field: &'static str, type_name: &'static str) -> ListMut<'a, K> {
+    pub fn named(self, field: &'static str, type_name: &'static str) -> ListMut<'a, K> {
         ListMut { field, type_name, ..self }
     }
 
@@ -88,7 +88,7 @@ impl<'a, K: Kind> ListMut<'a, K> {
 
     #[cold]
     fn error(&self, error: Error) -> Error {
-        error.inside(self.field).of(self.type_name)
+        error.inside(self.field).in_type(self.type_name)
     }
 }
 
@@ -100,7 +100,7 @@ impl<'a, K: Kind> Iterator for ListMut<'a, K> {
         if self.left == 0 {
             return None;
         }
-        let mut cursor = Cursor::of_checked(self.rest, 0);
+        let mut cursor = Cursor::over_checked(self.rest, 0);
         match K::locate(&mut cursor) {
             Ok(layout) => {
                 let length_bytes = cursor.position();

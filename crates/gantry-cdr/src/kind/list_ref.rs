@@ -80,7 +80,7 @@ impl<'a, K: Kind<Ref<'a>: fmt::Debug>> fmt::Debug for ListRef<'a, K> {
 fn locate_next<K: Kind>(body: &[u8], span: &mut Span) -> Option<K::Layout> {
     let count = span.count.checked_sub(1)?;
     let start = core::mem::replace(span, Span { start: span.start, count: 0 }).start;
-    let mut cursor = Cursor::of_checked(body, start as usize);
+    let mut cursor = Cursor::over_checked(body, start as usize);
     let layout = K::locate(&mut cursor).ok()?;
     *span = Span { start: cursor.position(), count };
     Some(layout)

@@ -14,7 +14,7 @@ const FEW_OPEN_FILES: u64 = 1024;
 /// Fewer mappings than this are a doubt: the kernel's default.
 const FEW_MAPPINGS: u64 = 65_530;
 
-pub fn of_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<String>, problems: &mut Vec<String>) {
+pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<String>, problems: &mut Vec<String>) {
     let directory = &memory.directory;
     match &memory.file_system {
         None => {
@@ -55,7 +55,7 @@ pub fn of_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<Strin
 }
 
 /// `all` are the reports of all domains of this user.
-pub fn of_domain(
+pub fn check_domain(
     id: u32,
     report: &DomainReport,
     all: &[(u32, DomainReport)],
@@ -96,7 +96,7 @@ fn subscriptions(report: &DomainReport) -> impl Iterator<Item = &EndpointDescrip
     report.processes.iter().filter(|process| process.is_alive).flat_map(|process| &process.subscriptions)
 }
 
-/// The readers of a process's publishers that lost messages because they do not take.
+/// The readers of a process's publishers that lost messages because they did not take them.
 fn slow_readers(process: &ProcessReport) -> Vec<String> {
     let mut doubts = Vec::new();
     for publisher in &process.publishers {
@@ -121,7 +121,7 @@ fn slow_readers(process: &ProcessReport) -> Vec<String> {
     doubts
 }
 
-/// The subscriptions of a domain to topics without a publisher there. A service without a client is no doubt.
+/// The subscriptions of a domain to topics without a publisher in it. A service without a client is no doubt.
 fn unpublished(id: u32, report: &DomainReport, all: &[(u32, DomainReport)]) -> Vec<String> {
     let mut waiting = BTreeMap::<&str, Vec<&str>>::new();
     for subscription in subscriptions(report).filter(|end| !is_of_service(&end.topic)) {

@@ -15,7 +15,7 @@ pub struct Domain {
     domain_id: u32,
     directory: String,
     used_bytes: u64,
-    /// The pid of the process that joins or leaves now.
+    /// The pid of the process that is joining or leaving.
     registry_holder: Option<u32>,
     processes: Vec<Process>,
     topics: Vec<Topic>,
@@ -33,7 +33,7 @@ struct Topic {
 }
 
 impl Topic {
-    /// Whether its client is gone: the server keeps the publisher for a while.
+    /// Whether the client of this publisher is gone: the server keeps the publisher for a while.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.name, self.subscriptions)
     }

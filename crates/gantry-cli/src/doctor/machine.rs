@@ -110,7 +110,7 @@ impl fmt::Display for SharedMemory {
     }
 }
 
-/// The limits of this process, which programs started from the same shell have, too; `None` is no limit.
+/// The limits of this process, which apply to programs from the same shell, too; `None` is no limit.
 #[derive(Debug, Serialize)]
 pub struct Limits {
     /// `ulimit -n`.

@@ -51,7 +51,7 @@ struct Report {
     shared_memory: SharedMemory,
     limits: Limits,
     domains: Vec<Domain>,
-    /// Files of programs that ended by a signal or a kill.
+    /// Files that programs left when a signal or a kill ended them.
     leftovers: Vec<String>,
     doubts: Vec<String>,
     problems: Vec<String>,
@@ -78,7 +78,7 @@ impl Arguments {
 
 impl Report {
     fn new(domain_id: Option<u32>, detail: Detail) -> Result<Report> {
-        // Also those that are not shown: one of them may have what is missing here.
+        // The search includes hidden nodes: one of them may have the missing endpoint.
         let mut all = Vec::new();
         for id in gantry_shm::domains()? {
             all.extend(look(id)?.map(|report| (id, report)));
@@ -86,9 +86,9 @@ impl Report {
         let shown = || all.iter().filter(|(id, _)| domain_id.is_none_or(|shown| *id == shown));
         let (machine, shared_memory, limits) = (Machine::read(), SharedMemory::read(), Limits::read());
         let (mut doubts, mut problems) = (Vec::new(), Vec::new());
-        checks::of_machine(&shared_memory, &limits, &mut doubts, &mut problems);
+        checks::check_machine(&shared_memory, &limits, &mut doubts, &mut problems);
         for (id, report) in shown() {
-            checks::of_domain(*id, report, &all, &mut doubts, &mut problems);
+            checks::check_domain(*id, report, &all, &mut doubts, &mut problems);
         }
         let leftovers = shown().flat_map(|(_, report)| report.leftovers.clone()).collect();
         let domains = shown().map(|(id, report)| Domain::new(*id, report, detail)).collect();
@@ -96,7 +96,7 @@ impl Report {
     }
 }
 
-/// Inspects a domain. If there are problems, it looks again, and leaves out those that are gone.
+/// Inspects a domain. If there are problems, it inspects the domain again, and leaves out the problems that are gone.
 fn look(domain_id: u32) -> Result<Option<DomainReport>> {
     let report = gantry_shm::inspect(domain_id)?;
     if report.as_ref().is_none_or(|report| report.problems.is_empty()) {

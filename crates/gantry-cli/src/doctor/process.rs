@@ -197,7 +197,7 @@ impl Endpoint {
 }
 
 impl Publisher {
-    /// Whether it is the publisher of replies to a client that is gone: the server keeps it for a while.
+    /// Whether this is the publisher of replies to a client that is gone: the server keeps it for a while.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.endpoint.topic, self.readers.len())
     }

@@ -4,7 +4,7 @@ use super::TopicType;
 use crate::error::Result;
 use gantry_idl::{BaseType, MessageDefinition};
 
-/// The most bytes of a text: messages of another process that nest each other make it long quickly.
+/// The most bytes of a definition's text: nested messages of another process make it long quickly.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 impl TopicType {

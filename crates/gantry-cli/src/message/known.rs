@@ -1,5 +1,5 @@
-//! The types that a command can use: the standard ones of ROS 2, before any program does, and the types of the programs
-//! of a domain.
+//! The types that a command can use: the standard types of ROS 2, also without a program that uses them, and the types
+//! of the programs of a domain.
 
 use crate::{
     domain::Domain,
@@ -36,7 +36,7 @@ impl KnownTypes {
         self.0.keys().map(|name| interface(name)).collect()
     }
 
-    /// The sentence about a type that is not among these; `why` begins it.
+    /// The sentence about a type that is not among the known types; `why` begins it.
     pub fn unknown(&self, why: &str, name: &str) -> Failure {
         let hint = names::hint(name, self.interfaces(), &[]);
         Failure::new(format!(
@@ -45,7 +45,7 @@ impl KnownTypes {
     }
 }
 
-/// The service whose request or response has this name; the name of another message.
+/// The service whose request or response has this name; for another message, its own name.
 fn interface(name: &str) -> &str {
     let service = name.strip_suffix("_Request").or_else(|| name.strip_suffix("_Response"));
     service.filter(|service| service.contains("/srv/")).unwrap_or(name)

@@ -26,7 +26,7 @@ pub struct TopicType {
 
 impl TopicType {
     /// # Errors
-    /// The definition comes from another process and is none; the sentence says why.
+    /// The other process sent bytes that are no definition; the sentence says why.
     pub fn new(description: &TypeDescription) -> Result<TopicType> {
         let broken = |why: &dyn fmt::Display| {
             Failure::new(format!("the definition of {} cannot be read: {why}", description.name))
@@ -95,7 +95,7 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// The whole value, whatever the options of the text are.
+/// The whole value. The options of the text do not shorten it.
 impl Serialize for Printed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         json_of(self.value).serialize(serializer)

@@ -61,7 +61,7 @@ fn write_float(value: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{digits}e{sign}{exponent:0>2}")
 }
 
-/// In single quotes, or in double ones if only single ones are inside.
+/// The text is in single quotes, or in double quotes if it contains single quotes only.
 fn write_text(chars: impl Iterator<Item = char> + Clone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let has = |quote| chars.clone().any(|char| char == quote);
     let quote = if has('\'') && !has('"') { '"' } else { '\'' };

@@ -61,8 +61,8 @@ fn why_left_out(value: &ParameterValue<'_>) -> Option<&'static str> {
     }
 }
 
-/// Puts a value below the parts of its name. A name that is also a prefix of others keeps its dots, as does one with
-/// empty parts.
+/// Puts a value below the parts of its name. A name that is also a prefix of other names keeps its dots, as does a name
+/// with empty parts.
 fn insert<'a>(tree: &mut BTreeMap<String, Tree<'a>>, name: &str, value: ParameterValue<'a>, depth: usize) {
     let parts = name.split_once('.').filter(|(prefix, rest)| depth > 0 && !prefix.is_empty() && !rest.is_empty());
     match parts {
@@ -113,8 +113,8 @@ fn write_tree(tree: &BTreeMap<String, Tree<'_>>, indent: usize, f: &mut fmt::For
     Ok(())
 }
 
-/// A text in one line that both PyYAML and the reader of parameter files, whose booleans and numbers are others, read
-/// as that text.
+/// A text in one line that PyYAML and the reader of parameter files both read as this text, although their rules for
+/// booleans and numbers differ.
 fn scalar(text: &str) -> Cow<'_, str> {
     let mut plain = String::new();
     let is_written = Yaml::FULL_LENGTH.write_value(Value::Text(text), 0, &mut plain).is_ok();

@@ -53,7 +53,7 @@ impl Arguments {
         let mut nodes = Vec::new();
         for name in names {
             let node = RemoteNode::new(&domain, &name)?;
-            // A node without parameters is named if it was asked for.
+            // If the user asked for one node, its name is printed even if it has no parameters.
             if self.node_name.is_some() || node.has_parameters()? {
                 let parameters = self.parameters(&node)?;
                 nodes.push(Parameters { node: name, parameters });

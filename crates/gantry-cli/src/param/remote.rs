@@ -37,7 +37,7 @@ impl<'a> RemoteNode<'a> {
         Ok(!self.domain.node.service_types(&format!("{}/list_parameters", self.name))?.is_empty())
     }
 
-    /// Calls one of its parameter services with values in YAML, of which JSON is a part.
+    /// Calls a parameter service of the node with values in YAML. JSON is YAML, too.
     pub fn call(&self, service: &str, values: &serde_json::Value) -> Result<Answer> {
         let service = format!("{}/{service}", self.name);
         let Some(service_type) = self.domain.node.service_types(&service)?.pop() else {
@@ -54,7 +54,7 @@ impl<'a> RemoteNode<'a> {
         Ok(Answer { answer_type, bytes: response.bytes().to_vec() })
     }
 
-    /// The hint after the name of a parameter that it does not have; empty if it has it.
+    /// The hint after the name of a parameter that the node does not have; empty if the node has it.
     pub fn hint(&self, parameter: &str) -> Result<String> {
         let names = self.names(&[])?;
         match names.iter().any(|name| name == parameter) {
@@ -63,7 +63,7 @@ impl<'a> RemoteNode<'a> {
         }
     }
 
-    /// The names of its parameters, sorted; with prefixes, only those that begin with one of them.
+    /// The names of the node's parameters, sorted; with prefixes, only the names that begin with one of them.
     pub fn names(&self, prefixes: &[String]) -> Result<Vec<String>> {
         let answer = self.call("list_parameters", &serde_json::json!({ "prefixes": prefixes }))?;
         let message = answer.message()?;

@@ -86,7 +86,7 @@ impl Arguments {
 
     /// The bytes of the response; `None` if the program shuts down.
     fn call(&self, client: &mut GenericClient, request: &[u8]) -> Result<Option<Vec<u8>>> {
-        // A server that was seen is matched within milliseconds, or says why not.
+        // A known server is matched within milliseconds, or gives a reason.
         if !client.wait_for_service(self.timeout.unwrap_or(Duration::from_secs(10)))? && gantry::ok() {
             let why = client.mismatches()?.join("; ");
             return Err(Failure::new(format!("the server of {} is not matched: {why}", client.service_name())));
@@ -99,7 +99,7 @@ impl Arguments {
     }
 }
 
-/// Waits for a server of that type; `None` if the program shuts down.
+/// Waits for a server of this type; `None` if the program shuts down.
 fn wait_for_type(
     session: Session,
     domain: &Domain,

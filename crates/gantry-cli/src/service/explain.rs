@@ -1,4 +1,4 @@
-//! `gantry service explain`: a sentence for each client with each server.
+//! `gantry service explain`: a sentence for each pair of a client and a server.
 
 use crate::{domain::Domain, error::Result, names::count, session::Session};
 use clap::Args;
@@ -17,7 +17,7 @@ pub struct Arguments {
 struct Explanation {
     name: String,
     pairs: Vec<Pair>,
-    /// Why there is no pair; `None` if there is one.
+    /// The reason why there is no pair; `None` if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_pair: Option<String>,
 }

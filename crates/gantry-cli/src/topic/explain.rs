@@ -1,4 +1,4 @@
-//! `gantry topic explain`: a sentence for each publisher with each subscription.
+//! `gantry topic explain`: a sentence for each pair of a publisher and a subscription.
 
 use crate::{domain::Domain, error::Result, session::Session};
 use clap::Args;
@@ -17,7 +17,7 @@ pub struct Arguments {
 pub struct Explanation {
     name: String,
     pairs: Vec<Pair>,
-    /// Why there is no pair; `None` if there is one.
+    /// The reason why there is no pair; `None` if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_pair: Option<String>,
 }
@@ -59,9 +59,9 @@ impl Explanation {
     }
 }
 
-/// The sentence about a topic that has ends of one kind only.
+/// The sentence about a topic that has only publishers or only subscriptions.
 pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[TopicEndpointInfo]) -> String {
-    // Types matter only if the ends do not agree on one.
+    // The types matter only if the endpoints disagree.
     let list = |ends: &[TopicEndpointInfo]| {
         let is_of_one_type = ends.windows(2).all(|pair| pair[0].topic_type == pair[1].topic_type);
         let shown = |end: &TopicEndpointInfo| match is_of_one_type {

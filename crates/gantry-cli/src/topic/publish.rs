@@ -81,7 +81,7 @@ impl Arguments {
             if !domain.sleep_until(due)? {
                 return Ok(());
             }
-            // Anew for each message, because `now` is the time of its publication.
+            // The message is built anew each time, because `now` is the time of its publication.
             let bytes = topic_type.encode(&values)?;
             if self.print > 0 && number % self.print == 0 {
                 let message = Repr(Value::Message(topic_type.view(&bytes)?));
@@ -97,7 +97,7 @@ impl Arguments {
     /// `false` if the program shuts down.
     ///
     /// # Errors
-    /// The time is over; subscriptions are there, and too few of them can be matched.
+    /// The time is over: there are subscriptions, and too few of them can be matched.
     fn wait_for_subscriptions(
         &self,
         session: Session,
@@ -128,15 +128,15 @@ impl Arguments {
                 print_error(format_args!("WARNING: topic [{topic}] has no subscription yet{hint}"));
             }
             session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
-            // A subscription of another type is an error of the next round.
+            // The next round reports a subscription of another type as an error.
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }
         Ok(gantry::ok())
     }
 }
 
-/// The reason why no end of the topic can be matched with the publisher: subscriptions of another type or QoS, or,
-/// without a subscription, other publishers of another type. `None` if one can be, or if there is none.
+/// The reason why no endpoint of the topic can be matched with the publisher: subscriptions of another type or QoS, or,
+/// without a subscription, other publishers of another type. `None` if an endpoint can be matched, or if there is none.
 fn mismatches(domain: &Domain, publisher: &GenericPublisher) -> Result<Option<String>> {
     let topic = publisher.topic();
     let mut pairs = domain.node.explain(topic)?;
@@ -161,7 +161,7 @@ fn mismatches(domain: &Domain, publisher: &GenericPublisher) -> Result<Option<St
     )))
 }
 
-/// The reason why the two cannot be matched, however long the publisher waits.
+/// The reason why this pair cannot be matched, however long the publisher waits.
 fn mismatch(pair: &Connection) -> Option<&str> {
     match &pair.state {
         ConnectionState::IncompatibleType(why) | ConnectionState::IncompatibleQos(why) => Some(why),
@@ -169,7 +169,7 @@ fn mismatch(pair: &Connection) -> Option<&str> {
     }
 }
 
-/// The type of this name: as an endpoint of the topic has it, a standard one, or as any endpoint has it.
+/// The type of this name: from an endpoint of the topic, from the standard types, or from any other endpoint.
 fn type_named(domain: &Domain, topic: &str, name: &str) -> Result<TypeDescription> {
     let mut types = domain.endpoints(Some(topic))?.into_iter().map(|endpoint| endpoint.message_type);
     if let Some(found) = types.find(|description| description.name == name) {

@@ -25,16 +25,16 @@ pub struct Source {
     subscription: GenericSubscription,
     /// The end of the run.
     end: Option<Instant>,
-    /// The reasons why publishers are not matched, as far as they were said.
+    /// The reasons why publishers are not matched that have been printed already.
     said: Vec<String>,
 }
 
 impl Source {
-    /// Subscribes to a topic as soon as it has a publisher, and says on standard error that it waits. `None` if the run
-    /// ends before.
+    /// Subscribes to a topic as soon as it has a publisher, and prints on standard error that it waits. `None` if the
+    /// run ends before.
     ///
     /// # Errors
-    /// The publishers disagree on the type, or publish another one than `type_name`.
+    /// The publishers disagree on the type, or publish another type than `type_name`.
     pub fn open(
         domain: &Domain,
         name: &str,
@@ -83,7 +83,7 @@ impl Source {
         }
     }
 
-    /// The next message; `None` at the end of the run. Never waits beyond `until`, and is `None` then, too.
+    /// The next message. Waits until `until` at most; `None` at this time or at the end of the run.
     pub fn next(&mut self, until: Option<Instant>) -> Result<Option<GenericSample>> {
         loop {
             if let Some(sample) = self.subscription.take()? {
@@ -99,7 +99,7 @@ impl Source {
         }
     }
 
-    /// Says once of each publisher that is not matched why not.
+    /// Prints once for each publisher that is not matched the reason.
     fn say_mismatches(&mut self) {
         for why in self.subscription.mismatches() {
             if !self.said.contains(&why) {
@@ -109,7 +109,7 @@ impl Source {
         }
     }
 
-    /// Counts a message that could not be read, and says the first, the tenth, the hundredth …
+    /// Counts a message that could not be read, and reports the first, the tenth, the hundredth …
     pub fn pass_over(&mut self, sample: &GenericSample, malformed: &Failure) {
         self.subscription.skip_malformed(sample, malformed);
         let count = self.subscription.malformed();
@@ -146,7 +146,7 @@ impl Source {
         Ok(())
     }
 
-    /// The number of messages that left the history before they were taken, or were none of the type.
+    /// The number of messages that left the history before they were taken, or did not have the type.
     pub fn lost(&self) -> u64 {
         self.subscription.lost()
     }
@@ -178,7 +178,7 @@ fn remaining(end: Option<Instant>) -> Option<Duration> {
     (gantry::ok() && !left.is_zero()).then_some(left)
 }
 
-/// The remark about a topic without a publisher, with those who may be meant or wait, too.
+/// The remark about a topic without a publisher. It also names similar topics, and other subscriptions that wait.
 fn not_published(domain: &Domain, topic: &str) -> Result<String> {
     let mut remark = format!("WARNING: topic [{topic}] does not appear to be published yet");
     let subscriptions = domain.node.subscriptions_info_by_topic(topic)?;
@@ -196,8 +196,8 @@ fn not_published(domain: &Domain, topic: &str) -> Result<String> {
 }
 
 impl QosOptions {
-    /// The QoS for these publishers: as `ros2 topic echo`, it requests what all of them offer where no option says
-    /// otherwise.
+    /// The QoS of a subscription to these publishers. As `ros2 topic echo`, it requests the policies that all of them
+    /// offer, where no option sets a policy.
     fn qos_for(&self, publishers: &[TopicEndpointInfo]) -> Qos {
         let mut qos = self.qos(Profile::SensorData);
         if self.qos_profile.is_some() || publishers.is_empty() {

@@ -80,7 +80,7 @@ impl Periods {
         Periods { last: None, times: Times::new(most) }
     }
 
-    /// Adds a message that came at that time since any fixed one.
+    /// Adds a message that arrived at this time since a fixed origin.
     pub fn add(&mut self, time: Duration) {
         if let Some(last) = self.last.replace(time) {
             self.times.add(time.saturating_sub(last).as_secs_f64());
@@ -183,7 +183,7 @@ impl Sizes {
 
 impl fmt::Display for Bandwidth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // One unit for all numbers, the unit of the bandwidth, as `ros2` does.
+        // All numbers have the unit of the bandwidth, as in `ros2`.
         let text = |bytes: f64| match self.bytes_per_s {
             rate if rate < 1e3 => format!("{bytes:.0} B"),
             rate if rate < 1e6 => format!("{:.2} KB", bytes / 1e3),

@@ -120,7 +120,7 @@ fn mismatches_of_any_topic_and_service_are_problems() {
     assert_eq!(gantry(81, &["doctor", "--json"]).json()["problems"].as_array().unwrap().len(), 3);
 }
 
-/// In a directory of its own, because each program that joins cleans up all domains.
+/// The test has a directory of its own, because each program that joins cleans up all domains.
 fn a_killed_program_leaves_no_problem() {
     let directory = tempfile::Builder::new().prefix("gantry-cli-test-").tempdir_in("/dev/shm").unwrap();
     let gantry = |arguments: &[&str]| {

@@ -182,7 +182,7 @@ fn subscriptions_that_do_not_match_are_an_error_at_once() {
     let best_effort = [&best_effort[..], &patience].concat();
     let error = fails(47, &best_effort);
     assert!(error.contains("do not agree on reliability (offered BEST_EFFORT, requested RELIABLE)\n"), "{error}");
-    // One that matches is enough, unless more are asked for.
+    // One matching subscription is enough, unless the command asks for more.
     let mut good = node.create_subscription::<Text>("a", Qos::default().best_effort()).unwrap();
     assert_eq!(gantry(47, &[&best_effort[..], &["-r", "1000"]].concat()).code, Some(0));
     assert_eq!(take(&mut good, 3), ["", "", ""]);

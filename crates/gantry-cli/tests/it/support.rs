@@ -44,7 +44,7 @@ pub fn run(command: &mut Command) -> Run {
     Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// The same; the run succeeds, and this is its output.
+/// Runs the command as above; the run succeeds. Returns its output.
 #[track_caller]
 pub fn prints(domain_id: u32, arguments: &[&str]) -> String {
     let run = gantry(domain_id, arguments);
@@ -52,7 +52,7 @@ pub fn prints(domain_id: u32, arguments: &[&str]) -> String {
     run.out
 }
 
-/// The same; the run fails, and this is its error.
+/// Runs the command as above; the run fails. Returns its error.
 #[track_caller]
 pub fn fails(domain_id: u32, arguments: &[&str]) -> String {
     let run = gantry(domain_id, arguments);
@@ -88,7 +88,7 @@ impl Running {
         self.errors.recv_timeout(PATIENCE).unwrap()
     }
 
-    /// Ctrl-C; the end is in order, and this is the rest of the standard error.
+    /// Sends Ctrl-C and expects an orderly end. Returns the rest of the standard error.
     #[track_caller]
     pub fn interrupt(mut self) -> String {
         kill_process(self.peer.pid(), Signal::INT).unwrap();
@@ -99,7 +99,7 @@ impl Running {
     }
 }
 
-/// Runs the node in an executor, as long as the function.
+/// Runs the node in an executor until the function returns.
 pub fn with_executor(node: &Node, work: impl FnOnce()) {
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(node).unwrap();

@@ -31,7 +31,7 @@ impl Scope<'_> {
 
     /// The properties of a message's shape.
     pub(super) fn shape(&self, name: &TypeName) -> Shape {
-        self.shapes.of(name)
+        self.shapes.shape(name)
     }
 }
 

@@ -34,20 +34,20 @@ impl<'a> Shapes<'a> {
                 continue;
             }
             for message in definitions.nested_first(root) {
-                let shape = shapes.of_fields(message);
+                let shape = shapes.fields_shape(message);
                 shapes.0.insert(&message.name, shape);
             }
         }
         shapes
     }
 
-    pub(super) fn of(&self, name: &TypeName) -> Shape {
+    pub(super) fn shape(&self, name: &TypeName) -> Shape {
         self.0.get(name).copied().unwrap_or(NONE)
     }
 
     /// The properties for a message whose nested messages are in the map.
-    fn of_fields(&self, message: &MessageDefinition) -> Shape {
-        message.fields.iter().map(|field| self.of_field(&field.field_type)).fold(NONE, |all, field| Shape {
+    fn fields_shape(&self, message: &MessageDefinition) -> Shape {
+        message.fields.iter().map(|field| self.field_shape(&field.field_type)).fold(NONE, |all, field| Shape {
             exists: all.exists || field.exists,
             borrows: all.borrows || field.borrows,
             is_generic: all.is_generic || field.is_generic,
@@ -55,13 +55,13 @@ impl<'a> Shapes<'a> {
         })
     }
 
-    fn of_field(&self, field: &FieldType) -> Shape {
+    fn field_shape(&self, field: &FieldType) -> Shape {
         let one = field.count == Count::One;
         let element = match &field.base {
             BaseType::Primitive(_) => NONE,
             BaseType::String { .. } => Shape { exists: true, borrows: true, ..NONE },
             BaseType::WString { .. } => Shape { exists: true, borrows: true, from_view: false, ..NONE },
-            BaseType::Message(name) => self.of(name),
+            BaseType::Message(name) => self.shape(name),
         };
         let is_generic = element.is_generic || (element.exists && !one);
         Shape {

@@ -81,7 +81,9 @@ fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>], type_name: &TypeName)
         Setter::BorrowMut(target) => (format!("{}(&mut self) -> {target}", free(format!("{name}_mut"))), String::new()),
     };
     let list = match &field.setter {
-        Setter::BorrowMut(target) if target.starts_with("kind::ListMut") => format!(".of(\"{name}\", \"{type_name}\")"),
+        Setter::BorrowMut(target) if target.starts_with("kind::ListMut") => {
+            format!(".named(\"{name}\", \"{type_name}\")")
+        }
         _ => String::new(),
     };
     let target = format!("<{kind}>::get_mut(self.memory.as_mut(), layout_){list}");

@@ -1,9 +1,9 @@
 //! Contestants: two sides that measure something together, most of them by ping-pong.
 //!
-//! `schedule` has the side that measures, `play` the side that answers. The loops are generic, so that each way to send
-//! is compiled into a loop of its own; only the call for a turn is dynamic. Invariants:
+//! `schedule` is the side that measures, `play` the side that answers. The loops are generic, so that each way of
+//! sending is compiled into a loop of its own; only the call for a turn is dynamic. Invariants:
 //! - The first round trips of a turn bring code and lines into the caches and are not counted.
-//! - No side waits for ever: if the other one is silent for `PATIENCE`, that is an error.
+//! - No side waits for ever: silence of the other side for `PATIENCE` is an error.
 
 use crate::{Result, ticks};
 use std::time::{Duration, Instant};

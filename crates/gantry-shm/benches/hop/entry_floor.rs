@@ -2,9 +2,9 @@
 //!
 //! An entry is a sequence and, side by side with it, the payload. The publisher marks the entry as being written,
 //! writes it, and stores the sequence. The reader polls the sequence, copies the payload into memory of its own and
-//! looks at the sequence again: a copy that the publisher overwrote meanwhile is an error. There is no clock, no side
-//! can sleep, join or leave, and the publisher does not care how far its reader is. Lines are fetched before they are
-//! needed on both sides.
+//! reads the sequence again: a copy that the publisher overwrote meanwhile is an error. There is no clock, no side can
+//! sleep, join or leave, and the publisher does not check its reader's position. Both sides fetch lines before they are
+//! needed.
 
 use crate::{
     Result, area,
@@ -20,7 +20,7 @@ use std::{
 
 /// The number of entries.
 const ENTRIES: usize = 8;
-/// In the sequence of an entry that is being written.
+/// The mark in the sequence of an entry that is being written.
 const WRITING: u64 = 1 << 63;
 /// The size of the largest message, in words.
 const MAX_WORDS: usize = 128;

@@ -1,11 +1,11 @@
 //! The floor of messages in slots: an entry names the slot, and there is no protocol.
 //!
-//! Gantry is compared with it, and for small messages with `entry_floor`. It is a ring of entries, each on a line of
-//! its own; an entry is a sequence and a slot. The publisher writes the payload in place and stores the entry; the
-//! reader polls the entry, then reads the payload: two misses, of which the second depends on the first. Slots are not
-//! protected against overwriting, and no side can sleep, join or leave. The floor is not slow: lines are fetched for
-//! writing before they are needed and handed over when they are written, and each of these was measured to help; `ratio
-//! floor/one-line` shows the result.
+//! Gantry is compared with this floor, and for small messages with `entry_floor`. The floor is a ring of entries, each
+//! on a line of its own; an entry is a sequence and a slot. The publisher writes the payload in place and stores the
+//! entry; the reader polls the entry, then reads the payload: two misses, of which the second depends on the first.
+//! Slots are not protected against overwriting, and no side can sleep, join or leave. The floor is not slow: lines are
+//! fetched for writing before they are needed and handed over when they are written, and each of these was measured to
+//! help; `ratio floor/one-line` shows the result.
 
 use crate::{
     Result, area,
@@ -18,8 +18,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::*},
 };
 
-/// The number of entries and slots. It is small, so that 4 KiB slots of both directions stay in near caches; a smaller
-/// one does not help.
+/// The number of entries and slots. It is small, so that 4 KiB slots of both directions stay in near caches; an even
+/// smaller number does not help.
 const ENTRIES: usize = 8;
 /// The low bits of an entry are the sequence; the slot is above them.
 const SEQUENCE_BITS: u32 = 48;
@@ -43,7 +43,7 @@ struct Ring {
 impl Floor {
     /// Meets the other side in the file at `path`.
     pub fn new(path: &Path, side: Side, payload: Payload) -> Result<Floor> {
-        // A slot has a line more than its payload, so that slots do not all fall into the same set of the cache.
+        // A slot is a line longer than its payload, so that slots do not all fall into the same set of the cache.
         let stride = payload.words().next_multiple_of(APART) + APART;
         let ring_words = ENTRIES * APART + ENTRIES * stride;
         let (ping, pong) = area::words(path, 2 * ring_words)?.split_at(ring_words);

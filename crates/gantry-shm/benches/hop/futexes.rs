@@ -1,4 +1,4 @@
-//! Two futex words and nothing else: the least that blocking can cost. Store, wake, wait.
+//! Two futex words and nothing else: the lowest cost of blocking. Store, wake, wait.
 //!
 //! Blocking hops are compared with it. A side that has sent goes to sleep at once.
 

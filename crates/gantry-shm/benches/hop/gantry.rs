@@ -1,7 +1,7 @@
 //! Gantry, used in place: the only file of this benchmark that uses Gantry's API.
 //!
 //! `Sender` and `Receiver` take part in `fan_out`, a `Gantry` pair in ping-pongs. A contestant that blocks sleeps in
-//! `Subscription::wait`; it spins before that only if it was built while this process could use two CPUs.
+//! `Subscription::wait`; it spins before the sleep only if it was built while this process could use two CPUs.
 
 use crate::{
     Result,

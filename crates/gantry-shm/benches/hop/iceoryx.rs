@@ -1,4 +1,4 @@
-//! iceoryx2, used in place: the only file of this benchmark that uses its API.
+//! iceoryx2, used in place: the only file of this benchmark that uses iceoryx2's API.
 //!
 //! Polling contestants use a publish-subscribe service. Blocking ones have an event service beside it, as in iceoryx2's
 //! own examples: send, notify, and on the other side wait on the listener, then receive. iceoryx2 keeps its files under
@@ -25,7 +25,7 @@ type Bell = event::PortFactory<ipc::Service>;
 pub struct Iceoryx {
     publisher: Publisher<ipc::Service, [u64], ()>,
     subscriber: Subscriber<ipc::Service, [u64], ()>,
-    /// Wakes the other side, and is woken by it; `None` if polled.
+    /// The event service that wakes the other side, and by which it wakes this side; `None` if the contestant polls.
     bells: Option<(Notifier<ipc::Service>, Listener<ipc::Service>)>,
     outgoing: Topic,
     incoming: Topic,

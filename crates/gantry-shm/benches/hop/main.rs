@@ -1,8 +1,8 @@
-//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, beside the least that it can cost
-//! and the cost of other ways.
+//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, beside its lowest possible cost and
+//! the cost of other ways.
 //!
-//! A *hop* is half a round trip between two processes: this program, and itself started again as the other side.
-//! Invariants:
+//! A *hop* is half a round trip between two processes: this program, and the same program started again as the other
+//! side. Invariants:
 //! - Everything is measured in one run, in turns of milliseconds (`schedule`): machines, virtual ones above all, move a
 //!   cache line in 50 ns in one minute and in 100 ns in the next, so figures of two runs cannot be compared.
 //! - All contestants write and read the same words of their payload through one function (`payload`).

@@ -1,7 +1,7 @@
 //! The other process: it builds its side of every variant and answers in turn.
 //!
-//! The lines are `build`, `meet`, `turn INDEX COUNT` and `end` (`peer`). At any end, this process removes the files of
-//! both.
+//! The lines are `build`, `meet`, `turn INDEX COUNT` and `end` (`peer`). However it ends, this process removes the
+//! files of both processes.
 
 use crate::{
     Result,

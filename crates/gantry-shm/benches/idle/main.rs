@@ -1,4 +1,4 @@
-//! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be about nothing.
+//! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be nearly zero.
 //!
 //! 100 readers sleep in [`Subscription::wait`]: all in one process, then each in a process of its own; both alone and
 //! beside a publisher at 100 Hz on another topic. Readers and publisher are this program, started again. Their CPU time
@@ -73,7 +73,8 @@ fn measure(options: &Options) -> Result<()> {
 /// The usage of each group of processes while this process waits for `time`.
 fn rates<const N: usize>(time: Duration, groups: [&[Process]; N]) -> Result<[Usage; N]> {
     let usages = || -> Result<Vec<Usage>> {
-        let of_group = |group: &&[Process]| group.iter().map(|process| Usage::of(process.id())).sum::<Result<Usage>>();
+        let of_group =
+            |group: &&[Process]| group.iter().map(|process| Usage::of_process(process.id())).sum::<Result<Usage>>();
         groups.iter().map(of_group).collect()
     };
     std::thread::sleep(SETTLE);

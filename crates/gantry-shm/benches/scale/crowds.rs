@@ -1,4 +1,4 @@
-//! Crowds that join at once: what it costs them to join, to keep their endpoints without traffic, and to leave.
+//! Crowds that join at once: the cost for each of them to join, to keep its endpoints without traffic, and to leave.
 
 use super::{Result, endpoints::used_bytes, player::Player, processes::check_empty, root};
 use bench_support::usage::Usage;
@@ -10,7 +10,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// Some periods of the probes for deaths.
 const KEEP: Duration = Duration::from_secs(4);
 
-/// Processes that have the same endpoints each; the topics are taken in turn.
+/// The number of processes that have the same endpoints; the topics are taken in turn.
 pub struct Crowd {
     pub name: &'static str,
     pub processes: usize,
@@ -64,7 +64,7 @@ fn measure_crowd(crowd: &Crowd) -> Result<()> {
     Ok(setrlimit(Resource::Nofile, before)?)
 }
 
-/// Lets all take their next step; returns the time until the last has.
+/// Makes all processes take their next step; returns the time until the last one has.
 fn all_go_on(players: &mut [Player]) -> Result<f64> {
     let start = Instant::now();
     players.iter_mut().try_for_each(Player::go)?;
@@ -73,7 +73,7 @@ fn all_go_on(players: &mut [Player]) -> Result<f64> {
 }
 
 fn usage(players: &[Player]) -> Result<Usage> {
-    players.iter().map(|player| Usage::of(player.id())).sum()
+    players.iter().map(|player| Usage::of_process(player.id())).sum()
 }
 
 /// Private memory and page tables.

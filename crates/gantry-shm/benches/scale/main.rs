@@ -2,8 +2,8 @@
 //!
 //! Four tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic
 //! (`processes`), crowds that join and leave at once (`crowds`). Each row of the first three doubles the number. The
-//! `ratio` lines below a table divide the cost of one more in the last row by that in the first: 1 means that the cost
-//! does not grow. With `--quick` all numbers are a tenth.
+//! `ratio` lines below a table divide the cost of one more in the last row by its cost in the first: 1 means that the
+//! cost does not grow. With `--quick` all numbers are a tenth.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 
@@ -77,7 +77,7 @@ fn message_type() -> TypeDescription {
     }
 }
 
-/// The cost of one loan with its publish, median of many, in ns.
+/// The cost of one loan and its publish: the median of many, in ns.
 fn publish_ns(publisher: &mut Publisher) -> Result<f64> {
     const BATCH: u32 = 64;
     let mut batches_ns = Vec::new();

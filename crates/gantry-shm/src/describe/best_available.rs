@@ -1,12 +1,12 @@
-//! QoS that follow the endpoints that a topic has: `rmw/types.h` has the rules (`RMW_QOS_POLICY_*_BEST_AVAILABLE`).
+//! QoS that depend on the endpoints of a topic: `rmw/types.h` has the rules (`RMW_QOS_POLICY_*_BEST_AVAILABLE`).
 
 use crate::describe::qos::{Durability, Liveliness, Qos, Reliability};
 use std::time::Duration;
 
 impl Qos {
     /// This QoS with the best reliability, durability, liveliness, deadline and lease that all of these publishers
-    /// offer, so a subscription that requests it matches each of them; without publishers, with the best that there is.
-    /// History, depth and lifespan stay.
+    /// offer, so a subscription that requests it matches each of them. Without publishers it is the best QoS that
+    /// exists. History, depth and lifespan do not change.
     ///
     /// ```
     /// use gantry_shm::Qos;
@@ -40,8 +40,8 @@ impl Qos {
     }
 
     /// This QoS with the reliability, durability, liveliness, deadline and lease that a publisher must offer to match
-    /// each of these subscriptions: RELIABLE and TRANSIENT_LOCAL, which all can use, and the rest as the strictest
-    /// requests it. History, depth and lifespan stay.
+    /// each of these subscriptions: RELIABLE and TRANSIENT_LOCAL, which suit all subscriptions, and the rest as the
+    /// strictest subscription requests it. History, depth and lifespan do not change.
     pub fn best_requested_by(self, subscriptions: impl IntoIterator<Item = Qos, IntoIter: Clone>) -> Self {
         let subscriptions = subscriptions.into_iter();
         let strictest = |limit: fn(Qos) -> Option<Duration>| subscriptions.clone().filter_map(limit).min();

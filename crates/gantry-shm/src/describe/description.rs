@@ -15,24 +15,25 @@ use crate::{
 use std::{fmt, time::Duration};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// The key of a description without a publisher: of a subscription, a node, or a publisher that may come.
+/// The key of a description without a publisher: of a subscription, of a node, or of a publisher that is announced.
 pub(crate) const NO_PUBLISHER: u64 = 0;
 
 /// Longest description that is written or accepted.
 pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
-/// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there. Printed as `ros2 topic info -v` does.
+/// The 16 bytes that name an endpoint: 12 bytes of its process's id, 4 bytes of its number in the process. Printed as
+/// in `ros2 topic info -v`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// Whether the endpoint belongs to the process with that id.
+    /// Whether the endpoint belongs to the process with this id.
     pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
         self.0[..12] == id[..12]
     }
 
-    /// Whether both endpoints are of one process and domain, as `ignore_local_publications` asks. Neither locks nor
-    /// allocates.
+    /// Whether both endpoints belong to one process and one domain, the question of `ignore_local_publications`.
+    /// Neither locks nor allocates.
     #[must_use]
     pub fn is_of_same_process(&self, other: &Gid) -> bool {
         self.0[..12] == other.0[..12]
@@ -66,7 +67,7 @@ pub enum Role {
 /// The properties of a node besides its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeDetails {
-    /// The implementation of ROS 2's `rmw` that made the node, such as `rmw_gantry`; empty: none did.
+    /// The implementation of ROS 2's `rmw` that made the node, such as `rmw_gantry`; empty if no `rmw` made it.
     pub rmw_implementation: String,
     /// The node's enclave (ROS 2's security), such as `/` or `/front/camera`; empty: `/`.
     pub enclave: String,
@@ -125,7 +126,7 @@ impl EndpointDescription {
         bytes
     }
 
-    /// Its texts, in the order in which they follow the header.
+    /// The texts of the description, in the order in which they follow the header.
     fn texts(&self) -> [&str; 4] {
         [&self.node, &self.topic, &self.message_type.name, &self.message_type.definition]
     }
@@ -277,7 +278,7 @@ fn qos_of(header: &DescriptionHeader) -> Qos {
     }
 }
 
-/// The identity of a request: its client and its sequence there. As `rmw_request_id_t`.
+/// The identity of a request: its client and its sequence at this client. As `rmw_request_id_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId {
     /// The client's publisher of requests.

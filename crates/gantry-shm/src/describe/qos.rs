@@ -12,8 +12,8 @@ pub const MAX_DEPTH: u32 = 1_000_000;
 /// The samples that an endpoint keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
-    /// The newest `depth` samples: a publisher keeps its own samples, a subscription the newest of all its publishers
-    /// together.
+    /// Keeps the newest `depth` samples: a publisher its own samples, a subscription the newest samples of all its
+    /// publishers together.
     KeepLast,
     /// Every sample, up to the publisher's cap.
     KeepAll,
@@ -33,16 +33,16 @@ pub enum Reliability {
 pub enum Durability {
     /// Only samples that are published after the match.
     Volatile,
-    /// The publisher's history as well, for as long as the publisher lives.
+    /// Late subscriptions also get the publisher's history, for as long as the publisher lives.
     TransientLocal,
 }
 
 /// The side that asserts a publisher's liveliness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveliness {
-    /// The system: the publisher is alive as long as its process, with any lease duration.
+    /// The system asserts liveliness: a publisher is alive as long as its process, with any lease duration.
     Automatic,
-    /// The publisher, by publishing or by an assertion within the lease duration.
+    /// The publisher asserts its liveliness, by publishing or by an assertion within the lease duration.
     ManualByTopic,
 }
 
@@ -122,7 +122,7 @@ impl Qos {
         Qos { durability: Durability::Volatile, ..self }
     }
 
-    /// Offers or requests a sample within that time of the one before.
+    /// Offers or requests a sample within this time after the one before.
     pub fn deadline(self, deadline: Duration) -> Self {
         Qos { deadline: Some(deadline), ..self }
     }

@@ -62,7 +62,7 @@ impl TypeDescription {
         format!("{difference}; build all programs with the same definition")
     }
 
-    /// The first difference between its definition and another; empty if there is none.
+    /// The first difference between this type's definition and another; empty if there is none.
     #[must_use]
     pub fn first_difference(&self, other: &TypeDescription) -> String {
         // The message's own text comes first on both sides, with any name.
@@ -75,7 +75,7 @@ impl TypeDescription {
         format!("their definitions differ first in line {} of {name}: {own} and {others}", place.1)
     }
 
-    /// The lines of the definition, each with the name of its type and its number there; `name` is the message's.
+    /// The lines of the definition, each with the name of its type and its line number in it; `name` is the message's.
     fn lines<'a>(&'a self, mut name: &'a str) -> Vec<((&'a str, usize), &'a str)> {
         let (mut found, mut number) = (Vec::new(), 0);
         let mut lines = self.definition.lines().peekable();
@@ -92,7 +92,7 @@ impl TypeDescription {
     }
 }
 
-/// A hash as ROS 2 writes it; `None` if it is zero: not known.
+/// A hash as ROS 2 writes it; `None` if it is zero, which means that it is not known.
 #[must_use]
 pub fn rihs01(hash: &[u8; 32]) -> Option<String> {
     let digits = hash.iter().map(|byte| format!("{byte:02x}"));

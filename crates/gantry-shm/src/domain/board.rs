@@ -2,13 +2,13 @@
 //!
 //! The first process of a domain makes the board and the last removes it, both under the registry lock (`registry`).
 //! Invariants:
-//! - B1: the board is the only memory with many writers, and nothing on it points anywhere: damage can cost a wake-up,
-//!   delay the discovery of an endpoint or keep publishers from reclaiming slots, no more.
+//! - B1: the board is the only memory with many writers, and it contains no addresses or offsets. Damage can only cost
+//!   a wake-up, delay the discovery of an endpoint or keep publishers from reclaiming slots.
 //! - B2: the lock of a board is the registry lock of its domain only while the board has its name.
 //! - B3: all processes that hold a topic hold the same line for it (`protocol::names`, N2), and the generations of a
 //!   line never go back, whatever topics it has one after the other. A reader joins no publisher that holds another
-//!   line than itself, so damaged names keep endpoints from finding each other, no more. A process that rings, raises a
-//!   generation or sets a bit on a line that is not the topic's any more wakes a thread for nothing, no more.
+//!   line, so damaged names can only keep endpoints from finding each other. A process that rings, raises a generation
+//!   or sets a bit on a line that is not the topic's any more only wakes a thread needlessly.
 
 use crate::{
     crash::{self, Point},
@@ -38,7 +38,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a board must be missing beside living processes before it counts as removed.
+/// The number of checks in which a board must be missing beside living processes before it counts as removed.
 const BOARD_RETRIES: usize = 10;
 
 /// A mapped board.
@@ -54,7 +54,7 @@ pub(crate) struct Board {
     /// Count of the searches for names.
     #[cfg(test)]
     pub(crate) searches: std::sync::atomic::AtomicUsize,
-    /// Count of the passes over all topic lines by which waiters were withdrawn.
+    /// The number of passes over all topic lines by which waiters were withdrawn.
     #[cfg(test)]
     pub(crate) withdrawals: std::sync::atomic::AtomicUsize,
 }
@@ -67,7 +67,7 @@ pub(crate) struct TopicIndex(usize);
 pub(crate) const GRAPH: TopicIndex = TopicIndex(NAMED_LINES);
 
 impl TopicIndex {
-    /// The line that topics near that hash share when their bucket is full.
+    /// The line that topics near this hash share when their bucket is full.
     pub(crate) fn shared(hash: u64) -> TopicIndex {
         TopicIndex(bucket_of(hash) * BUCKET_LINES + BUCKET_LINES - 1)
     }
@@ -85,7 +85,7 @@ impl TopicIndex {
 }
 
 impl Board {
-    /// Opens the domain's board, or makes it. `Ok(None)`: another process was quicker; begin again.
+    /// Opens the domain's board, or makes it. `Ok(None)`: another process was quicker, so the caller begins again.
     /// `patience` is for the lock of an unusable board.
     pub(crate) fn open_or_create(directory: &Directory, patience: Duration) -> Result<Option<Board>> {
         match Board::open(directory, true) {
@@ -98,7 +98,8 @@ impl Board {
         }
     }
 
-    /// Makes a board unless processes live here whose board was removed: they would not see the users of the new one.
+    /// Makes a board, unless living processes had a board that was removed: they would not see the users of the new
+    /// one.
     fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
         // Other processes make a board and join, or leave and remove it, between any two checks; a board that was
@@ -115,8 +116,8 @@ impl Board {
         refusal.map(|()| None)
     }
 
-    /// Removes the board of another version, or a damaged one, if no living process may use it; `unusable` is the error
-    /// of opening it. Its lock, which all versions have at the same offset, is the right to do so.
+    /// Removes the board of another version, or a damaged one, if no living process may use it. `unusable` is the error
+    /// of opening it. The lock of the board, which all versions have at the same offset, gives the right to remove it.
     fn remove_unused(directory: &Directory, patience: Duration, unusable: Error) -> Result<Option<Board>> {
         let file = SharedFile::open(directory, BOARD_NAME, true)?;
         if !wait_for_lock(&file, directory, patience)? {
@@ -162,7 +163,7 @@ impl Board {
                 why: format!("it has {found} bytes and should have {BOARD_BYTES}"),
             });
         }
-        // SAFETY: the board keeps the region as long as these four.
+        // SAFETY: the board keeps the region as long as these four references.
         let header = unsafe { InRegion::new(region.at::<BoardHeader>(0)?) };
         // SAFETY: as above.
         let names = unsafe { InRegion::new(region.at(BOARD_NAMES_OFFSET)?) };
@@ -189,8 +190,8 @@ impl Board {
         self.header.id
     }
 
-    /// Count of changes of the set of processes; to be compared with its value before the last listing of the
-    /// directory.
+    /// The number of changes of the set of processes; the caller compares it with the number before its last listing of
+    /// the directory.
     pub(crate) fn processes_generation(&self) -> u64 {
         acquire(&self.header.processes_generation)
     }
@@ -201,8 +202,8 @@ impl Board {
         crash::point(Point::ProcessesChanged);
     }
 
-    /// Holds the line of the topic with that hash for a waiter that follows one side of it. `is_held` says of a line
-    /// whether the waiter's process holds it already.
+    /// Holds the line of the topic with this hash for a waiter that follows one side of the topic. `is_held` returns
+    /// whether the waiter's process holds a line already.
     pub(crate) fn hold(
         &self,
         line_hash: u64,
@@ -222,7 +223,7 @@ impl Board {
         self.bucket(topic.0 / BUCKET_LINES).0.release(topic.0 % BUCKET_LINES, waiter);
     }
 
-    /// The line of the topic with that hash, if a process holds one.
+    /// The line of the topic with this hash, if a process holds one.
     pub(crate) fn find(&self, line_hash: u64) -> Option<TopicIndex> {
         let (bucket, first) = self.bucket(bucket_of(line_hash));
         bucket.find(Name::from_hash(line_hash)).map(|index| TopicIndex(first + index))
@@ -279,15 +280,15 @@ impl Board {
         self.topic_changed(GRAPH, Side::Readers);
     }
 
-    /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, which bring its
-    /// pages in.
+    /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, which map the new
+    /// pages.
     pub(crate) fn file_has_grown(&self, topic: TopicIndex) {
         self.line(topic).growths.fetch_add(1, Release); // partners: `Tasks::living`, `PublisherDiscovery::end`
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
-    /// Wakes all that sleep on the topic, for news that were stored before the fence (3). A system call for each
-    /// sleeper, none if there is none.
+    /// Wakes all threads that sleep on the topic, for news that were stored before the fence (3). One system call for
+    /// each sleeper.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
         self.own_lines(topic).wake(fenced);
@@ -310,19 +311,20 @@ impl Board {
         unsafe { self.lines(topic) }
     }
 
-    /// The pid of the process that holds the registry lock now, as far as it wrote it down; never this process.
+    /// The pid of the process that holds the registry lock now, if the process has written it; never this process.
     pub(crate) fn holder(&self) -> Option<u32> {
         let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file, 0).unwrap_or(false));
         is_locked.then(|| self.header.holder_pid.load(Relaxed))
     }
 
-    /// The waiter lines of the process with that half of an id; with 0, the free ones.
+    /// The waiter lines of the process with this half of an id; with 0, the free ones.
     pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
         let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
         lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(index, _)| WaiterIndex(index)).collect()
     }
 
-    /// Locks a byte of the board that is this process's alone: proof that it lives, even if its file is removed.
+    /// Locks a byte of the board that is this process's alone: a proof that the process lives, even if its file is
+    /// removed.
     pub(crate) fn prove_life(&self, owner: u64) -> Result<()> {
         match lock::try_lock(self.region.file()?, byte_of(owner)) {
             Ok(true) => Ok(()),
@@ -335,7 +337,7 @@ impl Board {
         Error::system(format!("lock a byte of {}", self.region.name()), errno)
     }
 
-    /// Whether another process, that with this half of an id, lives and has waiter lines: one that leaves frees them.
+    /// Whether the other process with this half of an id lives and has waiter lines: a process that leaves frees them.
     pub(crate) fn has_living(&self, owner: u64) -> bool {
         let is_locked = |file: &SharedFile| lock::is_locked(file, byte_of(owner)).unwrap_or(true);
         !self.waiters_of(owner).is_empty() && self.region.file().map_or(true, is_locked)
@@ -350,7 +352,7 @@ impl Board {
         owners
     }
 
-    /// The owners of the waiter lines that sleep on that topic; 0 is the shared line.
+    /// The owners of the waiter lines that sleep on this topic; 0 is the shared line.
     pub(crate) fn sleepers(&self, line_hash: u64) -> Vec<u64> {
         let mut owners = Vec::new();
         if let Some(topic) = self.find(line_hash) {
@@ -364,8 +366,8 @@ impl Board {
         owners
     }
 
-    /// B2: whether it still has its name. If not, it is no registry any more, though its waiter lines serve its
-    /// processes.
+    /// B2: whether the board still has its name. Without it, the board is no registry any more, but its waiter lines
+    /// still serve its processes.
     pub(crate) fn has_name(&self) -> bool {
         self.region.file().map_or(true, SharedFile::has_name)
     }
@@ -382,12 +384,12 @@ impl Board {
     }
 }
 
-/// The bucket in which topics of that hash have their lines.
+/// The bucket in which topics with this hash have their lines.
 fn bucket_of(hash: u64) -> usize {
     hash as usize % (NAMED_LINES / BUCKET_LINES)
 }
 
-/// The byte of the board that the process with that half of an id locks; 0 is the registry's.
+/// The byte of the board that the process with this half of an id locks; 0 is the registry's.
 fn byte_of(owner: u64) -> i64 {
     1 + (owner >> 2) as i64
 }

@@ -1,11 +1,11 @@
-//! The control thread of a participant: it maps new endpoints, brings their pages in, notices deaths and reaps, so that
+//! The control thread of a participant: it maps new endpoints and their pages, notices deaths and reaps, so that
 //! publish and take never have to.
 //!
-//! It runs [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of the
-//! topic's watchers, and the tasks that follow that side of the topic are updated. It probes for deaths every second,
-//! or less often where processes are many ([`Domain::until_probe`]), and every [`LIVENESS_POLL_PERIOD`] while a task
-//! polls liveness. Invariant T1: the thread keeps the domain, never the participant, so that dropping a participant can
-//! wait for the thread's end.
+//! The thread runs [`ControlTask`]s and sleeps on its own bell on the board. A join or leave on a topic rings the bells
+//! of the topic's watchers, and the tasks that follow this side of the topic are updated. The thread probes for deaths
+//! every second, or less often if there are many processes ([`Domain::until_probe`]), and every
+//! [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the domain, never the
+//! participant, so that dropping a participant can wait for the thread's end.
 
 use crate::{
     domain::{
@@ -27,17 +27,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Time between two probes of the publishers from which an answer is awaited.
+/// The time between two probes of publishers while a caller awaits an answer from them.
 const LIVENESS_POLL_PERIOD: Duration = Duration::from_millis(20);
 /// The thread calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
 
-/// Looks at the lock of a discovery before the data path goes on without its result: some microseconds.
+/// The number of tries for the lock of a discovery before the data path continues without its result: some
+/// microseconds.
 const LOCK_ATTEMPTS: usize = 200;
 
-/// The result of a discovery for the data path; `None` while a discovery is under way. The control thread also locks it
-/// for some microseconds to find that there is nothing new, which is waited for: endpoints of this process are joined
-/// already.
+/// The result of a discovery for the data path; `None` while a discovery is under way. If the control thread only finds
+/// that there is nothing new, it holds the lock for some microseconds. The data path waits for this, because endpoints
+/// of this process are joined already.
 pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     for _ in 0..LOCK_ATTEMPTS {
         if let Ok(discovered) = discovered.try_lock() {
@@ -51,7 +52,7 @@ pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 #[derive(Default)]
 struct ControlState {
     stop: AtomicBool,
-    /// The thread probes every [`LIVENESS_POLL_PERIOD`], so it need not be woken for one task more.
+    /// Whether the thread probes every [`LIVENESS_POLL_PERIOD`]: then it need not be woken for one task more.
     is_polling: AtomicBool,
     tasks: Mutex<Tasks>,
 }
@@ -75,19 +76,19 @@ impl Control {
         Ok(Control { domain, shared, thread: Some(thread) })
     }
 
-    /// Updates a task, now and at each join or leave of that side of the topic, for as long as its owner keeps the
-    /// `Arc`.
+    /// Adds a task, which is updated now and at each join or leave on this side of the topic, for as long as its owner
+    /// keeps the `Arc`.
     pub(crate) fn register(&self, topic: TopicIndex, side: Side, task: &Arc<impl ControlTask + 'static>) {
-        // Taken back when this process holds the topic no more (`topics`): a superfluous ring costs it one round.
-        // (3) The update sees the generation, or the process that raised it sees our bit.
+        // The bit is removed when this process holds the topic no more (`topics`): a superfluous ring costs the thread
+        // one round. (3) The update sees the generation, or the process that raised it sees our bit.
         sleep::enter([self.domain.board.line(topic).watchers(side)].into_iter(), self.domain.control_waiter);
         let weak: Weak<dyn ControlTask> = Arc::downgrade(task) as Weak<dyn ControlTask>;
         self.tasks().add(topic, side, weak);
         task.update(&self.domain);
     }
 
-    /// Updates this process's tasks that follow that side of the topic, on the calling thread: they need not wait for
-    /// the control thread. Those that can wait do.
+    /// Updates this process's tasks that follow this side of the topic, on the calling thread: they need not wait for
+    /// the control thread. Tasks that can wait do.
     pub(crate) fn update(&self, topic: TopicIndex, side: Side) {
         let tasks = self.tasks().following(topic, side); // unlocked: an update may register others
         let connected: Vec<_> = tasks.iter().filter_map(|task| Some((task, task.connect(&self.domain)?))).collect();
@@ -103,12 +104,12 @@ impl Control {
         self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the thread's sleep: when tasks are due, and what they poll, may have changed.
+    /// Ends the thread's sleep: the due times of tasks and the processes to poll may have changed.
     pub(crate) fn wake(&self) {
         self.domain.board.bell(self.domain.control_waiter).ring();
     }
 
-    /// Wakes the thread because a task began to poll liveness. A system call unless a task did lately.
+    /// Wakes the thread because a task began to poll liveness. A system call, unless a task did so shortly before.
     pub(crate) fn wake_to_poll_liveness(&self) {
         // SeqCst, as the task's store before this: either the thread sees that store, or we see the thread's.
         if !self.shared.is_polling.load(SeqCst) {
@@ -126,7 +127,7 @@ impl Drop for Control {
         }
         self.shared.stop.store(true, Release);
         if thread.thread().id() == std::thread::current().id() {
-            return; // this thread dropped the last handle, in a task or a waker, and ends when it returns from there
+            return; // this thread dropped the last handle, in a task or a waker, and ends when that returns
         }
         self.wake();
         thread.thread().unpark();
@@ -142,8 +143,8 @@ fn run(domain: &Arc<Domain>, shared: &ControlState) {
     let mut poll_until = None::<Instant>;
     let (mut pace, mut notifies) = (Pace::new(), false);
     loop {
-        // Many endpoints that join at once ring many times. No pause while a descriptor or a waker awaits news: latency
-        // counts.
+        // Many endpoints that join at once ring many times, so there is a pause. There is none while a descriptor or a
+        // waker awaits news: latency counts.
         if !notifies && !shared.stop.load(Acquire) {
             std::thread::park_timeout(pace.pause(None)); // dropping the handle ends the pause
         }
@@ -164,7 +165,7 @@ fn run(domain: &Arc<Domain>, shared: &ControlState) {
             |task: &&Task| is_probe || task.has_changed || task.work.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
         tasks.iter().filter(is_due).for_each(|task| task.work.update(domain));
         if is_probe && !std::mem::replace(&mut is_registered, true) {
-            asymmetric_fence::register(); // takes 15 ms, which must not delay the first discoveries
+            asymmetric_fence::register(); // this takes 15 ms, which must not delay the first discoveries
         }
         let is_polling = poll_liveness(domain, shared, &tasks, &mut poll_until);
         let awaiting_news: Vec<&Task> = tasks.iter().filter(|task| task.work.awaits_news()).collect();
@@ -185,13 +186,13 @@ fn run(domain: &Arc<Domain>, shared: &ControlState) {
 }
 
 /// Probes the processes of endpoints whose answer a caller awaits, and returns whether to probe again soon. Polling
-/// goes on for a while after the last answer, so that a client with one call after another does not wake the thread for
-/// each call.
+/// continues for a while after the last answer, so that a client with one call after another does not wake the thread
+/// for each call.
 fn poll_liveness(domain: &Domain, shared: &ControlState, tasks: &[Task], poll_until: &mut Option<Instant>) -> bool {
     let now = Instant::now();
     let is_late = poll_until.is_some_and(|until| now >= until);
     if is_late {
-        shared.is_polling.store(false, SeqCst); // before the tasks are asked: a task that begins after that wakes us
+        shared.is_polling.store(false, SeqCst); // before the tasks are asked: a task that begins after that wakes the thread
         *poll_until = None;
     }
     let deaths: Vec<bool> = tasks.iter().filter_map(|task| task.work.has_unannounced_death(domain)).collect();

@@ -17,18 +17,18 @@ use std::{
 pub(crate) trait ControlTask: Send + Sync {
     /// Updates the endpoint's view of the other endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
-    /// Makes connections that are joined when the generation of the topic's readers was raised, which the caller does
-    /// for all tasks together; then it joins them. `None`: there are none.
+    /// Makes connections to new publishers. They are joined after the caller has raised the generation of the topic's
+    /// readers, once for all tasks together. `None` if there are none.
     fn connect(&self, _domain: &Arc<Domain>) -> Option<JoinBatch> {
         None
     }
     /// Joins those connections.
     fn join(&self, _domain: &Arc<Domain>, _batch: JoinBatch, _generation: JoinGeneration) {}
-    /// Whether endpoints of this process that join or leave need not wait for its update.
+    /// Whether endpoints of this process that join or leave need not wait for the task's update.
     fn can_wait(&self) -> bool {
         false
     }
-    /// When an update is due even without joins and leaves, CLOCK_MONOTONIC.
+    /// The time at which an update is due even without joins and leaves, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64> {
         None
     }
@@ -41,7 +41,7 @@ pub(crate) trait ControlTask: Send + Sync {
     fn awaits_news(&self) -> bool {
         false
     }
-    /// Notifies that descriptor or waker if there are samples to take; returns whether there were.
+    /// Notifies this descriptor or waker if there are samples to take. Returns whether there were samples.
     fn notify_news(&self) -> bool {
         false
     }
@@ -64,12 +64,12 @@ struct Followers {
 pub(crate) struct Task {
     pub(crate) topic: TopicIndex,
     pub(crate) work: Arc<dyn ControlTask>,
-    /// The side of the topic that it follows has changed since the last round.
+    /// Whether the side of the topic that the task follows has changed since the last round.
     pub(crate) has_changed: bool,
 }
 
 impl Tasks {
-    /// Adds a task that follows that side of the topic.
+    /// Adds a task that follows this side of the topic.
     pub(crate) fn add(&mut self, topic: TopicIndex, side: Side, task: Weak<dyn ControlTask>) {
         self.0.entry((topic, side)).or_default().tasks.push(task);
     }

@@ -1,4 +1,4 @@
-//! The endpoints of one role on a topic, read once for all endpoints of this process that look at them. Control path.
+//! The endpoints of one role on a topic, read once for all endpoints of this process that need them. Control path.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
@@ -15,13 +15,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Fewer endpoints than these are read again at each look, which costs less than their memory.
+/// A topic with fewer endpoints than this is read again each time, which costs less than keeping a list.
 const MIN_KEPT: usize = 8;
 
 /// An endpoint, with its process.
 pub(crate) type PeerEndpoint = (Arc<Peer>, Arc<EndpointDescription>);
 
-/// The endpoints that are looked for. A process finds its own and others' by keys, without a look at the rest.
+/// The endpoints that a caller searches. A process finds endpoints by keys, without reading its other endpoints.
 #[derive(Clone, Copy)]
 pub(crate) enum Selection<'a> {
     /// All endpoints, and the nodes.
@@ -66,7 +66,7 @@ pub(crate) struct Endpoints {
     /// The version of the list: as long as it stays the same, endpoints were only added, at the end of the list.
     pub(crate) epoch: u64,
     pub(crate) list: Vec<PeerEndpoint>,
-    /// The processes that cannot be read and may have further endpoints.
+    /// The processes that cannot be read and may have further endpoints of this role.
     pub(crate) unreadable: Vec<UnreadableProcess>,
     /// The generations before the endpoints were read.
     generations: Generations,
@@ -94,8 +94,8 @@ impl KnownEndpoints {
 }
 
 impl Domain {
-    /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none. One that is just
-    /// being added may be missing until the generation of the topic is raised for it.
+    /// The endpoints of one role on a topic, of processes that are not known to be dead. No process is probed. An
+    /// endpoint that is just being added may be missing until the generation of the topic is raised for it.
     pub(crate) fn endpoints(&self, topic: &str, role: Role) -> Result<Arc<Endpoints>> {
         let hash = name_hash(topic);
         let mut known = self.known_endpoints.lock();
@@ -131,7 +131,7 @@ impl Domain {
         Ok(Endpoints { epoch: 0, list, unreadable, generations })
     }
 
-    /// Forgets the endpoints of topics that changed since the last look at them: they keep processes mapped that may be
+    /// Forgets the endpoints of topics that changed since they were last read: they keep processes mapped that may be
     /// gone.
     pub(crate) fn forget_old_endpoints(&self) {
         self.known_endpoints.lock().topics.retain(|&(_, role), known| {
@@ -147,7 +147,7 @@ impl Domain {
 }
 
 impl Endpoints {
-    /// Takes the order and the epoch of `before` if those are there still; else it has the epoch.
+    /// Keeps the order and the epoch of `before` if all its endpoints are still there; otherwise begins a new epoch.
     fn follow(&mut self, before: Option<&Endpoints>, epoch: u64) {
         self.epoch = epoch;
         let Some(before) = before else { return };
@@ -207,7 +207,7 @@ mod tests {
         added.push(add());
         let more = [&first[..], &[added[MIN_KEPT].0]].concat();
         assert_eq!(look(), (epoch, more));
-        // Another takes the block of one that left: the number is the same.
+        // Another endpoint takes the block of an endpoint that left: the number of endpoints does not change.
         let (_, block) = added.remove(0);
         domain.process.remove_endpoint(block).unwrap();
         domain.process.free_endpoint(block);

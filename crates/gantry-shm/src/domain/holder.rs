@@ -21,7 +21,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The processes that pin samples in `records`; `bytes_of` is the size of a sequence, as far as it is known.
+/// The processes that pin samples in `records`. `bytes_of` returns the size of a sequence, if it is known.
 pub(crate) fn holders(records: &[PeerRecord], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
     let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
     for (record, peer) in records {

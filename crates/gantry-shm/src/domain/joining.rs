@@ -1,5 +1,5 @@
 //! The order in which subscriptions join publishers: first the connections with their records, then a new generation of
-//! the topic's readers, then the joins. One generation is for all subscriptions of a process that join together.
+//! the topic's readers, then the joins. All subscriptions of a process that join together share one generation.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -12,12 +12,12 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct JoinBatch(pub(crate) u64);
 
-/// A generation of a topic's readers that was raised after connections were made. A publisher that sees it sees their
-/// records.
+/// A generation of a topic's readers that was raised after connections were made. A publisher that sees the generation
+/// sees the records of these connections.
 #[derive(Clone, Copy)]
 pub(crate) struct JoinGeneration {
     pub(crate) number: u64,
-    /// The file of this process had its name after that (`protocol::listing`).
+    /// Whether the file of this process had its name after that (`protocol::listing`).
     has_name: bool,
 }
 
@@ -38,7 +38,7 @@ impl Domain {
         if generation.has_name { Ok(()) } else { Err(self.has_no_name(topic)) }
     }
 
-    /// An error if a join failed because of that: the name does not come back.
+    /// An error if a join failed because the name was gone: the name does not come back.
     pub(crate) fn check_named(&self, topic: &str) -> Result<()> {
         // Relaxed: the flag only saves connections that could not be joined.
         if self.lost_name.load(Relaxed) { Err(self.has_no_name(topic)) } else { Ok(()) }

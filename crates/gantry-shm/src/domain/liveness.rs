@@ -1,4 +1,4 @@
-//! Liveness of the processes of a domain, by their files and locks. Nothing is removed here.
+//! Liveness of the processes of a domain, found by their files and locks. Nothing is removed here.
 
 use crate::{
     domain::peer::Peer,
@@ -10,9 +10,9 @@ use crate::{
     },
 };
 
-/// Refuses to go on beside living processes that use another board: theirs was removed while in use (by `rm`, or a tool
-/// that cleans shared memory), so announcements of neither side would reach the other. With `None`, there is no board,
-/// and any living process is refused.
+/// Refuses to join beside living processes that use another board: their board was removed while in use (by `rm`, or a
+/// tool that cleans shared memory), so announcements of neither side would reach the other. With `None`, there is no
+/// board, and any living process is refused.
 pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<()> {
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         match Peer::board_id_of(directory, name) {
@@ -33,7 +33,7 @@ pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<
     Ok(())
 }
 
-/// Whether the owner of a process file may be alive. Probes the lock and nothing else.
+/// Whether the owner of a process file may be alive. This probes the lock and nothing else.
 pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
     match SharedFile::open(directory, name, false) {
         Ok(file) => lock::is_locked(&file, 0).unwrap_or(true),

@@ -1,6 +1,6 @@
 //! One domain as this process sees it: its directory, its file, the board, and the other processes.
 //!
-//! The participant, samples, connections and the control thread keep it; dropping the last reference leaves the domain.
+//! The participant, samples, connections and the control thread keep the domain; dropping the last reference leaves it.
 //! Control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
 //! - A2: A listing has every process with a name that joined before the count of processes was read. A caller that must
@@ -57,7 +57,7 @@ use std::{
 
 /// Time between two probes of a process, by which its death is noticed.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
-/// About this number of processes, at least, probe a process in each period.
+/// The number of processes, at least, that probe a process in each period.
 const PROBING_PEERS: usize = 8;
 /// The longest mean time between two probes of one process, in periods.
 const MAX_PROBE_PERIODS: usize = 8;
@@ -75,7 +75,7 @@ pub(crate) struct Domain {
     peers: Mutex<Peers>,
     known_endpoints: KnownEndpoints,
     held_topics: HeldTopics,
-    /// The file of this process was found without its name.
+    /// Whether the file of this process was found without its name.
     lost_name: AtomicBool,
     /// The publishers that subscriptions of this process have mapped, by their files' names.
     publishers: Mutex<HashMap<String, Weak<PublisherMapping>>>,
@@ -98,7 +98,7 @@ struct Peers {
 }
 
 impl Domain {
-    /// Joins: makes our file under the registry lock, after removing the files of dead processes.
+    /// Joins the domain: makes this process's file under the registry lock, after removing the files of dead processes.
     pub(crate) fn join(root: &Path, domain_id: u32) -> Result<Domain> {
         let mut path = PathBuf::new();
         let root_path = root.display();
@@ -106,8 +106,8 @@ impl Domain {
             "join domain {domain_id} under {root_path}: its directory is removed each time (or /proc is not mounted)"
         );
         let mut error = Error::system(action, ErrorKind::NotFound);
-        // Again, when the last of the other processes leaves and removes board and directories; each attempt is one
-        // such race.
+        // The attempt is repeated when the last of the other processes leaves and removes board and directories; each
+        // attempt is one such race.
         for _ in 0..1000 {
             let user_directory = Directory::make_for_user(root)?;
             path = user_directory.path().to_owned();
@@ -121,7 +121,7 @@ impl Domain {
                 }
             }
         }
-        // The directories that this process made, if no other uses them.
+        // Removes the directories that this process made, if no other process uses them.
         let _ = std::fs::remove_dir(path.join(domain_id.to_string()));
         let _ = std::fs::remove_dir(path);
         Err(error)
@@ -169,8 +169,8 @@ impl Domain {
         }))
     }
 
-    /// The mapping of the publisher with that file and key, which all subscriptions of this process share. `NotFound`
-    /// in the error if it left meanwhile. The caller holds the publisher's topic.
+    /// The mapping of the publisher with this file and key, which all subscriptions of this process share. `NotFound`
+    /// in the error if the publisher left meanwhile. The caller holds the publisher's topic.
     pub(crate) fn publisher_mapping(&self, file_name: &str, key: u64) -> Result<Arc<PublisherMapping>> {
         let mapping = self.shared_mapping(file_name, key)?;
         self.check_line(&mapping)?;
@@ -200,9 +200,9 @@ impl Domain {
         Ok(self.listed()?.list.clone())
     }
 
-    /// All processes of the domain, for a publisher that must see every reader: an error if there is a process that is
-    /// not among them, unless it was `unlisted_before` the publisher was there (such a process has no name, and joins
-    /// no publisher).
+    /// All processes of the domain, for a publisher that must see every reader. It is an error if a process is not
+    /// among them, unless the process was `unlisted_before` the publisher was there (such a process has no name, and
+    /// joins no publisher).
     pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
         match may_have_joined(&peers.unlisted_owners, unlisted_before) {
@@ -220,7 +220,7 @@ impl Domain {
         Ok(self.listed()?.unlisted_owners.clone())
     }
 
-    /// The processes, by their names, and those without one (`protocol::listing`).
+    /// The processes with their names, and the processes without one (`protocol::listing`).
     fn listed(&self) -> Result<MutexGuard<'_, Peers>> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
@@ -229,7 +229,7 @@ impl Domain {
             // is removed.
             let mut owners = self.board.waiter_owners();
             peers.has_remains = false;
-            // A peer whose file was removed stays as long as it lives: its pins count.
+            // A process whose file was removed stays as long as it lives: its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
             // A process that is being killed may lose the lock of its file before its byte of the board.
             let mut dead_owners: Vec<u64> = dead.iter().map(|peer| waiter_owner(&peer.id)).collect();
@@ -308,8 +308,8 @@ impl Domain {
         Ok(entries)
     }
 
-    /// An error about an endpoint at the other end of `own`'s topic that has another type, or else QoS that do not
-    /// match; `None` if there is none.
+    /// An error about an endpoint at the other end of `own`'s topic: another type, or else QoS that do not match;
+    /// `None` if there is no such endpoint.
     pub(crate) fn mismatch(&self, own: &EndpointDescription) -> Option<Error> {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
@@ -324,8 +324,8 @@ impl Domain {
         }
     }
 
-    /// Probes all peers (half a microsecond each); if one died, removes its files and announces its death, unless
-    /// another process is reaping now.
+    /// Probes all other processes (half a microsecond each). If one died, removes its files and announces its death,
+    /// unless another process is reaping now.
     pub(crate) fn reap_dead(&self) -> Result<()> {
         let died = self.peers()?.iter().any(|peer| !peer.is_alive());
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -351,8 +351,9 @@ impl Domain {
         Ok(())
     }
 
-    /// Time until this process probes again. One of many probes seldom, so that 100 sleeping processes let a CPU rest,
-    /// and at random times, so that they do not all probe at once: together they notice a death within a second or so.
+    /// Time until this process probes again. If there are many processes, each probes seldom, so that 100 sleeping
+    /// processes let a CPU rest, and at random times, so that they do not all probe at once: together they notice a
+    /// death within about a second.
     pub(crate) fn until_probe(&self) -> Duration {
         let periods = (self.known_peers() / PROBING_PEERS).clamp(1, MAX_PROBE_PERIODS) as u32;
         if periods == 1 {
@@ -364,14 +365,14 @@ impl Domain {
 
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
-        // If the lock cannot be had, all stays as it is: the lock on our file ends with this process, and a reaper does
-        // the rest.
+        // If the lock cannot be had, everything stays as it is: the lock on this process's file ends with the process,
+        // and a reaper does the rest.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
         registry.free_waiters_of(waiter_owner(self.process.id()));
         self.directory.unlink(&file_name)?;
         self.board.processes_changed();
         if !self.board.has_name() {
-            return Ok(()); // the board was removed while we used it, so we have no right to remove anything
+            return Ok(()); // the board was removed while this process used it, so nothing may be removed
         }
         if reaper::reap_or_remove(&registry, &self.user_directory, &self.domain_id.to_string())? == 0 {
             // The removal fails if other domains are in use, because the directory is then not empty.
@@ -385,7 +386,7 @@ impl Domain {
 impl Drop for Domain {
     fn drop(&mut self) {
         if self.epoch.is_current() {
-            // A drop returns no error; the next process that joins removes what is left.
+            // A drop returns no error; the next process that joins removes the remaining files.
             let _ = self.leave();
         }
     }
@@ -396,7 +397,8 @@ mod tests {
     use super::*;
     use crate::Participant;
 
-    /// It lost the lock of its file, and not its byte of the board yet: no process that lives and cannot be seen.
+    /// The process lost the lock of its file, but not yet its byte of the board: it is no living process that cannot be
+    /// seen.
     #[test]
     fn a_process_that_is_being_killed_is_no_unlisted_one() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -1,9 +1,9 @@
 //! The pace of discoveries: after each, a pause in which the other processes of the domain could do the same.
 //!
 //! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. In a crowd that joins at once,
-//! these rounds would take all CPUs from the processes that have yet to join, first of all from the one that has the
-//! registry lock. With these pauses they take about one CPU, and a round finds many newcomers. Among few processes a
-//! round and its pause are short.
+//! these rounds would take all CPUs from the processes that have yet to join, above all from the holder of the registry
+//! lock. With these pauses they take about one CPU, and a round finds many newcomers. Among few processes a round and
+//! its pause are short.
 
 use crate::domain::Domain;
 use rustix::time::{ClockId, clock_gettime};
@@ -21,7 +21,7 @@ const MIN_SHARES: usize = 8;
 /// The rounds of one thread.
 pub(crate) struct Pace {
     pause_until: Instant,
-    /// The beginning of the present round, and the CPU time of the thread then.
+    /// The beginning of the present round, and the CPU time of the thread at the beginning.
     begin: (Instant, Duration),
 }
 
@@ -43,7 +43,7 @@ impl Pace {
         self.begin = (Instant::now(), thread_cpu_time());
     }
 
-    /// Ends it: its CPU time, with the look at each task, determines the next pause.
+    /// Ends the round: its CPU time, including the look at each task, determines the next pause.
     pub(crate) fn end(&mut self, domain: &Domain) {
         let (start, start_cpu) = self.begin;
         let shares = domain.known_peers().max(MIN_SHARES) as u32;

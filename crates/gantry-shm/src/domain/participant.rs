@@ -1,6 +1,6 @@
 //! This process's membership in one domain: its view of the domain, and its control thread.
 //!
-//! There is one for each root and domain of a process; nodes, publishers and subscriptions share it. Control path.
+//! A process has one participant for each root and domain; nodes, publishers and subscriptions share it. Control path.
 
 use crate::{
     domain::{Domain, board::TopicIndex, control::Control, sender::Sender},
@@ -33,7 +33,8 @@ static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
 /// The domains that this process joined.
 static DOMAINS: Mutex<Vec<Weak<Domain>>> = Mutex::new(Vec::new());
 
-/// The domains that this process is in. They are no participants: the last handle of one waits for its control thread.
+/// The domains that this process is in. They are domains and no participants, because the last handle of a participant
+/// waits for its control thread.
 pub(crate) fn joined_domains() -> Vec<Arc<Domain>> {
     let domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
     // In the child of a fork, the domains of the parent cannot be accessed.
@@ -45,13 +46,13 @@ impl Participant {
     ///
     /// # Real-time
     /// Joining starts a thread, `gantry-control`, which maps files and reads directories. It has SCHED_OTHER, nice 0
-    /// (or more, if the caller has more) and the CPUs that the *main thread* of the process has at that time, whatever
-    /// the caller has. A program whose main thread is pinned to a CPU of its own should join before it pins that
-    /// thread.
+    /// (or the caller's nice value if that is higher) and the CPUs that the *main thread* of the process has at that
+    /// time, not the caller's. A program whose main thread is pinned to a CPU of its own should join before it pins
+    /// that thread.
     ///
     /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against `RLIMIT_MEMLOCK`.
-    /// If they do not fit, the mapping of a file is made longer each time that the file has outgrown it: a few system
-    /// calls, on the data path.
+    /// If they do not fit, a file's mapping is lengthened each time that the file has outgrown it: a few system calls,
+    /// on the data path.
     ///
     /// # Errors
     /// As [`Participant::join_under`].
@@ -96,8 +97,8 @@ impl Participant {
         self.domain.domain_id
     }
 
-    /// Has the sender thread wake the readers of `topic` for each sample in the outbox, as long as the caller keeps the
-    /// outbox.
+    /// Makes the sender thread wake the readers of `topic` for each sample in the outbox, as long as the caller keeps
+    /// the outbox.
     pub(crate) fn outbox(&self, topic: TopicIndex, period: Duration) -> Result<Arc<Outbox>> {
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = match &mut *sender {

@@ -1,9 +1,9 @@
-//! Another process's file (or our own, as others read it): whether its owner lives, its endpoints and its reader
-//! records.
+//! Another process's file (or this process's own, as others read it): whether its owner lives, its endpoints and its
+//! reader records.
 //!
-//! Publishers read the records for the pins that they must honour, subscriptions the endpoints. Control path. Death is
-//! decided only by probing the lock through the descriptor that was kept since the file was first seen: that works
-//! after the file was removed, and in another pid namespace. A peer that is dead stays dead.
+//! Publishers read the records for the pins that they must honour; subscriptions read the endpoints. Control path. Only
+//! the lock decides that a process is dead. It is probed through the descriptor that was kept since the file was first
+//! seen: this works after the file was removed, and in another pid namespace. A dead process stays dead.
 
 use crate::{
     describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
@@ -23,11 +23,11 @@ use std::{
     },
 };
 
-/// How often an endpoint that is being rewritten is read again before it is passed over: its owner raises the topic's
-/// generation afterwards, so nothing is missed for long.
+/// The number of times that an endpoint which is being rewritten is read before it is passed over: its owner raises the
+/// topic's generation afterwards, so nothing is missed for long.
 const READ_ATTEMPTS: usize = 100;
 
-/// A record, with the process that it lies in, which keeps it mapped.
+/// A record, with the process in whose file it lies, and which keeps it mapped.
 pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
 
 /// The hash of a topic's name, with a role of its endpoints; or the hash of a node's name, with 0.
@@ -42,7 +42,7 @@ pub(crate) struct Peer {
     pub(crate) pid: u32,
     /// Whether the process is in another pid namespace, so that its pid has no meaning here.
     is_elsewhere: bool,
-    /// The board that it uses; on another board than ours, its announcements do not reach us.
+    /// The board that the process uses. If it is not this process's board, its announcements do not reach this process.
     pub(crate) board_id: u64,
     /// The program's name.
     pub(crate) name: String,
@@ -57,27 +57,27 @@ pub(crate) struct Peer {
 #[derive(Default)]
 struct Contents {
     changes: Option<u64>,
-    /// The end of the blocks that were found; blocks are only added (P2).
+    /// The end of the blocks that have been found; blocks are only added (P2).
     end: usize,
-    /// The sizes of endpoints' blocks, and the keys that each has in `by_key`, by their offsets.
+    /// The sizes of endpoints' blocks, and the keys under which `by_key` lists each, by their offsets.
     endpoints: BTreeMap<usize, (usize, [Option<EndpointKey>; 2])>,
     /// The offsets of the blocks with endpoints.
     by_key: HashMap<EndpointKey, BTreeSet<usize>>,
     /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its
-    /// block: with many endpoints on a topic, each of them looks at all others again and again.
+    /// block. With many endpoints on a topic, each of them reads all others again and again.
     descriptions: HashMap<usize, (u64, Arc<EndpointDescription>)>,
-    /// The definitions of their types, by the types' hashes: many endpoints have the same.
+    /// The definitions of their types, by the types' hashes: many endpoints share a definition.
     definitions: HashMap<[u8; 32], Arc<str>>,
     /// The blocks of records, by their offsets.
     record_blocks: BTreeMap<usize, RecordBlock>,
     /// The records that are in use, by the keys of their publishers. They lie in the peer's region.
     records: HashMap<u64, Vec<InRegion<ReaderRecord>>>,
-    /// Count of the blocks that were looked at because they changed.
+    /// The number of blocks that were read because they changed.
     #[cfg(test)]
     looks: usize,
 }
 
-/// A block of records, as it was when it had a certain version.
+/// A block of records, as of a certain version of the block.
 #[derive(Default)]
 struct RecordBlock {
     version: Option<u64>,
@@ -90,7 +90,7 @@ impl Peer {
     pub(crate) fn open(directory: &Directory, file_name: &str) -> Result<Peer> {
         let region = Region::open(directory, file_name, PROCESS_MAGIC, false)?;
         let header: &ProcessHeader = region.at(0)?;
-        // Copied first: a text must not change while it is read.
+        // The text is copied first: it must not change while it is read.
         let (name, name_bytes) = (std::hint::black_box(header.name), header.name_bytes as usize);
         // Control characters are replaced, because the name is printed on terminals.
         let name = String::from_utf8_lossy(&name[..name_bytes.min(name.len())]).replace(char::is_control, "?");
@@ -99,7 +99,7 @@ impl Peer {
         if process_file::file_name(&id) != file_name {
             return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
         }
-        // With an impossible one there would seem to be no records, and so no pins.
+        // With an impossible number there would seem to be no records, and so no pins.
         if !(size_of::<ProcessHeader>()..PAGE_BYTES).contains(&first_block) || !first_block.is_multiple_of(LINE_BYTES) {
             return Err(Error::corrupt(file_name, "its header", "a first block in the first page", first_block));
         }
@@ -120,8 +120,8 @@ impl Peer {
         }
     }
 
-    /// Probes the lock (half a microsecond), unless it was found dead before. If the kernel gives no answer, the
-    /// process counts as alive.
+    /// Probes the lock (half a microsecond), unless the process was found dead before. If the kernel gives no answer,
+    /// the process counts as alive.
     pub(crate) fn is_alive(&self) -> bool {
         // Relaxed: the flag only saves probes.
         if self.dead.load(Relaxed) {
@@ -144,8 +144,8 @@ impl Peer {
         self.dead.load(Relaxed)
     }
 
-    /// Its endpoints with any of these keys, or all, each with the number of samples that it copied. Others may be
-    /// among them: two names may have one hash, and a block may have another endpoint by now.
+    /// The process's endpoints with any of these keys, or all, each with the number of samples that it copied. The
+    /// result may contain others: two names may have one hash, and a block may have another endpoint by now.
     pub(crate) fn endpoints(&self, keys: Option<&[EndpointKey]>) -> Result<Vec<(Arc<EndpointDescription>, u64)>> {
         let mut found = Vec::new();
         let mut contents = self.contents()?;
@@ -172,7 +172,7 @@ impl Peer {
                     }
                 }
                 let description = Arc::new(description);
-                // If it changed since the version was read, the version does not fit it, and it is read again.
+                // If the block changed after its version was read, the version does not fit it, and it is read again.
                 descriptions.insert(offset, (version, description.clone()));
                 found.push((description, copied_samples));
             } else {
@@ -182,17 +182,18 @@ impl Peer {
         Ok(found)
     }
 
-    /// The topics (hashes of their lines) on which it has, or had, endpoints and may not have raised the generation;
-    /// for its reaper.
+    /// The topics (hashes of their lines) on which the process has, or had, endpoints and may not have raised the
+    /// generation; for its reaper.
     pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
         let mut topics = BTreeSet::new();
-        // Read again: it may have died between an endpoint and the count of that change.
+        // The blocks are read again: the process may have died between the change of an endpoint and the count of this
+        // change.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).changes = None;
         for offset in self.contents()?.endpoints.keys() {
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
             topics.insert(header.line_hash.load(Relaxed));
         }
-        topics.remove(&0); // of a node, and of a block that was never written
+        topics.remove(&0); // the block of a node, or a block that was never written
         Ok(topics)
     }
 
@@ -232,14 +233,14 @@ impl Peer {
         Ok(None)
     }
 
-    /// Its records that belong to the publisher with that key.
+    /// The process's records that belong to the publisher with this key.
     pub(crate) fn records_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRecord>> {
         let contents = self.contents()?;
         let records = contents.records.get(&key).into_iter().flatten();
         Ok(records.map(|&record| (record, self.clone())).collect())
     }
 
-    /// The contents of the file; reads what changed since the last call.
+    /// The contents of the file; reads the parts that changed since the last call.
     fn contents(&self) -> Result<MutexGuard<'_, Contents>> {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let header: &ProcessHeader = self.region.at(0)?;
@@ -261,7 +262,7 @@ impl Peer {
         Ok(contents)
     }
 
-    /// Reads by which keys the endpoint in a block is found.
+    /// Reads the keys under which the endpoint in a block is found.
     fn read_keys(&self, contents: &mut Contents, offset: usize) -> Result<()> {
         let Contents { endpoints, by_key, descriptions, .. } = contents;
         let Some((_, keys)) = endpoints.get_mut(&offset) else { return Ok(()) };
@@ -356,18 +357,18 @@ impl Peer {
     }
 }
 
-/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if the log has not all of
-/// them any more.
+/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if some of them are no
+/// longer in the log.
 fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec<usize>> {
     let numbers = seen..changes;
     let entry = |change: u64| header.change_log[(change % LOGGED_CHANGES) as usize].load(Relaxed) as usize * LINE_BYTES;
     let offsets = (changes.checked_sub(seen)? < LOGGED_CHANGES).then(|| numbers.map(entry).collect());
-    // The entries before the second load of the count: the next change may be in the place of an old one already.
+    // The entries come before the second load of the count: the next change may already have replaced an old one.
     fence(Acquire);
     (header.changes.load(Relaxed).checked_sub(seen)? < LOGGED_CHANGES).then_some(offsets).flatten()
 }
 
-/// The records of the living processes for the publisher with that key. Processes that cannot be read are passed over.
+/// The records of the living processes for the publisher with this key. Processes that cannot be read are passed over.
 pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord> {
     let alive = peers.iter().filter(|peer| peer.is_alive());
     alive.filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
@@ -409,7 +410,7 @@ mod tests {
         found.iter().filter(|(endpoint, _)| selection.has(endpoint)).count()
     }
 
-    /// Reading all endpoints would make n starting nodes read n² descriptions and look at n² blocks.
+    /// Reading all endpoints would make n starting nodes read n² descriptions and n² blocks.
     #[test]
     fn a_look_reads_only_the_endpoints_that_it_looks_for() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -1,7 +1,7 @@
 //! This process's own file: proof that it lives, its endpoints, and the reader records in which it pins samples.
 //!
-//! Other processes read it as a `peer`. Control path, except that the data path stores pins and cursors in the records.
-//! Invariants:
+//! Other processes read the file as a `peer`. Control path, except that the data path stores pins and cursors in the
+//! records. Invariants:
 //! - P1: the file is created unnamed, locked, initialised and only then named: a process that sees the name sees a
 //!   living owner or a dead one, never an unfinished file.
 //! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
@@ -35,7 +35,7 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
-    /// The lock that is held while a change is logged and counted.
+    /// The lock under which a change is logged and counted.
     change: Mutex<()>,
 }
 
@@ -46,7 +46,7 @@ struct FreeParts {
     /// and go in turn use the same blocks.
     endpoints: BTreeMap<usize, Vec<EndpointBlock>>,
     endpoints_made: u32,
-    /// The same number as in the file's header, where other processes read it.
+    /// The same number as in the file's header, in which other processes read it.
     used_bytes: usize,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct EndpointBlock {
 }
 
 impl EndpointBlock {
-    /// Counts one more copied sample. Only the endpoint itself does, so no count is lost.
+    /// Counts one more copied sample. Only the endpoint itself calls this, so no count is lost.
     #[inline]
     pub(crate) fn count_copy(&self) {
         let copied_samples = &self.header.copied_samples;
@@ -110,7 +110,7 @@ impl ProcessFile {
         Ok(ProcessFile { region, id, free: Mutex::new(free), change: Mutex::default() })
     }
 
-    /// Whether processes that start now see it: it still has its name in `directory`.
+    /// Whether processes that start now see this process: its file still has its name in `directory`.
     pub(crate) fn has_name(&self, directory: &Directory) -> bool {
         self.region.has_name_in(directory)
     }
@@ -124,7 +124,7 @@ impl ProcessFile {
         file_name(&self.id)
     }
 
-    /// Name of the file of this process's publisher with that number.
+    /// Name of the file of this process's publisher with this number.
     pub(crate) fn publisher_file_name(&self, number: u32) -> String {
         publisher_file_name(&self.id, number)
     }
@@ -133,8 +133,9 @@ impl ProcessFile {
         self.region.at(0)
     }
 
-    /// Called after each change of an endpoint or of a record's key, and before the generation of its topic is raised:
-    /// a process that sees that generation sees this count, and that the contents which it knows are old.
+    /// Counts a change; called after each change of an endpoint or of a record's key, and before the generation of its
+    /// topic is raised. A process that sees this generation sees this count, and so knows that its copy of the contents
+    /// is old.
     fn count_change(&self, block_offset: usize) {
         let _change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(header) = self.header() {
@@ -184,13 +185,13 @@ impl ProcessFile {
         self.write_endpoint(block, None, &[])
     }
 
-    /// Lets the block of a removed endpoint be used for another.
+    /// Allows another endpoint to use the block of a removed one.
     pub(crate) fn free_endpoint(&self, block: EndpointBlock) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.endpoints.entry(block.capacity_bytes).or_default().push(block);
     }
 
-    /// A sequence lock: readers (`Peer::endpoints`) copy the words and believe them if the version did not move.
+    /// A sequence lock: readers (`Peer::endpoints`) copy the words and use them if the version did not change.
     fn write_endpoint(
         &self,
         block: EndpointBlock,
@@ -224,15 +225,15 @@ impl ProcessFile {
         Ok(())
     }
 
-    /// A record for the publisher with that key that holds everything (cursor 0). The caller then raises the
+    /// A record for the publisher with this key that holds all samples (cursor 0). The caller then raises the
     /// generation, and keeps this file for as long as it uses the record.
     pub(crate) fn take_record(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<OwnRecord> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.records.is_empty() {
             let offset =
                 self.add_block(&mut free, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
-            // SAFETY: `FreeParts` keeps it no longer than `self` keeps the region; for others it is the caller's
-            // promise.
+            // SAFETY: `FreeParts` keeps the reference no longer than `self` keeps the region; for others it is the
+            // caller's promise.
             let block = unsafe { InRegion::new(self.region.at::<BlockHeader>(offset)?) };
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
             // SAFETY: as above.
@@ -255,7 +256,7 @@ impl ProcessFile {
 
     /// Frees a record; all its pins must be 0.
     pub(crate) fn free_record(&self, own: OwnRecord) {
-        own.record.key.store(0, Release); // the last reads under its pins before the record has another owner
+        own.record.key.store(0, Release); // the last loads under its pins come before the record has another owner
         self.count_record_change(own);
         crash::point(Point::RecordFreed);
         self.free.lock().unwrap_or_else(PoisonError::into_inner).records.push(own);
@@ -310,12 +311,12 @@ fn hex(id: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*id))
 }
 
-/// The beginning of the names of the files of the process whose waiter lines are marked so.
+/// The beginning of the names of the files of the process whose waiter lines have this mark.
 pub(crate) fn name_beginning(waiter_owner: u64) -> String {
     format!("{:016x}", waiter_owner.swap_bytes())
 }
 
-/// The mark of the waiter lines of the process with a file of that name; 0 if it is no name of a file of ours.
+/// The mark of the waiter lines of the process whose file has this name; 0 if this is no name of a file of Gantry.
 pub(crate) fn waiter_owner_of(name: &str) -> u64 {
     name.get(..16).and_then(|half| u64::from_str_radix(half, 16).ok()).map_or(0, u64::swap_bytes)
 }
@@ -338,8 +339,8 @@ fn program_name() -> String {
     name[..end].to_owned()
 }
 
-/// The id in the name of a process file. Any program of the user may put a file with such a name here; its id belongs
-/// to no process.
+/// The id in the name of a process file. Any program of the user may put a file with such a name here; then its id
+/// belongs to no process.
 pub(crate) fn process_id(name: &str) -> &str {
     name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
 }
@@ -363,7 +364,7 @@ mod tests {
         assert_eq!(waiter_owner_of("a stranger's.process"), 0);
     }
 
-    /// It would take the history of publishers that are older than itself, and samples a second time.
+    /// The subscription would take the history of publishers that are older than itself, and samples a second time.
     #[cfg(not(all(test, feature = "loom")))]
     #[test]
     fn a_subscription_keeps_the_publishers_of_a_process_that_cannot_be_read_for_a_moment() {

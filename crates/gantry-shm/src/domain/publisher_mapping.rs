@@ -14,7 +14,7 @@ use crate::{
 };
 use std::ptr::NonNull;
 
-/// Replaced rings that one look can meet at most: each is larger than the one before.
+/// The largest number of replaced rings that one look can meet: each ring is larger than the one before.
 pub(crate) const MAX_RING_CHANGES: usize = 64;
 
 /// A mapped publisher's file.
@@ -36,12 +36,12 @@ pub(crate) struct PublisherMapping {
 }
 
 impl PublisherMapping {
-    /// Maps the file of the publisher with that key. `NotFound` in the error if it left meanwhile.
+    /// Maps the file of the publisher with this key. `NotFound` in the error if the publisher left meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<PublisherMapping> {
         let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
         region.close_file();
         let header: &PublisherHeader = region.at(0)?;
-        // Each is read once into a local, then checked, then used.
+        // Each number is read once into a local, then checked, then used.
         let (payload_bytes, memory_offset) = (header.payload_bytes as usize, header.memory_offset as usize);
         let (gid, found_key, wall_offset_ns) = (header.gid, header.key, header.wall_offset_ns);
         let (entry_bytes, line) = (header.entry_bytes as usize, (header.line_hash, header.topic_line));
@@ -97,8 +97,8 @@ impl PublisherMapping {
         Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
     }
 
-    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. That much of the file is mapped
-    /// after this if it is there, so that a sample is not taken before its memory is.
+    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. If the file is that long, it is
+    /// mapped up to the slot afterwards, so that a sample is not taken before its memory is mapped.
     #[inline]
     pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
         let payload = offset + PAYLOAD_OFFSET;
@@ -106,7 +106,7 @@ impl PublisherMapping {
         Ok(self.region.base().wrapping_add(payload))
     }
 
-    /// Maps the file up to `end` if it has grown so far: one system call for each time that it grew.
+    /// Maps the file up to `end` if the file is that long: one system call for each time that it grew.
     #[inline]
     fn cover(&self, end: usize) -> Result<()> {
         if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }

@@ -1,9 +1,9 @@
 //! The reaper: removal of the files and waiter lines of dead processes, and the announcement of their deaths.
 //!
-//! A process reaps when it joins, when it leaves and when its control thread finds a peer dead. Control path; the
-//! registry lock is held. The reaper never writes into another process's region: it frees waiter lines and removes
-//! names, nothing else. Only a lock that is certainly free means dead: a process that cannot probe it (no descriptors,
-//! no memory) removes nothing.
+//! A process reaps when it joins, when it leaves and when its control thread finds another process dead. Control path;
+//! the registry lock is held. The reaper never writes into another process's region: it only frees waiter lines and
+//! removes names. Only a lock that is certainly free means that a process is dead: a reaper that cannot probe it (no
+//! descriptors, no memory) removes nothing.
 
 use crate::{
     domain::{
@@ -19,8 +19,8 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Removes the files of dead processes from a domain and wakes the processes that were matched with them. Returns how
-/// many processes are left.
+/// Removes the files of dead processes from a domain and wakes the processes that were matched with them. Returns the
+/// number of processes that are left.
 pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
     let directory = registry.directory;
     let names = directory.files()?;
@@ -35,16 +35,16 @@ pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
             remove_dead(registry, name, &publishers)?;
         }
     }
-    // Files of a process whose own file is gone: a reaper removes its publishers' files first, so a stranger removed
-    // it.
+    // Files of a process whose own file is gone: a reaper removes its publishers' files first, so another program
+    // removed it.
     for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
         directory.unlink(name)?;
     }
     Ok(alive.len())
 }
 
-/// Announces the death before it removes the process file, so that a reaper that dies on the way leaves all of it to
-/// the next one. A process that is woken finds the lock free.
+/// The death is announced before the process file is removed, so that a reaper that dies in between leaves all of the
+/// work to the next one. A process that is woken finds the lock free.
 fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
     let Registry { board, directory, .. } = registry;
     let peer = match Peer::open(directory, name) {
@@ -60,7 +60,7 @@ fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Resu
     for publisher in publishers.iter().filter(|publisher| owner_id(publisher) == process_id(name)) {
         directory.unlink(publisher)?;
     }
-    // A process that used another board was matched with none here.
+    // A process with another board was matched with no process of this board.
     if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
         announce_death(&peer, registry);
     }
@@ -69,8 +69,8 @@ fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Resu
     Ok(())
 }
 
-/// Whether the death of a process whose file is gone was not announced yet: the process then has waiter lines, at least
-/// the one of its control thread, unless all lines were taken and that had to share.
+/// Whether the death of a process whose file is gone has not been announced: then the process still has waiter lines,
+/// at least the line of its control thread, unless all lines were taken and the control thread had to share one.
 pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
     let has_lines = || !board.waiters_of(waiter_owner(&peer.id)).is_empty() || board.waiters_of(0).is_empty();
     peer.board_id == board.id() && has_lines()
@@ -83,17 +83,18 @@ pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
 /// dies before that, the next reaper repeats the announcement.
 pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     let board = registry.board;
-    // First: a process that is woken by the generation of a topic probes all others because of this one.
+    // The generation of processes comes first: a process that is woken by the generation of a topic probes all others
+    // because of it.
     board.processes_changed();
     // Both sides are announced, because only the topic is known of an endpoint that was being removed. A damaged list
-    // costs the announcement. A topic without a line is held by no process that could hear of it.
+    // costs the announcement. A topic without a line is held by no process that could receive the announcement.
     for topic in peer.topics().unwrap_or_default().into_iter().filter_map(|hash| board.find(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);
-        board.ring_sleepers(topic); // it may have claimed them and died before it rang them
+        board.ring_sleepers(topic); // the process may have claimed these waiters and died before it rang them
     }
     board.graph_changed();
-    // Waiters that share the last line are rung for the same reason.
+    // Waiters that share the last line are rung for this reason, too.
     board.bell(SHARED_WAITER).ring();
     registry.free_waiters_of(waiter_owner(&peer.id));
 }
@@ -110,7 +111,7 @@ pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -
 fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     user_directory.remove_if_empty(name);
     let directory = user_directory.existing(name)?;
-    // Without a board, one is made, because its lock is the right to remove anything.
+    // If there is no board, one is made, because its lock gives the right to remove anything.
     let Some(board) = Board::open_or_create(&directory, Duration::ZERO)? else { return Ok(()) };
     if let Some(registry) = board.try_lock(&directory)?
         && board.has_name()

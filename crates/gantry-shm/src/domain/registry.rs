@@ -1,8 +1,8 @@
 //! The registry lock of a domain: a process holds it while it joins, leaves and reaps. A living process takes and frees
 //! its waiter lines without the lock; the lines of a dead process are freed under it.
 //!
-//! It is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under it
-//! checks that the board still has its name (B2).
+//! The lock is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under
+//! it checks that the board still has its name (B2).
 
 use crate::{
     crash::{self, Point},
@@ -20,7 +20,7 @@ use std::{
     time::Duration,
 };
 
-/// How long a process waits for the registry lock before it returns an error that names the holder.
+/// The time for which a process waits for the registry lock before it returns an error that names the holder.
 pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The registry lock, held: no other process joins, leaves or reaps meanwhile.
@@ -32,7 +32,7 @@ pub(crate) struct Registry<'a> {
 }
 
 impl Board {
-    /// Takes the registry lock; waits up to `patience` for one holder.
+    /// Takes the registry lock; waits up to `patience` for each holder.
     pub(crate) fn lock<'a>(&'a self, directory: &'a Directory, patience: Duration) -> Result<Registry<'a>> {
         let threads = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let acquisitions = || self.header.acquisitions.load(Relaxed);
@@ -61,7 +61,7 @@ impl Board {
         registry
     }
 
-    /// A waiter's line for the process with that half of an id; the shared one if all are taken.
+    /// A waiter's line for the process with this half of an id; the shared line if all are taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
         let take = |line: &WaiterLine| {
             // Acquire: after its last owner withdrew it from all sets. Partner: `free`. Release: after
@@ -74,8 +74,8 @@ impl Board {
         WaiterIndex(free)
     }
 
-    /// Frees a waiter's line of the process with that half of an id, which withdrew it from all sets; the shared one
-    /// stays, and so does one of another owner: this one was taken for dead, and lost it.
+    /// Frees a waiter's line of the process with this half of an id, which has withdrawn the line from all sets. The
+    /// shared line stays, and so does a line with another owner: this process was taken for dead, and lost the line.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
         if waiter != SHARED_WAITER && owner != 0 {
             // Release: after the bits are withdrawn. Partner: `take_waiter`.
@@ -84,7 +84,7 @@ impl Board {
         }
     }
 
-    /// Frees the lines of a process that is dead or leaves. Removes them from the sets of every topic first, since
+    /// Frees the lines of a process that is dead or leaves. Removes the lines from the sets of every topic first, since
     /// their next owners wait for nothing yet; so topic lines that only this process held become free.
     fn free(&self, waiters: &[WaiterIndex], owner: u64) {
         let is_owner = |waiter: &&WaiterIndex| self.waiters[waiter.0].owner.load(Relaxed) == owner;
@@ -121,7 +121,7 @@ impl Registry<'_> {
 impl Drop for Registry<'_> {
     fn drop(&mut self) {
         crash::point(Point::RegistryUnlocks);
-        // Cannot fail on a descriptor that is open; if it did, closing the board would unlock.
+        // Unlocking cannot fail on an open descriptor; if it did, closing the board would unlock.
         let _ = self.board.region.file().map(lock::unlock);
     }
 }
@@ -142,7 +142,7 @@ mod tests {
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| waiting.lock(&directory, patience).map(drop));
             let start = Instant::now();
-            // As if the waiting thread never met the moments in which the lock is free.
+            // The test behaves as if the waiting thread always missed the moments in which the lock is free.
             while start.elapsed() < 4 * patience {
                 holder.header.acquisitions.fetch_add(1, Relaxed);
                 std::thread::yield_now();

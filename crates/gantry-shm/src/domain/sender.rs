@@ -1,11 +1,11 @@
 //! The sender thread of a participant: it wakes the readers of asynchronous publishers, whose publish then makes no
 //! system call.
 //!
-//! The first such publisher starts it. It polls: each publisher stores the sequence of its newest sample in an
-//! [`Outbox`]; the thread checks all of them, goes on checking for a bounded time if that has helped lately, then
-//! sleeps for the shortest period of its publishers. No bell is rung for a sample, so a sleeping reader is woken a
-//! period later at most (and what the scheduler adds). Without such publishers, the thread sleeps for good. Invariant
-//! T1 as in `control`: it keeps the domain, never the participant.
+//! The first asynchronous publisher starts the thread. It polls: each publisher stores the sequence of its newest
+//! sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if this has helped
+//! lately, then sleeps for the shortest period of its publishers. No bell is rung for a sample, so a sleeping reader is
+//! woken a period later at most (plus the scheduler's delay). Without asynchronous publishers, the thread sleeps for
+//! good. Invariant T1 as in `control`: the thread keeps the domain, never the participant.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -29,7 +29,7 @@ pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_mi
 /// The thread's stack is small, because the thread makes no deep calls.
 const STACK_BYTES: usize = 256 << 10;
 
-/// A publisher, as the sender sees it; it is gone when it dropped its outbox.
+/// A publisher, as the sender sees it; it is gone when its outbox is dropped.
 struct AsyncPublisher {
     outbox: Arc<Outbox>,
     topic: TopicIndex,
@@ -95,7 +95,7 @@ impl Drop for Sender {
 }
 
 fn run(domain: &Domain, shared: &SenderState) {
-    // The kernel would add 50 µs to each sleep. If this fails, the sender is that much later.
+    // Otherwise the kernel would add 50 µs to each sleep. If the call fails, the sender is late by this time.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut spin = Spin::new();
     while !shared.stop.load(Acquire) {
@@ -110,8 +110,8 @@ fn run(domain: &Domain, shared: &SenderState) {
     }
 }
 
-/// Wakes the sleepers of all topics with new samples. Returns whether there were any, and how long to sleep if there
-/// are no more; `None`: there is no publisher.
+/// Wakes the sleepers of all topics with new samples. Returns whether there were any, and the time to sleep if there
+/// are no more; `None` if there is no publisher.
 fn wake_readers(domain: &Domain, shared: &SenderState) -> (bool, Option<Duration>) {
     let (mut found, mut period) = (false, None::<Duration>);
     shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|publisher| {

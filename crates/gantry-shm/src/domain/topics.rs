@@ -39,7 +39,8 @@ impl HeldTopics {
     }
 }
 
-/// A topic's line on the board, which is the topic's as long as this is kept. The graph has a line of its own.
+/// A topic's line on the board, which belongs to the topic as long as this value is kept. The graph has a line of its
+/// own.
 pub(crate) struct HeldTopic {
     domain: Arc<Domain>,
     hash: u64,
@@ -47,7 +48,7 @@ pub(crate) struct HeldTopic {
 }
 
 impl Domain {
-    /// Holds the line of a topic, for a caller that follows that side of it.
+    /// Holds the line of a topic, for a caller that follows this side of the topic.
     pub(crate) fn hold_topic(self: &Arc<Domain>, topic: &str, side: Side) -> HeldTopic {
         let (domain, hash) = (self.clone(), line_hash(topic));
         if topic == GRAPH_TOPIC {
@@ -66,8 +67,8 @@ impl Domain {
         HeldTopic { domain, hash, index }
     }
 
-    /// An error unless this process and the publisher hold the same line for its topic: else the publisher would not
-    /// hear of a new reader, and reclaim what that one reads (board.rs, B3).
+    /// An error unless this process and the publisher hold the same line for its topic: otherwise the publisher would
+    /// not notice a new reader, and reclaim slots that the reader reads (board.rs, B3).
     pub(crate) fn check_line(&self, publisher: &PublisherMapping) -> Result<()> {
         let (hash, its_line) = publisher.line;
         let own_line = self.held_topics.lock().topics.get(&hash).map(|(index, _)| index.number());
@@ -83,13 +84,13 @@ impl Domain {
         ))
     }
 
-    /// The line of a topic, for news to the processes that hold it; any line if none does.
+    /// The line of a topic, for news to the processes that hold it; any line if no process does.
     pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
         let hash = line_hash(topic);
         self.line_of(topic).unwrap_or_else(|| TopicIndex::shared(hash))
     }
 
-    /// The line of a topic, if a process holds one. Where this process does, no name is looked for.
+    /// The line of a topic, if a process holds one. If this process holds it, no name is searched.
     pub(crate) fn line_of(&self, topic: &str) -> Option<TopicIndex> {
         if topic == GRAPH_TOPIC {
             return Some(GRAPH);
@@ -140,7 +141,7 @@ mod tests {
         sync::{Barrier, atomic::AtomicU64},
     };
 
-    /// Two participants of this process that see each other as two processes.
+    /// Two participants of this process that treat each other as two processes.
     fn two(root: &Path) -> [Arc<Participant>; 2] {
         let other_path = Path::new("/dev/shm/../shm").join(root.file_name().unwrap());
         [root, &other_path].map(|root| Participant::join_under(root, 0).unwrap())
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(one.domain.board.topic_lines(), 0);
     }
 
-    /// The bit of such a watcher would keep the line from being freed for ever.
+    /// The bit of this watcher would keep the line from being freed for ever.
     #[test]
     fn a_watcher_without_its_generation_holds_no_line() {
         struct Idle;
@@ -214,7 +215,7 @@ mod tests {
         let [one, other] = two(root.path());
         let topics: Vec<String> = (0..NAMED_LINES + 1000).map(|topic| format!("/topic_{topic}")).collect();
         let held: Vec<_> = topics.iter().map(|topic| one.domain.hold_topic(topic, Side::Readers)).collect();
-        // Lines that become free meanwhile are not for topics that share.
+        // Lines that become free meanwhile are not used by topics that share.
         let (leave, stay): (Vec<_>, Vec<_>) = held.into_iter().enumerate().partition(|(topic, _)| topic % 3 == 0);
         drop(leave);
         for (topic, held) in &stay {
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(participants[0].domain.board.topic_lines(), 0);
     }
 
-    /// The publisher would not hear of the reader, and reclaim what it reads.
+    /// The publisher would not notice the reader, and reclaim slots that the reader reads.
     #[test]
     fn no_reader_joins_a_publisher_that_holds_another_line() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

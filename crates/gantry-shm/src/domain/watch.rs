@@ -14,9 +14,9 @@ use std::sync::Arc;
 pub trait Watcher: Send + Sync + 'static {
     /// Looks for changes; may block.
     fn update(&self);
-    /// When an update is due because of time alone, CLOCK_MONOTONIC.
+    /// The time at which an update is due although no endpoint came or went, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64>;
-    /// Whether endpoints of this process that come or go need not wait for its update on their own thread.
+    /// Whether endpoints of this process that come or go need not wait for the watcher's update on their own thread.
     fn can_wait(&self) -> bool {
         false
     }
@@ -36,7 +36,7 @@ impl<W: Watcher> ControlTask for W {
     }
 }
 
-/// The generation of one end of a topic, which each join or leave there raises. It keeps the domain, not the
+/// The generation of one side of a topic, which each join or leave on this side raises. It keeps the domain, not the
 /// participant.
 pub struct Generation {
     domain: Arc<Domain>,
@@ -56,27 +56,27 @@ impl Generation {
 }
 
 impl Participant {
-    /// Makes a watcher and has it updated, now and by the control thread, for as long as the caller keeps the `Arc`:
-    /// whenever endpoints of that role come to the topic or leave it, when it is due, and at other times. That they
-    /// come or go is noticed for as long as the watcher keeps its [`Generation`], or this process has an endpoint of
-    /// the topic. With [`Role::Node`] and the topic "", it watches the graph. The thread asks for the due time after
-    /// each of its rounds; a due time that is set between two rounds counts from the next round, after a second or
-    /// more.
+    /// Makes a watcher. The control thread updates it, now and later, for as long as the caller keeps the `Arc`:
+    /// whenever endpoints of this role come to the topic or leave it, when the watcher is due, and at other times.
+    /// Joins and leaves are noticed for as long as the watcher keeps its [`Generation`], or this process has an
+    /// endpoint of the topic. With [`Role::Node`] and the topic "", it watches the graph. The thread asks for the due
+    /// time after each of its rounds; a due time that is set between two rounds counts from the next round, after a
+    /// second or more.
     ///
     /// # Errors
     /// The process forked.
     pub fn watch<W: Watcher>(&self, topic: &str, role: Role, make: impl FnOnce(Generation) -> W) -> Result<Arc<W>> {
         self.domain.epoch.check()?;
         let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
-        // Until it is registered, which enters the line: a bit on a line that is not held would keep that from being
-        // freed.
+        // The line is held until the watcher is registered, which sets its bit: a bit on a line that is not held would
+        // keep the line from being freed.
         let until_registered = self.domain.hold_topic(topic, side);
         let (topic, index) = (self.domain.hold_topic(topic, side), until_registered.index);
         let watcher = Arc::new(make(Generation { domain: self.domain.clone(), topic, side }));
         self.control.register(index, side, &watcher);
         drop(until_registered);
         if ControlTask::due_ns(&*watcher).is_some() {
-            self.control.wake(); // its sleep does not end at the due time of a new task
+            self.control.wake(); // the thread's sleep does not end at the due time of a new task
         }
         Ok(watcher)
     }

@@ -1,4 +1,4 @@
-//! The connections of a topic: each publisher with each subscription, and the reason if they are not connected.
+//! The connections of a topic: each pair of a publisher and a subscription, and the reason if they are not connected.
 //!
 //! Other processes are judged by their files: a subscription that joined a publisher has a reader record for it.
 //! Control path.
@@ -41,8 +41,8 @@ pub enum ConnectionState {
     IncompatibleType(String),
     /// Their QoS is incompatible; the sentence says in what.
     IncompatibleQos(String),
-    /// They are compatible, but the subscription has not mapped the publisher's memory; the sentence says why, as far
-    /// as known.
+    /// The endpoints are compatible, but the subscription has not mapped the publisher's memory; the sentence gives the
+    /// reason, as far as it is known.
     Unmapped(String),
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for ConnectionState {
 }
 
 impl Participant {
-    /// Each publisher of a topic with each subscription to it.
+    /// Each pair of a publisher of a topic and a subscription to it.
     ///
     /// # Errors
     /// As [`Participant::graph`].

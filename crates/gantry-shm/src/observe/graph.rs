@@ -34,8 +34,8 @@ pub struct GraphEntry {
     pub description: Arc<EndpointDescription>,
     /// Its process, as errors name it.
     pub process: String,
-    /// The number of samples that it copied, into its slots or out of others', instead of writing or reading them in
-    /// place.
+    /// The number of samples that the endpoint copied, into its slots or out of others' slots, instead of writing or
+    /// reading them in place.
     pub copied_samples: u64,
 }
 
@@ -49,7 +49,7 @@ impl Participant {
         Ok(self.entries(Selection::All)?.into_iter().map(|(_, entry)| entry).collect())
     }
 
-    /// The endpoints of one topic; the nodes are on the topic without a name.
+    /// The endpoints of one topic; nodes are listed under the topic with the empty name.
     ///
     /// # Errors
     /// As [`Participant::graph`].
@@ -57,7 +57,7 @@ impl Participant {
         Ok(self.entries(Selection::Topic(topic))?.into_iter().map(|(_, entry)| entry).collect())
     }
 
-    /// The nodes of that full name. Other nodes are not looked at.
+    /// The nodes with this full name. Other nodes are not read.
     ///
     /// # Errors
     /// As [`Participant::graph`].
@@ -86,7 +86,7 @@ impl Participant {
     }
 
     /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it does not within `timeout`. The
-    /// death of a process is noticed within a second or so.
+    /// death of a process is noticed within about a second.
     ///
     /// # Errors
     /// No waiter could be set up; the process forked.
@@ -108,28 +108,29 @@ impl Participant {
     }
 }
 
-/// An entry in the graph without memory, until this is dropped or its process ends: a node, or a publisher that may
-/// come.
+/// An entry in the graph without shared memory: a node, or a publisher that is announced. Dropping it removes the
+/// entry, and so does the end of its process.
 pub struct GraphRecord {
     participant: Arc<Participant>,
     block: EndpointBlock,
 }
 
 impl GraphRecord {
-    /// Adds a node of that full name to the graph. Several of one name are several entries.
+    /// Adds a node with this full name to the graph. Several nodes of one name are several entries.
     ///
     /// # Errors
     /// Names of more than 1 MiB; no room; the process forked.
     pub fn node(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<GraphRecord> {
         let (name, definition) = (details.rmw_implementation, details.enclave.into());
-        // In the place of the type, which a node does not have: readers that do not expect them pass over them.
+        // These stand in the place of the type, which a node does not have: readers that do not expect them pass over
+        // them.
         let details = TypeDescription { name, definition, ..TypeDescription::default() };
         let description = participant.domain.describe(Role::Node, node, GRAPH_TOPIC, details, Qos::default())?;
         GraphRecord::new(participant, &description)
     }
 
-    /// Adds a publisher that may come to the graph, so that other processes know its topic and type. No subscription
-    /// joins it, so the topic's own generation stays.
+    /// Announces a publisher in the graph, so that other processes know its topic and type. No subscription joins it,
+    /// so the topic's own generation does not change.
     ///
     /// # Errors
     /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH); as [`GraphRecord::node`].
@@ -165,7 +166,7 @@ impl Drop for GraphRecord {
         if !domain.epoch.is_current() {
             return;
         }
-        // A drop returns no error; the reaper removes what is left when this process is gone.
+        // A drop returns no error; when this process is gone, the reaper removes the entry.
         let _ = domain.process.remove_endpoint(self.block);
         domain.board.graph_changed();
         domain.process.free_endpoint(self.block);

@@ -1,7 +1,7 @@
 //! The inspection of a domain from outside: processes, endpoints, holders of samples, and problems.
 //!
-//! It writes nothing, takes no lock, makes no file and needs no membership; changes during the inspection may be seen
-//! in part. Control path.
+//! The inspection writes nothing, takes no lock, makes no file and needs no membership; changes during the inspection
+//! may be seen in part. Control path.
 
 use crate::{
     describe::description::{EndpointDescription, NO_PUBLISHER, Role},
@@ -43,7 +43,8 @@ pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
     Ok(domains)
 }
 
-/// Inspects a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if there is none.
+/// Inspects a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset); `None` if the domain does not
+/// exist.
 ///
 /// # Errors
 /// Its directory cannot be trusted or read. An error of a single file is a problem in the report.
@@ -51,7 +52,7 @@ pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
     inspect_under(&default_root(), domain_id)
 }
 
-/// Inspects a domain under `root`; `None` if there is none.
+/// Inspects a domain under `root`; `None` if the domain does not exist.
 ///
 /// # Errors
 /// As [`inspect`].
@@ -153,7 +154,8 @@ impl Inspection<'_> {
         });
         let (state, holders) = match read {
             Ok((state, holders)) => (Some(state), holders),
-            // The publisher may come later; or the files of a dead process are removed by others, one after the other.
+            // The publisher may come later, or other processes may be removing the files of a dead process, one after
+            // the other.
             Err(_) if description.key == NO_PUBLISHER || !peer.is_alive() => (None, holders(&records, |_| 0)),
             Err(e) => {
                 self.problems.push(match e.is_not_found() {
@@ -248,7 +250,7 @@ fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
     records.iter().filter_map(report).collect()
 }
 
-/// The value, or `None` if there is no such file.
+/// The value, or `None` if the file does not exist.
 fn present<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_not_found() => Ok(None),

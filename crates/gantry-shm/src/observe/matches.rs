@@ -1,7 +1,7 @@
-//! The endpoints that a publisher or a subscription is matched with, and their activity.
+//! The endpoints that match a publisher or a subscription, and their activity.
 //!
-//! They are read from the files of processes and from the result of the discovery, so that the endpoint's own thread
-//! does nothing for them. Each view keeps the domain, not the participant. Control path.
+//! The views read the files of processes and the result of the discovery, so that the endpoint's own thread does
+//! nothing for them. Each view keeps the domain, not the participant. Control path.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
@@ -16,12 +16,13 @@ use crate::{
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-/// When a publisher was last active, CLOCK_MONOTONIC; 0 = never. The times of another process may be anything.
+/// The time at which a publisher was last active, CLOCK_MONOTONIC; 0 = never. Times of another process may have any
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// The time of its newest sample, if it promises a deadline or asserts its own liveliness.
     pub published_ns: u64,
-    /// When it last asserted its liveliness, by a sample or without one.
+    /// The time at which it last asserted its liveliness, by a sample or without one.
     pub alive_ns: u64,
 }
 
@@ -52,7 +53,7 @@ pub struct MatchedPublishers {
 pub struct MatchedPublisher(Arc<PublisherMapping>);
 
 impl Publisher {
-    /// A view of the subscriptions that it is matched with, for any thread.
+    /// A view of the subscriptions that the publisher is matched with, for any thread.
     #[must_use]
     pub fn matches(&self) -> SubscriptionMatches {
         let (domain, file) = (self.domain.clone(), self.file.clone());
@@ -61,7 +62,7 @@ impl Publisher {
 }
 
 impl SubscriptionMatches {
-    /// When the publisher was last active; `None` if it is gone.
+    /// The time at which the publisher was last active; `None` if the publisher is gone.
     ///
     /// # Errors
     /// The process forked.
@@ -71,14 +72,15 @@ impl SubscriptionMatches {
         Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::read(header)))
     }
 
-    /// The subscriptions that are matched now, and all subscriptions to the topic. `before` holds those that were
-    /// matched at the last look.
+    /// The subscriptions that are matched now, and all subscriptions to the topic. `before` contains the subscriptions
+    /// that were matched at the last look.
     ///
     /// # Errors
     /// The endpoints of another process cannot be read; the process forked.
     pub fn look(&self, before: &BTreeSet<Gid>) -> Result<(BTreeSet<Gid>, Vec<Arc<EndpointDescription>>)> {
         self.domain.epoch.check()?;
-        // Records before endpoints: a subscription has its endpoint before its record, and as long.
+        // Records are read before endpoints: a subscription has its endpoint before its record, and for at least as
+        // long.
         let mut records = Vec::new();
         for peer in self.domain.peers()?.iter().filter(|peer| peer.is_alive()) {
             records.extend(peer.records_of(self.description.key)?);
@@ -93,7 +95,7 @@ impl SubscriptionMatches {
 }
 
 impl Subscription {
-    /// A view of the publishers that it is matched with, for any thread.
+    /// A view of the publishers that the subscription is matched with, for any thread.
     #[must_use]
     pub fn matches(&self) -> PublisherMatches {
         PublisherMatches { domain: self.domain.clone(), discovery: self.discovery.clone() }
@@ -106,7 +108,7 @@ impl PublisherMatches {
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
     pub fn look(&self, seen_version: Option<u64>) -> Result<Option<MatchedPublishers>> {
-        self.domain.epoch.check()?; // before the lock: the control thread may have held it at the fork
+        self.domain.epoch.check()?; // before the lock: the control thread may have held the lock at the fork
         let discovered = self.discovery.discovered();
         if seen_version == Some(discovered.version) {
             return Ok(None);

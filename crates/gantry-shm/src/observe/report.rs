@@ -11,19 +11,20 @@ pub struct DomainReport {
     pub directory: PathBuf,
     /// The memory that its files take.
     pub used_bytes: u64,
-    /// The pid of the process that holds the registry lock now, as far as it wrote it down.
+    /// The pid of the process that holds the registry lock now, if the process has written it.
     pub registry_holder: Option<u32>,
-    /// Lines of its board that are in use for topics, of 4096: one for each topic that has endpoints or is watched, and
-    /// one for the replies of each service.
+    /// The number of lines of the domain's board that are in use for topics, of 4096: one for each topic that has
+    /// endpoints or is watched, and one for the replies of each service.
     pub topic_lines: usize,
-    /// Its processes, in the order of their files' names, including dead ones that were not removed yet.
+    /// The domain's processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
-    /// The topics of its endpoints, each with the processes that sleep until there is a sample, as errors name them.
+    /// The topics of the domain's endpoints, each with the processes that sleep until there is a sample, as errors name
+    /// them.
     pub topics: BTreeMap<String, Vec<String>>,
-    /// Files of processes that ended without removing them, as a kill or a signal ends one: a sentence for each
-    /// process. Other processes of the domain remove them within about a second, or the next one that joins any domain.
+    /// Files of processes that ended without removing them, as after a kill or a signal: a sentence for each process.
+    /// Other processes of the domain remove them within about a second, or the next process that joins any domain does.
     pub leftovers: Vec<String>,
-    /// Problems, a sentence each. A process that leaves during the inspection may be one: look twice.
+    /// Problems, a sentence each. A process that leaves during the inspection may appear as a problem: look twice.
     pub problems: Vec<String>,
 }
 
@@ -54,7 +55,7 @@ pub struct ProcessReport {
 pub struct PublisherReport {
     /// Its description.
     pub description: EndpointDescription,
-    /// The state in its file; `None` if that cannot be read, which is a problem.
+    /// The state in the publisher's file; `None` if the file cannot be read, which is a problem.
     pub state: Option<PublisherState>,
     /// Its matched subscriptions.
     pub readers: Vec<ReaderReport>,
@@ -70,11 +71,12 @@ pub struct PublisherState {
     pub used_bytes: u64,
     /// The sequence of its newest sample, 0 = none yet.
     pub newest_sequence: u64,
-    /// The number of samples that it keeps for readers that have not taken them.
+    /// The number of samples that the publisher keeps for readers that have not taken them.
     pub granted_depth: u64,
     /// Whether it waits for RELIABLE KEEP_ALL subscriptions to take.
     pub is_blocked: bool,
-    /// The number of joins and leaves of readers that it has not processed yet; it does when it publishes.
+    /// The number of joins and leaves of readers that the publisher has not processed yet; it processes them when it
+    /// publishes.
     pub unseen_changes: u64,
 }
 
@@ -84,10 +86,10 @@ pub struct PublisherState {
 pub struct ReaderReport {
     /// Its process, as errors name it.
     pub process: String,
-    /// The next sequence that it will take, 0 = the whole history.
+    /// The next sequence that the reader will take, 0 = the whole history.
     pub next_sequence: u64,
-    /// The number of samples that are to be kept for it.
+    /// The number of samples that are to be kept for the reader.
     pub depth: u32,
-    /// Whether the publisher waits for it when it does not take.
+    /// Whether the publisher waits for the reader when it does not take.
     pub is_gating: bool,
 }

@@ -1,17 +1,17 @@
-//! A pair of SeqCst fences of which one costs nothing, for a data path that meets a rare step of the control path.
+//! A pair of SeqCst fences of which one is free, for a data path that meets a rare step of the control path.
 //!
 //! Invariant: of two threads of this process, one that stores A, passes [`light`] and loads B, and one that stores B,
 //! passes [`heavy`] and loads A, at least one loads what the other stored.
 //! - Without membarrier(2), both are SeqCst fences.
-//! - With it, `heavy` has every running thread of the process pass a full barrier between its call and its return (a
+//! - With it, `heavy` makes every running thread of the process pass a full barrier between its call and its return (a
 //!   thread that does not run passed one when it was switched out: membarrier(2), `kernel/sched/membarrier.c`). If the
-//!   light thread passes it before its load of B, it loads what was stored before the call; if after, its store of A,
-//!   which is earlier in its program, is visible when the call returns. So `light` only keeps the compiler from
-//!   changing the order of store and load.
+//!   light thread passes the barrier before its load of B, it loads the value that was stored before the call; if
+//!   after, its store of A, which is earlier in its program, is visible when the call returns. So `light` only keeps
+//!   the compiler from changing the order of store and load.
 //! - Mixed: a light thread leaves out its fence only after a registration, so the kernel has the call and `heavy` makes
 //!   it.
-//! - A program may forbid itself the call after that (seccomp). `heavy` returns `false` then, `light` is a fence from
-//!   there on for good, and the caller looks once more later: a light thread may have left out its fence a moment ago.
+//! - A program may forbid itself the call after that (seccomp). Then `heavy` returns `false`, `light` is a fence from
+//!   there on for good, and the caller checks once more later: a light thread may have left out its fence just before.
 
 use rustix::thread::{MembarrierCommand, membarrier};
 use std::sync::atomic::{AtomicBool, Ordering::*, compiler_fence, fence};
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering::*, compiler_fence, fence};
 struct Barrier {
     /// The kernel makes `heavy` a barrier on the other threads.
     is_registered: AtomicBool,
-    /// The kernel registered this process, and later refused a barrier.
+    /// The kernel registered this process, and refused a barrier later.
     was_refused: AtomicBool,
 }
 
@@ -43,7 +43,7 @@ impl Barrier {
         if is_passed() || self.register() && is_passed() {
             return true;
         }
-        // In this order: a thread that is refused at the same time and finds no registration any more finds the
+        // The order matters: a thread that is refused at the same time and finds no registration any more finds the
         // refusal.
         self.was_refused.fetch_or(self.is_registered.load(Acquire), Relaxed);
         self.is_registered.store(false, Release);
@@ -72,8 +72,8 @@ pub(crate) fn light() {
     if BARRIER.is_registered.load(Relaxed) { compiler_fence(SeqCst) } else { fence(SeqCst) }
 }
 
-/// The fence of the control path: system calls. `false`: the kernel refuses now what it did before, so a thread in
-/// [`light`] may have missed this one.
+/// The fence of the control path: system calls. `false`: the kernel now refuses a call that it granted before, so a
+/// thread in [`light`] may have missed this fence.
 #[must_use]
 pub(crate) fn heavy() -> bool {
     BARRIER.heavy()
@@ -102,7 +102,7 @@ pub(crate) mod tests {
         let arrivals = Line::default();
         let run = |own: usize, fence: fn()| -> Vec<usize> {
             let meet = |(round, words): (usize, &[Line; 2])| {
-                // In both caches, so that the loads are faster than the stores.
+                // The words are in the caches of both CPUs, so that the loads are faster than the stores.
                 std::hint::black_box(words.each_ref().map(|word| word.0.load(Relaxed)));
                 arrivals.0.fetch_add(1, SeqCst);
                 for looks in 1_u32.. {

@@ -2,7 +2,7 @@
 //!
 //! Control path. Invariants:
 //! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root,
-//!   which is another's, does not leave this file.
+//!   which belongs to another user, does not leave this file.
 //! - D2: names of files are never used again (128 random bits), so a name can only mean one file.
 
 use crate::{
@@ -79,10 +79,10 @@ impl Directory {
         open_root(root)?.existing(&name_of_user())
     }
 
-    /// A directory in this one, made if it does not exist.
+    /// A directory in this directory, made if it does not exist.
     pub(crate) fn make(&self, name: &str) -> Result<Directory> {
         let action = || format!("create the directory {self}/{name}");
-        // The last process that leaves may remove it between the two calls.
+        // The last process that leaves may remove the directory between the two calls.
         for _ in 0..100 {
             match mkdirat(self, name, Mode::RWXU).and_then(|()| permit_owner(self, name)) {
                 Ok(()) => crash::point(Point::DirectoryMade),
@@ -97,7 +97,7 @@ impl Directory {
         Err(Error::system(format!("{}: another process removes it each time", action()), Errno::NOENT))
     }
 
-    /// A directory in this one; `NotFound` in the error if it does not exist.
+    /// A directory in this directory; `NotFound` in the error if it does not exist.
     pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
         let path = self.path.join(name);
         let failed = |e| Error::system(format!("open the directory {}", path.display()), e);
@@ -120,7 +120,7 @@ impl Directory {
 
     /// Gives an unnamed file a name in this directory. `EXIST` if the name is taken.
     pub(crate) fn link_file(&self, file: impl AsFd, name: &str) -> std::result::Result<(), Errno> {
-        // `AT_EMPTY_PATH` needs a privilege, a path through /proc does not.
+        // `AT_EMPTY_PATH` needs a privilege; a path through /proc does not.
         let unnamed = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
         linkat(rustix::fs::CWD, unnamed, &self.file, name, AtFlags::SYMLINK_FOLLOW)?;
         crash::point(Point::FileNamed);
@@ -162,7 +162,7 @@ impl Directory {
             let entry = entry.map_err(read_error)?;
             // Names that are not UTF-8 are not ours.
             let Ok(name) = entry.file_name().to_str() else { continue };
-            // Not every file system has the type in the listing (a tmpfs has); then the open checks it.
+            // Not every file system has the type in the listing (a tmpfs has); otherwise the open checks it.
             let is_meant = [kind, FileType::Unknown].contains(&entry.file_type());
             if is_meant && name != "." && name != ".." {
                 names.push(name.to_owned());
@@ -171,12 +171,12 @@ impl Directory {
         Ok(names)
     }
 
-    /// Whether the file here with that name has that inode number.
+    /// Whether the file with this name in this directory has this inode number.
     pub(crate) fn has(&self, name: &str, inode: u64) -> bool {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| stat.st_ino == inode)
     }
 
-    /// The memory that a file here takes; 0 if there is no such file.
+    /// The memory of a file in this directory; 0 if the file does not exist.
     pub(crate) fn used_bytes(&self, name: &str) -> u64 {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_blocks as u64 * 512)
     }
@@ -189,7 +189,8 @@ impl Directory {
 
 /// Gives a directory that was just made its mode, whatever the umask is.
 fn permit_owner(parent: &Directory, name: &str) -> std::result::Result<(), Errno> {
-    // A directory that its owner may not read can be opened only so, and is then changed by a path through /proc.
+    // A directory that its owner may not read can be opened only in this way, and its mode is then changed by a path
+    // through /proc.
     let made =
         openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     match fstat(&made)?.st_mode & 0o777 {
@@ -204,8 +205,8 @@ fn open_root(root: &Path) -> Result<Directory> {
     Ok(Directory { file, path: root.to_owned() })
 }
 
-/// Other file systems make no memory of files: they write pages to a disk, which stalls stores, and may have no room
-/// for a page that was allocated (copy on write), which is a SIGBUS.
+/// Other file systems do not keep files in memory: they write pages to a disk, which stalls stores, and may have no
+/// room for a page that was allocated (copy on write), which is a SIGBUS.
 fn check_tmpfs(root: &Directory) -> Result<()> {
     let read = fstatfs(root).map_err(|e| Error::system(format!("read the file system of {root}"), e))?;
     let found = read.f_type as u32;
@@ -228,7 +229,8 @@ fn check_sticky(root: &Directory) -> Result<()> {
     Err(Error::ForeignDirectory { path: root.path.clone(), why })
 }
 
-/// By the user outside of a user namespace (one level of them): a rootless container is no other user for its files.
+/// The owner is compared by the user outside of a user namespace (one level of them): a rootless container does not
+/// make another user of its files.
 fn name_of_user() -> String {
     let (uid, map) = (geteuid().as_raw(), std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default());
     let outer = map.lines().find_map(|line| {

@@ -1,6 +1,6 @@
 //! A descriptor that is readable while a subscription has something to take, for programs that wait in epoll or poll.
 //!
-//! The control thread sets it; the subscription clears it when there is nothing more to take.
+//! The control thread makes it readable; the subscription clears it when there is nothing more to take.
 
 use crate::error::{Error, Result};
 use rustix::event::{EventfdFlags, eventfd};
@@ -16,7 +16,7 @@ use std::{
 #[derive(Clone)]
 pub(crate) struct EventFd {
     descriptor: Arc<OwnedFd>,
-    /// W: the control thread sets it after the descriptor, the subscription clears it after that.
+    /// W: the control thread sets the flag after the descriptor, and the subscription clears it after that.
     is_set: Arc<AtomicBool>,
 }
 
@@ -39,19 +39,19 @@ impl EventFd {
         self.is_set.load(Acquire)
     }
 
-    /// Control thread, while it is not set: makes it readable. One system call.
+    /// For the control thread, while the flag is not set: makes the descriptor readable. One system call.
     pub(crate) fn set(&self) {
-        // It cannot be full: its count is 0 or 1.
+        // The counter cannot overflow: it is 0 or 1.
         let _ = rustix::io::write(&*self.descriptor, &1u64.to_ne_bytes());
         self.is_set.store(true, Release);
     }
 
-    /// Subscription: makes it unreadable and returns whether it was set; then the caller wakes the control thread,
-    /// which may set it again. One system call if it was set.
+    /// For the subscription: makes the descriptor unreadable and returns whether it was readable; then the caller wakes
+    /// the control thread, which may set it again. One system call if it was readable.
     pub(crate) fn clear(&self) -> bool {
         let was_set = self.is_set();
         if was_set {
-            // The read first: while `is_set` holds, the control thread does not set it.
+            // The read comes first: while `is_set` holds, the control thread does not set the descriptor.
             let _ = rustix::io::read(&*self.descriptor, &mut [0u8; 8]);
             self.is_set.store(false, Release);
         }

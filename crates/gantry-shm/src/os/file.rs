@@ -1,7 +1,7 @@
 //! A file in a domain's directory: created, opened, checked, allocated.
 //!
-//! A `region` maps it and may then close it: descriptors are few (`ulimit -n`), so only files that carry locks stay
-//! open (the board, process files). Control path. Invariants:
+//! A `region` maps the file and may then close it: descriptors are few (`ulimit -n`), so only files that carry locks
+//! stay open (the board, process files). Control path. Invariants:
 //! - R4: an opened file is a regular file of this user that starts with a [`FileHeader`] of our version.
 //! - F3 (`fork`): no child begins with a writable descriptor that is not registered for its handler.
 
@@ -26,7 +26,8 @@ use std::{
 
 /// An open file.
 pub(crate) struct SharedFile {
-    /// Closed by `drop`, but not in a forked child (its `pthread_atfork` handler closed what must be closed there).
+    /// The descriptor is closed by `drop`, but not in a forked child (its `pthread_atfork` handler closed the
+    /// descriptors that it must close).
     descriptor: ManuallyDrop<OwnedFd>,
     epoch: Epoch,
 }
@@ -44,7 +45,7 @@ impl SharedFile {
         })
     }
 
-    /// Opens a file of `directory`; writable only for its owner, and the board for all.
+    /// Opens a file of `directory`. A file is writable only for its owner; the board is writable for all.
     pub(crate) fn open(directory: &Directory, name: &str, writable: bool) -> Result<SharedFile> {
         let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
         // NONBLOCK: a FIFO of that name must not block us.
@@ -66,7 +67,7 @@ impl SharedFile {
         })
     }
 
-    /// Its metadata, if it is a regular file of this user (R4).
+    /// The file's metadata, if it is a regular file of this user (R4).
     pub(crate) fn stat(&self, name: &str) -> Result<Stat> {
         let stat = fstat(self).map_err(|e| Error::system(format!("read the metadata of {name}"), e))?;
         let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
@@ -86,7 +87,7 @@ impl SharedFile {
         fstat(self).map_or(true, |stat| stat.st_nlink > 0)
     }
 
-    /// Refuses a file of another kind, version or layout (R4); returns how much address space its readers should map.
+    /// Refuses a file of another kind, version or layout (R4); returns the address space that its readers should map.
     pub(crate) fn check_header(&self, name: &str, magic: u64) -> Result<u64> {
         let mut bytes = [0; size_of::<FileHeader>()];
         let found = pread(self, &mut bytes[..], 0).map_err(|e| Error::system(format!("read {name}"), e))?;
@@ -156,7 +157,7 @@ impl AsFd for SharedFile {
 impl Drop for SharedFile {
     fn drop(&mut self) {
         if !self.epoch.is_current() {
-            return; // In a forked child the descriptor is not ours to close (F2).
+            return; // in a forked child the descriptor is not this handle's to close (F2)
         }
         fork::without_fork(|kept| {
             kept.descriptors.retain(|&registered| registered != self.descriptor.as_raw_fd());

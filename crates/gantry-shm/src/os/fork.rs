@@ -7,14 +7,14 @@
 //!   them: open-file-description locks belong to the description, which the parent still has. So the parent's death is
 //!   seen even while the child lives.
 //! - F3: files that are written here, and so may be locked, are opened, mapped, registered and closed under one mutex
-//!   that `fork` waits for: no child begins with a description that is not registered for its handler, and none closes
-//!   a descriptor that is not one of these.
+//!   that `fork` waits for. So no child begins with a description that is not registered for its handler, and no child
+//!   closes another descriptor.
 //! - F4: a child has no access to the parent's writable mappings (MADV_DONTFORK), and no later mapping of the child
 //!   takes their place: the handler puts inaccessible memory there. A stray write through a handle of the parent is a
 //!   SIGSEGV.
 //!
-//! Not covered: `join` may wait for ever in a child of a process whose other threads were joining at the fork (so may
-//! `malloc` in such a child, without an allocator that handles fork).
+//! Not covered: if threads of a process are joining at a fork, a `join` in the child may wait for ever (as `malloc`
+//! may, without an allocator that handles fork).
 
 use crate::{
     error::{Error, Result},
@@ -34,7 +34,7 @@ use std::{
     },
 };
 
-/// The parts of this process that a child must not have.
+/// The parts of this process that a child must not keep.
 pub(crate) struct Kept {
     pub(crate) descriptors: Vec<RawFd>,
     /// Address and length of each mapping.
@@ -60,8 +60,8 @@ static EPOCH_PAGE: OnceLock<std::result::Result<&'static AtomicU64, Errno>> = On
 /// are gone.
 struct HeldOverFork(UnsafeCell<Option<MutexGuard<'static, Kept>>>);
 
-// SAFETY: only the forking thread uses it, which has `KEPT` locked from the prepare handler to the parent's or the
-// child's.
+// SAFETY: only the forking thread uses it; this thread has `KEPT` locked from the prepare handler to the parent's or
+// the child's.
 unsafe impl Sync for HeldOverFork {}
 
 static HELD_OVER_FORK: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
@@ -99,7 +99,7 @@ impl Epoch {
     }
 }
 
-/// Runs `run` while no fork can happen (F3), so that no child begins with a lock taken that `run` takes and releases.
+/// Runs `run` while no fork can happen (F3), so that no child begins with a lock held that `run` takes and releases.
 pub(crate) fn without_fork<T>(run: impl FnOnce(&mut Kept) -> T) -> T {
     run(&mut kept())
 }
@@ -153,8 +153,8 @@ extern "C" fn after_in_child() {
     for (address, bytes) in kept.mappings.drain(..) {
         let (place, protection) = (std::ptr::without_provenance_mut(address), ProtFlags::empty());
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
-        // A failure leaves the hole to the next mapping of the child, which may be hit by a stray write then.
-        // SAFETY: a system call, which replaces no mapping (FIXED_NOREPLACE).
+        // A failure leaves the hole to the next mapping of the child, which a stray write may then hit. SAFETY: a
+        // system call, which replaces no mapping (FIXED_NOREPLACE).
         let _ = unsafe { mmap_anonymous(place, bytes, protection, flags) };
     }
 }

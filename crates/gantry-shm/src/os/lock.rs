@@ -1,8 +1,8 @@
 //! Open-file-description locks on single bytes of a file: proof that a process lives, and the registry's mutual
 //! exclusion.
 //!
-//! Such a lock ends when the last copy of the description is closed, also by `kill -9`, is seen across pid namespaces,
-//! and is not lost when the owner opens and closes the file once more (POSIX locks are).
+//! Such a lock ends when the last copy of the description is closed, also after `kill -9`. It is seen across pid
+//! namespaces, and is not lost when the owner opens and closes the file once more (POSIX locks are).
 
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd};
@@ -21,14 +21,14 @@ pub(crate) fn unlock(file: impl AsFd) -> Result<(), Errno> {
     request(file, 0, libc::F_OFD_SETLK, libc::F_UNLCK).map(drop)
 }
 
-/// Whether another description holds the write lock of a byte. The probe is for a read lock, so that read locks of
-/// other programs (all that a read-only descriptor may take) do not count. About half a microsecond.
+/// Whether another description holds the write lock of a byte. The probe asks for a read lock, so that read locks of
+/// other programs (the only kind that a read-only descriptor may take) do not count. About half a microsecond.
 pub(crate) fn is_locked(file: impl AsFd, byte: i64) -> Result<bool, Errno> {
     Ok(request(file, byte, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }
 
-/// Asks the kernel for a lock of that kind, or by `F_OFD_GETLK` for one that is in its way; returns the kind in its
-/// answer.
+/// Asks the kernel for a lock of this kind, or by `F_OFD_GETLK` for a lock that conflicts with it; returns the kind in
+/// the kernel's answer.
 fn request(file: impl AsFd, byte: i64, command: libc::c_int, kind: libc::c_int) -> Result<libc::c_int, Errno> {
     let (l_type, l_whence) = (kind as libc::c_short, libc::SEEK_SET as libc::c_short);
     let mut lock = libc::flock { l_type, l_whence, l_start: byte, l_len: 1, l_pid: 0 };

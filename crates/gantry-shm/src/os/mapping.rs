@@ -1,9 +1,9 @@
 //! A mapping of a file from its first byte on, unmapped when it is dropped.
 //!
 //! Control path. Invariants:
-//! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; more than the file has now, as a
-//!   rule. `base` never changes, `bytes` only grows.
-//! - G2: a writable mapping does not reach a forked child (MADV_DONTFORK), and nothing else takes its place there
+//! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; as a rule it is longer than the file
+//!   is now. `base` never changes, `bytes` only grows.
+//! - G2: a writable mapping does not reach a forked child (MADV_DONTFORK), and no other mapping takes its place there
 //!   (`fork::Kept`).
 
 use crate::{
@@ -24,7 +24,7 @@ use std::{
 };
 
 /// Address for the next mapping that is shorter than its reserve. Without it, the kernel would leave no room to
-/// lengthen one: it places each mapping right below another.
+/// lengthen a mapping: it places each mapping right below another.
 static NEXT_PLACE: AtomicUsize = AtomicUsize::new(1 << 36);
 
 /// A mapped file.
@@ -48,7 +48,7 @@ impl Mapping {
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         let map = |bytes| {
             let place = if bytes < sizes.1 { NEXT_PLACE.fetch_add(sizes.1, Relaxed) } else { 0 };
-            let place = std::ptr::without_provenance_mut(place); // a wish; the kernel chooses if it is 0 or taken
+            let place = std::ptr::without_provenance_mut(place); // a hint; the kernel chooses if it is 0 or taken
             // SAFETY: a new mapping, which replaces none (no MAP_FIXED), aliases nothing in this process.
             unsafe { mmap(place, bytes, protection, flags, file, 0) }
         };
@@ -78,7 +78,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if !self.epoch.is_current() {
-            return; // In a forked child the mapping is not ours to release (F1).
+            return; // in a forked child the mapping is not this handle's to release (F1)
         }
         fork::without_fork(|kept| {
             kept.remove_mapping(self.base);
@@ -99,14 +99,14 @@ fn map_some_size(
     let map_for_writing = |bytes| {
         fork::without_fork(|kept| {
             let base = map(bytes)?;
-            // After an error it stays mapped, which does no harm. SAFETY: the range is exactly the mapping, which has
-            // this advice or is new; not to inherit it breaks no promise.
+            // After an error the memory stays mapped, which does no harm. SAFETY: the range is exactly the mapping,
+            // which has this advice or is new; not to inherit it breaks no promise.
             unsafe { madvise(base, bytes, Advice::LinuxDontFork) }?;
             kept.add_mapping(base, bytes);
             Ok(base)
         })
     };
-    // Twice the length, so that a file that grows step by step is not mapped at each step.
+    // Twice the length, so that a file that grows in steps is not mapped at each step.
     let sizes = [reserve_bytes, reserve_bytes.min(2 * length_bytes)];
     let mut sizes = sizes.into_iter().filter(|&bytes| is_affordable(bytes));
     loop {

@@ -1,6 +1,6 @@
 //! A probe whether memory can be read, without touching it.
 //!
-//! It checks a file's length as another process states it: reading a mapping beyond its file's end is a SIGBUS, and the
+//! It checks a file's length that another process states: reading a mapping beyond its file's end is a SIGBUS, and the
 //! file may be closed already.
 
 use std::ptr::NonNull;
@@ -11,7 +11,7 @@ pub(crate) fn is_readable(address: NonNull<u8>) -> bool {
     // cannot be read, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`; Abseil's `AddressIsReadable` does the same).
     const NO_SUCH_HOW: libc::c_int = !0;
     let (set, no_old_set, set_bytes) = (address.as_ptr(), std::ptr::null_mut::<u8>(), 8_usize);
-    // SAFETY: the kernel reads at most eight bytes at `set`, wherever that is, and refuses the call without any effect.
+    // SAFETY: the kernel reads at most eight bytes at `set`, at any address, and refuses the call without any effect.
     let code = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NO_SUCH_HOW, set, no_old_set, set_bytes) };
     code == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
 }

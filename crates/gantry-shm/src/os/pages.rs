@@ -14,7 +14,7 @@ pub(crate) fn whole_pages(range: Range<usize>, page_bytes: usize) -> Range<usize
     range.start / page_bytes * page_bytes..range.end.next_multiple_of(page_bytes)
 }
 
-/// The first byte of `range`, and those in it at which a further page begins.
+/// The first byte of `range`, and the bytes in it at which a further page begins.
 pub(crate) fn first_bytes(range: Range<usize>, page_bytes: usize) -> impl Iterator<Item = usize> {
     let further = ((range.start + 1).next_multiple_of(page_bytes)..range.end).step_by(page_bytes);
     Some(range.start).filter(|_| !range.is_empty()).into_iter().chain(further)

@@ -1,6 +1,6 @@
-//! A region: one file, mapped with room to grow in place. If this process may not have that much address space or
-//! locked memory, the file is mapped as it is now. When it grew, the mapping is made longer; without room behind it,
-//! the file is mapped again.
+//! A region: one file, mapped with room to grow in place. If the limits of this process do not allow the address space
+//! or locked memory for that, the file is mapped at its present length. When the file has grown, the mapping is made
+//! longer; without room behind it, the file is mapped again.
 //!
 //! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
 //! - R1: `base` is a mapping of `mapped_bytes` bytes, `length_bytes` at least, and stays one until drop, even after
@@ -48,7 +48,8 @@ pub(crate) struct Region {
     /// was stored.
     length_bytes: AtomicUsize,
     reserve_bytes: usize,
-    /// The newest last. More than one only if there was no room for the reserve, nor behind the shorter ones.
+    /// The mappings, the newest last. There are several only if there was no room for the reserve, nor behind the
+    /// shorter mappings.
     mappings: Mutex<Vec<Mapping>>,
     /// `None` once it was closed.
     file: Option<SharedFile>,
@@ -150,7 +151,7 @@ impl Region {
         self.file = None;
     }
 
-    /// The descriptor that locks and probes work on; an error if it was closed.
+    /// The descriptor for locks and probes; an error if it was closed.
     pub(crate) fn file(&self) -> Result<&SharedFile> {
         self.file.as_ref().ok_or_else(|| Error::system(format!("use {}", self.name), Errno::BADF))
     }
@@ -216,7 +217,7 @@ impl Region {
         if !page_probe::is_readable(last_word) {
             return Err(no_length());
         }
-        // Other threads may refresh at the same time; the length never falls, so neither may this.
+        // Other threads may refresh at the same time. The length never falls, so this store must not lower it.
         Ok(self.length_bytes.fetch_max(claimed, AcqRel).max(claimed))
     }
 
@@ -233,9 +234,9 @@ impl Region {
         unsafe { base.add(offset) }
     }
 
-    /// Reader: enters the pages by which the file grew since the last call into this process's page table, so that the
-    /// data path does not fault. Best effort: other pages are brought in by their first read. Holes, which a damaged
-    /// file may have, stay holes: it may be longer than there is memory.
+    /// For readers: enters the pages by which the file grew since the last call into this process's page table, so that
+    /// the data path does not fault. Best effort: other pages are mapped by their first read. Holes, which a damaged
+    /// file may have, stay holes: the file may be longer than the memory of the machine.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
         // A take returns the error of the length.
         let end = self.refresh_length().unwrap_or(0);
@@ -243,7 +244,7 @@ impl Region {
         if start >= end {
             return;
         }
-        // An error: the file has no name any more, its publisher is gone.
+        // An error means that the file has no name any more: its publisher is gone.
         let _ = self.with_file(directory, "pages to read", |file| {
             // Pages that were allocated and never written count as a hole, too: hence `populate` by the owner.
             while let Some(data) = file.next_data(start).filter(|data| data.start < end) {
@@ -254,7 +255,7 @@ impl Region {
         });
     }
 
-    /// Owner: brings all pages in, so that its data path does not fault and readers find them
+    /// For the owner: populates all pages, so that its data path does not fault and readers find the pages
     /// ([`Region::prefault_new`]).
     pub(crate) fn populate_all(&self) {
         self.populate(0, self.length_bytes());
@@ -269,7 +270,7 @@ impl Region {
         }
     }
 
-    /// Asks the kernel to populate the pages of `page_bytes` in which that range lies, which is not empty.
+    /// Asks the kernel to populate the pages of `page_bytes` in which this range lies. The range is not empty.
     fn advise(&self, start: usize, end: usize, page_bytes: usize) -> std::result::Result<(), Errno> {
         let advice = if self.writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
         let pages = pages::whole_pages(start..end, page_bytes);
@@ -322,7 +323,7 @@ impl Region {
         self.base.load(Relaxed)
     }
 
-    /// Address of `length_bytes` bytes at `offset`, inside what is known to be there, aligned to `align`.
+    /// Address of `length_bytes` bytes at `offset`, inside the known length, aligned to `align`.
     #[inline]
     pub(crate) fn pointer(&self, offset: usize, length_bytes: usize, align: usize) -> Result<NonNull<u8>> {
         let end = offset.checked_add(length_bytes);

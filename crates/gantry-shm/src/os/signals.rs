@@ -1,6 +1,6 @@
 //! Signal masks of a library's threads: the program's signal handlers do not run on threads that it did not start.
 
-/// Runs `start` with all signals blocked on this thread. A thread that is started in it inherits the mask, so that it
+/// Runs `start` with all signals blocked on this thread. A thread that `start` starts inherits the mask, so that it
 /// never runs a signal handler of the program. For libraries that start threads; two system calls.
 ///
 /// ```

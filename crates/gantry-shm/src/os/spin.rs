@@ -13,8 +13,8 @@ const MIN_SPIN: Duration = Duration::from_nanos(250);
 /// Checks between two readings of the clock.
 const CHECKS_PER_CLOCK: usize = 8;
 
-/// The CPUs that the process may use because of a quota (a container's, for instance); it is looked for once, in
-/// several files.
+/// The CPUs that the process may use under a quota (a container's, for instance). The quota is read once, from several
+/// files.
 static QUOTA: OnceLock<usize> = OnceLock::new();
 
 /// The spin of one thread.
@@ -40,7 +40,8 @@ impl Spin {
         *self = if on { Spin::new() } else { Spin { bound: None } };
     }
 
-    /// Spins until `is_ready` or the bound; returns whether it was ready. Success doubles the bound, failure halves it.
+    /// Spins until `is_ready` or the bound. Returns whether `is_ready` was true. Success doubles the bound, failure
+    /// halves it.
     pub(crate) fn until(&mut self, is_ready: &mut impl FnMut() -> bool) -> bool {
         let Some(bound) = self.bound else { return false };
         let end = Instant::now() + bound;

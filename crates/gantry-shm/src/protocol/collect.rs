@@ -1,9 +1,8 @@
-//! The bits by which a waiter that waits for many topics learns which of them have news, without looking at all of them
-//! (pair 8).
+//! The bits by which a waiter that waits for many topics finds those with news, without looking at all topics (pair 8).
 //!
 //! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the
 //! waiter's line, and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are
-//! hints: one too many costs a look, one lost a slice of sleep. Several topics may share a bit.
+//! hints: a superfluous bit costs a look, a lost bit costs a slice of sleep. Several topics may share a bit.
 
 use crate::{
     crash::{self, Point},
@@ -33,7 +32,7 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
         return;
     }
     let (word, bit) = (&line.ready[bit.0 / 64 % READY_WORDS], 1 << (bit.0 % 64));
-    // A bit that is found set stays: the waiter has not begun to look at the topic, and will see this news, too (8).
+    // A bit that is set already stays: the waiter has not begun to look at the topic, and will see this news, too (8).
     if word.load(Relaxed) & bit == 0 {
         word.fetch_or(bit, Relaxed);
         crash::point(Point::ReadySet);
@@ -42,7 +41,7 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     ring_if_asleep(line, fenced);
 }
 
-/// Rings if a thread of the waiter sleeps and was not called yet (8). If several threads sleep, it wakes one, which
+/// Rings if a thread of the waiter sleeps and has not been rung yet (8). If several threads sleep, it wakes one, which
 /// collects for all.
 #[inline]
 pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
@@ -54,8 +53,8 @@ pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     }
 }
 
-/// The waiter: takes the bits of all topics that have news, to look at them afterwards. From now on it is not rung: the
-/// caller looks again, or says by [`hand_over`] or [`sleep`] that it will not.
+/// For the waiter: takes the bits of all topics with news, to look at these topics afterwards. From now on the waiter
+/// is not rung: the caller looks again, or announces by [`hand_over`] or [`sleep`] that it will not.
 #[inline]
 pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
     if line.state.load(Relaxed) != WAITER_AWAKE {
@@ -79,8 +78,8 @@ pub(crate) fn has_ready(line: &WaiterLine) -> bool {
     line.ready.iter().any(|word| word.load(Relaxed) != 0)
 }
 
-/// The waiter: sleeps until a ring, or until `limit` is over; not at all if it rang since `rings` was read, there is
-/// something to collect, or `look` finds something.
+/// For the waiter: sleeps until a ring, or until `limit` is over. It does not sleep if the bell rang since `rings` was
+/// read, there is something to collect, or `look` finds something.
 pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);
     crash::point(Point::CollectorAsleep);

@@ -1,4 +1,4 @@
-//! The word of a ring's entry: a sequence, whether its sample is dead, and where the sample is.
+//! The word of a ring's entry: a sequence, whether its sample is dead, and the location of the sample.
 //!
 //! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). For a sample in a slot, the
 //! upper half is the slot's offset / 64. For an *inline* sample, whose payload follows in the entry, the upper half is,
@@ -12,7 +12,7 @@ const SEQUENCE_MASK: u64 = DEAD - 1;
 const INLINE: u64 = 1 << 63;
 const RENEWED: u64 = 1 << RENEWED_SHIFT;
 const LENGTH_MASK: u64 = 0x7ff;
-/// Every entry of a ring that was replaced. No inline payload is so long.
+/// The word of every entry of a ring that was replaced. No inline payload has this length.
 pub(crate) const MOVED: u64 = u64::MAX;
 
 /// The state of a sequence, as its entry shows it.
@@ -43,7 +43,7 @@ pub(crate) struct InlineInfo {
     /// CLOCK_REALTIME less CLOCK_MONOTONIC, less the same difference in the publisher's header: some ns, until the wall
     /// clock is set.
     pub(crate) wall_shift_ns: u64,
-    /// The part of it that is in the header, since the wall clock was set; 0: all of it is in the word.
+    /// The part of the difference that is in the header, since the wall clock was set; 0: all of it is in the word.
     pub(crate) renewed_ns: u64,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn killed(word: u64) -> u64 {
     word | DEAD
 }
 
-/// Whether it is the word of a sample in a slot, dead or alive, with that sequence.
+/// Whether this is the word of a sample in a slot, dead or alive, with this sequence.
 pub(crate) fn is_of_slot(word: u64, sequence: u64) -> bool {
     word & (INLINE | SEQUENCE_MASK) == sequence & SEQUENCE_MASK
 }
@@ -120,9 +120,9 @@ impl InlineWord {
 }
 
 impl InlineInfo {
-    /// Whether the word has room for it. Not if the clocks differ by a quarter of a millisecond more or less than they
-    /// did when the publisher was made, or when it renewed its shift: the wall clock was stepped, or the caller's times
-    /// are others.
+    /// Whether the word has room for the wall time. It has none if the clocks differ by a quarter of a millisecond more
+    /// or less than when the publisher was made or renewed its shift: the wall clock was stepped, or the caller passed
+    /// other times.
     #[inline]
     pub(crate) fn fits(&self) -> bool {
         self.wall_shift_ns.wrapping_sub(self.renewed_ns).wrapping_add(1 << (WALL_BITS - 1)) < 1 << WALL_BITS

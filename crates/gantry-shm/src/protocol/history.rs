@@ -23,7 +23,7 @@ pub(crate) struct History {
     loaned: Vec<Slot>,
     /// The samples from `tail` to `head` that have a slot.
     retained: VecDeque<(u64, Slot)>,
-    /// Sequence of the oldest retained sample, or of the next one if none is.
+    /// Sequence of the oldest retained sample, or of the next sample if none is retained.
     tail: u64,
     /// Sequence of the newest sample, 0 = none yet.
     head: u64,
@@ -102,7 +102,7 @@ impl History {
         self.loaned.len()
     }
 
-    /// The slot on loan at `offset`. The size of a slot is in these books alone, so that a loan is two words, which
+    /// The slot on loan at `offset`. Only these books have the size of a slot, so that a loan is two words, which
     /// travel in registers.
     #[inline]
     pub(crate) fn on_loan(&self, offset: usize) -> Option<Slot> {
@@ -116,8 +116,9 @@ impl History {
         Some(self.loaned.swap_remove(index))
     }
 
-    /// A free slot of at least `bytes`, and at most twice as large; of those the one freed last: its lines are the
-    /// likeliest to be in the cache. Where lengths differ, the larger slots remain, and soon every message finds one.
+    /// A free slot of at least `bytes`, and at most twice as large. Of several, it is the slot that was freed last: its
+    /// lines are the likeliest to be in the cache. If lengths differ, the larger slots remain, and soon every message
+    /// finds a slot.
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
         let index = self.find_free(bytes)?;
@@ -148,7 +149,7 @@ impl History {
         self.free.extend(slot);
     }
 
-    /// Removes all free slots, so that their memory can be allocated in other sizes.
+    /// Removes all free slots, so that their memory can be allocated for other sizes.
     pub(crate) fn drain_free(&mut self) -> impl Iterator<Item = Slot> {
         self.bytes = self.used_bytes();
         self.free.drain(..)
@@ -164,15 +165,15 @@ impl History {
         self.retain_inline()
     }
 
-    /// The newest sample is one without a slot; returns its sequence.
+    /// The newest sample has no slot; returns its sequence.
     #[inline]
     pub(crate) fn retain_inline(&mut self) -> u64 {
         self.head += 1;
         self.head
     }
 
-    /// The samples before `end` leave the history. Calls `mark_dead` with the sequences of those that have a slot:
-    /// their entries must be marked dead before the next fence.
+    /// The samples before `end` leave the history. Calls `mark_dead` with the sequences of the samples that have a
+    /// slot: their entries must be marked dead before the next fence.
     #[inline]
     pub(crate) fn retire_before(&mut self, end: u64, mut mark_dead: impl FnMut(u64)) {
         self.tail = end.min(self.head + 1).max(self.tail);
@@ -190,7 +191,7 @@ impl History {
         !self.retired.is_empty()
     }
 
-    /// A reader has that sample pinned: the next reclaim keeps its slot.
+    /// A reader has pinned this sample: the next reclaim keeps its slot.
     #[inline]
     pub(crate) fn keep_pinned(&mut self, sequence: u64) {
         let found = self.retired.binary_search_by_key(&sequence, |&(sequence, _)| sequence & !PINNED);
@@ -199,7 +200,7 @@ impl History {
         }
     }
 
-    /// Makes the slot of every retired sample free that was not found pinned since the last call.
+    /// Frees the slot of every retired sample that was not found pinned since the last call.
     pub(crate) fn reclaim_unpinned(&mut self) {
         let free = &mut self.free;
         self.retired.retain_mut(|(sequence, slot)| {

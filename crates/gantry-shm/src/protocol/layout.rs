@@ -25,8 +25,8 @@ pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
 pub(crate) const LINE_BYTES: usize = 64;
 /// The unit of the files' lengths: a page, or the part of one where the kernel's pages have 16 or 64 KiB (`os::pages`).
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// Topic lines of a bucket, to which a topic's hash leads. The last is shared by the topics for which no other was
-/// free, which costs spurious wake-ups only.
+/// Topic lines of a bucket, which a topic's hash selects. The last line is shared by the topics for which no other line
+/// was free; this costs spurious wake-ups only.
 pub(crate) const BUCKET_LINES: usize = 64;
 /// Topic lines that topics find by their hashes.
 pub(crate) const NAMED_LINES: usize = 64 * BUCKET_LINES;
@@ -102,7 +102,8 @@ shared_structs! {
         /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory
         /// changed. R: every process.
         processes_generation: AtomicU64 = 48,
-        /// Random; processes repeat it, so that no process meets one that uses another board.
+        /// A random number. Processes repeat it in their files, so that no process matches another one with a different
+        /// board.
         id: u64 = 56,
         reserved_line: [u64; 8] = 64,
     }

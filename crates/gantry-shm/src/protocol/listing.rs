@@ -1,7 +1,8 @@
 //! The processes that a publisher must see before it reclaims, while files may be removed under all of them.
 //!
-//! A process is *listed* by its file's name, and *unlisted* if it lives, as the owner of waiter lines on the board, and
-//! no name is found. Its pins cannot be read. The name does not come back. Three steps on each side, in this order:
+//! A process is *listed* by its file's name. It is *unlisted* if it lives, as the owner of waiter lines on the board,
+//! and its file has no name. The pins of an unlisted process cannot be read, and the name does not come back. Three
+//! steps on each side, in this order:
 //!
 //! - reader: makes its record; raises the generation of the topic's readers (G); looks for its own name, and takes only
 //!   if it is there.
@@ -22,10 +23,12 @@
 //! publisher does not ignore that process. It follows G, too, for a process that owns no line of the board since all
 //! were taken, and so is never found unlisted: for that one, only a loss between the look and the listing harms.
 //!
-//! The look at owners precedes the listing (`Domain::listed`): a process has its name before its lines, and frees these
-//! before its name is removed in order, so one that comes or leaves meanwhile is not taken for unlisted.
+//! The owners are read before the listing (`Domain::listed`): a process has its name before its lines, and in an
+//! orderly end frees these before its name is removed, so a process that comes or leaves meanwhile is not taken for
+//! unlisted.
 
-/// The unlisted process that may have joined a publisher; it knows those that were unlisted before it could be found.
+/// An unlisted process that may have joined the publisher. The publisher knows the processes that were unlisted before
+/// it could be found.
 pub(crate) fn may_have_joined(unlisted: &[u64], unlisted_before: &[u64]) -> Option<u64> {
     unlisted.iter().find(|owner| !unlisted_before.contains(owner)).copied()
 }

@@ -1,10 +1,10 @@
 //! The protocol by which one publisher and many readers share memory without locks: atomics and private books only, no
 //! files, no system calls but the futex. Models in `models` run this very code under loom.
 //!
-//! - `ring`: which slot holds which sequence, or the sample itself; `entry` has the words of its entries.
+//! - `ring`: the slot of each sequence, or the sample itself; `entry` has the words of its entries.
 //! - `writer`: publish, retire, reclaim; its books are in `history`, the records of its readers in `roster`.
 //! - `reader`: take, release. `place`: the private memory of a sample that was taken.
-//! - `listing`: which processes a publisher must see before it reclaims, a case table.
+//! - `listing`: the processes that a publisher must see before it reclaims, as a case table.
 //! - `names`: which line of the board a topic has.
 //! - `sleep`: wait, wake. `collect`: wait for many topics. `send`: a thread that wakes readers for publishers.
 //!

@@ -1,4 +1,4 @@
-//! The names of topic lines: which line of the board a topic has, for as long as processes use it.
+//! The names of topic lines: the line of the board that a topic has, for as long as processes use it.
 //!
 //! A topic's hash chooses a bucket of lines. Each line has a word with its name and state. The last line of a bucket
 //! has no name: it is *open* while the bucket had no free line for a topic, and all topics without a line of their own
@@ -10,7 +10,8 @@
 //! - N3: each change of a word counts, so a word that is found unchanged did not change (unless it changed four million
 //!   times between two instructions).
 //!
-//! Any thread finishes what a thread that died left: a claim, the end of a line. No step waits for another thread.
+//! Any thread finishes the work that a dead thread left: a claim, or the end of a line. No step waits for another
+//! thread.
 
 use crate::{
     crash::{self, Point},
@@ -23,11 +24,11 @@ use crate::{
 
 /// The line has no name; the word of a bucket's last line: it is not open.
 const FREE: u64 = 0;
-/// A thread wants to give the line that name, and has not looked yet whether another line has it.
+/// A thread wants to give the line this name, and has not checked yet whether another line has it.
 const CLAIMED: u64 = 1;
 /// The line has that name; of a bucket's last line: it is open.
 const NAMED: u64 = 2;
-/// The same, and a thread looks whether the line is still held, to free it.
+/// The line has the name, and a thread checks whether the line is still held, to free it.
 const ENDING: u64 = 3;
 const STATE_BITS: u64 = 3;
 /// The count of changes stands between state and name.
@@ -68,7 +69,7 @@ pub(crate) struct Bucket<'a> {
 }
 
 impl Bucket<'_> {
-    /// The line that has the name, or the open one, for news to its holders. `None`: no process holds a line for that
+    /// The line that has the name, or the open line, for news to its holders. `None`: no process holds a line for this
     /// name.
     pub(crate) fn find(&self, wanted: Name) -> Option<usize> {
         let of_name = self.look(wanted).filter(|&(_, word)| state(word) != CLAIMED);
@@ -76,9 +77,9 @@ impl Bucket<'_> {
         of_name.map(|(index, _)| index).or_else(open)
     }
 
-    /// Finds the line for a name or claims one, and holds it for the waiter, whose bit is set on that side (N1).
-    /// `start` spreads names over the bucket; `is_held` says of a line whether the waiter's process holds it for
-    /// another name.
+    /// Finds the line for a name or claims one, and holds it for the waiter, whose bit is set on this side (N1).
+    /// `start` spreads names over the bucket; `is_held` returns whether the waiter's process holds a line for another
+    /// name.
     pub(crate) fn hold(
         &self,
         wanted: Name,
@@ -112,7 +113,7 @@ impl Bucket<'_> {
         self.end(index);
     }
 
-    /// Frees the lines that no process holds, and the claims that a process which died may have left.
+    /// Frees the lines that no process holds, and the claims that a dead process may have left.
     pub(crate) fn sweep(&self) {
         for (index, own) in self.names.iter().enumerate() {
             let word = own.load(Relaxed);
@@ -125,7 +126,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// How many of its lines have a name or are open.
+    /// The number of its lines that have a name or are open.
     pub(crate) fn count(&self) -> usize {
         self.names.iter().filter(|word| state(word.load(Relaxed)) != FREE).count()
     }
@@ -149,7 +150,7 @@ impl Bucket<'_> {
         self.names[index].compare_exchange(word, next, Relaxed, Relaxed).is_ok().then_some(next)
     }
 
-    /// The line that has the name; if there is none, one that is claimed for it.
+    /// The line that has the name; if there is none, a line that is claimed for it.
     fn look(&self, wanted: Name) -> Option<(usize, u64)> {
         let mut claimed = None;
         for index in 0..self.last() {
@@ -164,7 +165,7 @@ impl Bucket<'_> {
         claimed
     }
 
-    /// A line that had the name, or the open one, and its word at that time.
+    /// A line that had the name, or the open line, and its word at that time.
     fn find_or_claim(&self, wanted: Name, start: usize) -> (usize, u64) {
         let last = self.last();
         loop {
@@ -242,7 +243,7 @@ impl Bucket<'_> {
             if !matches!(state(word), NAMED | ENDING) || self.is_watched(index) {
                 return;
             }
-            // Also if another thread is about to: it may have looked before the last holder left.
+            // Also if another thread is about to free it: that thread may have looked before the last holder left.
             let Some(ending) = self.change(index, word, ENDING) else { continue };
             crash::point(Point::TopicEnding);
             full_fence(Site::EndFence); // either the holder sees this state, or its bit is seen
@@ -250,7 +251,7 @@ impl Bucket<'_> {
             if self.change(index, ending, if is_free { FREE } else { NAMED }).is_some() {
                 crash::point(Point::TopicEnded);
             }
-            return; // or the thread that changed it holds the line, or ends it
+            return; // or the thread that changed the word holds the line, or ends it
         }
     }
 

@@ -1,5 +1,5 @@
-//! Whether a sample uses a place of its subscription's private memory. The thread that takes looks, and writes a place
-//! that is not used; the thread that drops the sample ends the use (10).
+//! The flag whether a sample uses a place of its subscription's private memory. The thread that takes reads it, and
+//! writes a place that is not used; the thread that drops the sample ends the use (10).
 
 use crate::protocol::sync::{AtomicU64, Site, acquire_order, release};
 
@@ -16,13 +16,13 @@ impl InUse {
         InUse(AtomicU64::new(1))
     }
 
-    /// As [`InUse::begun`], in a place that is there: loom's atomics are not overwritten.
+    /// As [`InUse::begun`], in a place that exists already: loom's atomics are not overwritten.
     #[cfg(all(test, feature = "loom"))]
     pub(crate) fn begin(&self) {
         self.0.store(1, crate::protocol::sync::Ordering::Relaxed);
     }
 
-    /// No sample uses the place, and none reads it any more (10).
+    /// Whether no sample uses the place: then none reads it any more (10).
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
         self.0.load(acquire_order(Site::PlaceLook)) == 0

@@ -37,8 +37,8 @@ hint! {
     demote: "x86_64" "cldemote [{}]"
 }
 
-/// Gives `hint` the lines of a message that are needed first: all lines of a small one, since processors find lines by
-/// themselves only when some have come; of a larger one the first and the last.
+/// Gives `hint` the lines of a message that are needed first. For a small message these are all lines, since processors
+/// find further lines by themselves only after some have come; for a larger one, the first and the last line.
 #[inline(always)]
 pub(crate) fn message(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     beginning(first, length_bytes, &hint);

@@ -14,9 +14,10 @@ use crate::{
     },
 };
 
-/// Attempts of one take to catch up with a publisher that retires under it; after that, there is nothing now.
+/// The number of attempts of one take to catch up with a publisher that retires samples meanwhile; after that, the take
+/// finds nothing.
 const MAX_TAKE_ATTEMPTS: usize = 8;
-/// Looks in a row that find nothing before the head is loaded, too (a power of two).
+/// The number of looks in a row that find nothing before the head is loaded, too (a power of two).
 const EMPTY_LOOKS_PER_HEAD_LOAD: u32 = 1024;
 
 /// The largest sequence: no publisher reaches it, and sums of two cannot overflow.
@@ -36,7 +37,7 @@ pub(crate) enum Taken {
     Inline(InlineInfo),
     /// No sample is available now; the pin is not set.
     Nothing,
-    /// The ring was replaced: get the new one and take again. The pin is not set.
+    /// The ring was replaced: the caller gets the new ring and takes again. The pin is not set.
     Moved,
     /// The publisher's words contradict each other; the pin is not set.
     Nonsense {
@@ -58,12 +59,12 @@ impl Taken {
     }
 }
 
-/// The first sample of a subscription. It is never one that has left the history: of these, those in slots are dead,
-/// and the inline ones stay in the ring for a while, so that a reader would begin with some of them and miss the
+/// The first sample of a subscription. It is never a sample that has left the history: of such samples, those in slots
+/// are dead, and inline ones stay in the ring for a while, so that a reader would begin with some of them and miss the
 /// others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// The sample with this sequence, or the oldest one after it that is there.
+    /// The sample with this sequence, or the oldest later sample that is there.
     At(u64),
     /// The oldest of up to this number of samples that are there already.
     History(u64),
@@ -148,12 +149,12 @@ impl Reader {
             None => Some(known),
             Some(Entry::NotYet) if known >= self.next => Some(known),
             Some(Entry::Moved) => None,
-            // A hostile publisher may claim any; the next take finds out.
+            // A hostile publisher may claim any sequence; the next take notices.
             Some(_) => Some(newest(&self.header, &self.ring)?.min(MAX_SEQUENCE).max(known + 1)),
         }
     }
 
-    /// Number of samples from `next` up to `newest`; some may be lost.
+    /// The number of samples from `next` up to `newest`; some of them may be lost.
     #[inline]
     pub(crate) fn untaken(&self, newest: u64) -> u64 {
         newest.saturating_add(1).saturating_sub(self.next)
@@ -171,7 +172,7 @@ impl Reader {
     }
 
     /// Whether the head is a whole ring ahead: entries order sequences only within 2^30, and a reader may have been
-    /// stopped for long.
+    /// stopped for a long time.
     fn is_far_behind(&self) -> bool {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
@@ -190,8 +191,8 @@ impl Reader {
         Some(entry)
     }
 
-    /// The next sample, if it is the inline one that [`Reader::look`] found, this reader keeps up, and the publisher
-    /// does not overwrite the entry meanwhile; else [`Reader::take`] has an answer. The copy needs no pin.
+    /// The next sample, if it is the inline sample that [`Reader::look`] found, this reader keeps up, and the publisher
+    /// does not overwrite the entry meanwhile; otherwise [`Reader::take`] has the answer. The copy needs no pin.
     #[inline(always)]
     pub(crate) fn take_inline(&mut self, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
         if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes as usize {
@@ -203,8 +204,8 @@ impl Reader {
         Some(info)
     }
 
-    /// The next sample: `first` is what [`Reader::look`] found. One in a slot is pinned with `pin`, which is 0 and the
-    /// caller's alone; one that is inline is copied to `payload`. `next` also advances past lost samples.
+    /// The next sample; `first` is the result of [`Reader::look`]. A sample in a slot is pinned with `pin`, which is 0
+    /// and the caller's alone; an inline sample is copied to `payload`. `next` also advances past lost samples.
     #[inline(always)]
     pub(crate) fn take(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
         if is_weakened(Site::CursorAfterHold) {
@@ -216,15 +217,15 @@ impl Reader {
         if taken.is_sample() {
             self.advance();
         }
-        // An attempt before it may have pinned a sample that was dead.
+        // An earlier attempt may have pinned a sample that was dead.
         if !matches!(taken, Taken::Slot { .. }) && pin.load(Relaxed) != 0 {
             unpin(pin);
         }
         taken
     }
 
-    /// The same without taking it: `next` advances past lost samples alone, and the payload of one that is inline is
-    /// not copied. The caller unpins one in a slot.
+    /// The next sample without taking it: `next` advances past lost samples only, and the payload of an inline sample
+    /// is not copied. The caller unpins a sample in a slot.
     pub(crate) fn peek(&mut self, first: Entry, pin: &AtomicU64) -> Taken {
         let before = self.next;
         let header = self.header;
@@ -239,7 +240,7 @@ impl Reader {
         found
     }
 
-    /// The next sample is the one with that sequence, which is not before `next`.
+    /// The next sample is the one with this sequence, which is not before `next`.
     pub(crate) fn skip_to(&mut self, sequence: u64) {
         self.next = sequence;
         self.record.cursor.store(sequence, Release); // as in `advance`
@@ -309,15 +310,15 @@ impl Reader {
         Taken::Nothing
     }
 
-    /// Whether the publisher went on so far that the 31 bits of an entry mean a later sequence than the next: this
-    /// reader was stopped for long. After the look that found the sample: the head was stored before that sample, but
-    /// for a few.
+    /// Whether the publisher has advanced so far that the 31 bits of an entry mean a later sequence than the next one:
+    /// this reader was stopped for a long time. It is checked after the look that found the sample: the head was stored
+    /// before that sample, except for a few samples.
     #[inline]
     fn is_lapped(&self) -> bool {
         self.head().saturating_sub(self.next) >= 1 << 30
     }
 
-    /// Pins the next sample, and looks at its entry: one that is alive stays (2).
+    /// Pins the next sample, and looks at its entry: if it is alive, it stays alive (2).
     #[inline]
     fn pin(&self, pin: &AtomicU64) -> Entry {
         // (4) continues the release of an earlier unpin: C++20 release sequences.
@@ -368,15 +369,16 @@ pub(crate) fn unpin(pin: &AtomicU64) {
     crash::point(Point::Unpinned);
 }
 
-/// Index of a pin of the record that is not in use. Only the record's own process stores to a pin: a take when it is 0,
-/// the drop of the sample when it is not. Acquire: the partner is [`unpin`] on another thread of this process, whose
-/// last reads the next pin carries on (4).
+/// Index of a free pin of the record. Only the record's own process stores to a pin: a take when it is 0, the drop of
+/// the sample when it is not. Acquire: the partner is [`unpin`] on another thread of this process, whose last reads the
+/// next pin carries on (4).
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)
 }
 
-/// Whether no sample of the record is out. Acquire: as in [`free_pin`]; the caller may unmap what those samples read.
+/// Whether no sample of the record is held. Acquire: as in [`free_pin`]; the caller may unmap the memory of those
+/// samples.
 pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
     record.pins.iter().all(|pin| pin.load(Acquire) == 0)
 }
@@ -389,7 +391,7 @@ pub(crate) fn may_be_orphan(is_orphan: &AtomicU64, light_fence: impl FnOnce()) -
     is_orphan.load(Relaxed) != 0
 }
 
-/// Marks a record, or places, as kept by samples only; the caller then looks for samples. `heavy_fence` is the heavy
+/// Marks a record, or places, as kept by samples only; the caller then searches for samples. `heavy_fence` is the heavy
 /// fence of pair (9).
 pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
     is_orphan.store(1, Relaxed);

@@ -1,4 +1,4 @@
-//! The ring of a publisher: entries, each with a word that says where a sample is, and with the sample itself if it is
+//! The ring of a publisher: entries, each with a word that locates a sample, and with the sample itself if it is
 //! inline.
 //!
 //! Invariant N1: a sample has left the history before its entry is written again; if it has a slot, its entry was
@@ -43,7 +43,7 @@ impl Descriptor {
 #[derive(Clone, Copy)]
 pub(crate) struct Ring {
     words: InRegion<[AtomicU64]>,
-    /// Small, as the word below: each connection has a ring.
+    /// The struct is small, as the word below: each connection has a ring.
     mask: u32,
     entry_words: u32,
 }
@@ -97,7 +97,7 @@ impl Ring {
     #[inline]
     pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
         let length_bytes = self.entry(sequence).0[1].load(Relaxed);
-        // Not if that site is weakened: this fence would hide that `look` needs its own.
+        // This is left out if that site is weakened: the fence would hide that `look` needs its own.
         if !is_weakened(Site::EntryLook) {
             acquire_fence(Site::RecheckFence); // (7)
         }
@@ -139,7 +139,7 @@ impl Ring {
         is_unchanged.then_some(InlineInfo { length_bytes, time_ns, wall_shift_ns, renewed_ns })
     }
 
-    /// Length of a sample in a slot that may have been retired, but not so long ago that its entry was used again.
+    /// Length of a sample in a slot that may have been retired, but recently enough that its entry was not used again.
     pub(crate) fn length_bytes_of(&self, sequence: u64) -> Option<usize> {
         let ([word, length_bytes], _) = self.entry(sequence);
         entry::is_of_slot(word.load(Relaxed), sequence).then(|| length_bytes.load(Relaxed) as usize)

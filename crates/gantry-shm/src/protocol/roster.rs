@@ -44,7 +44,7 @@ impl<K> Roster<K> {
     }
 
     /// The oldest sequence that a subscription may still take, 0 = all, `None` = there is no subscription. Relaxed: it
-    /// decides which samples are kept; those in use are protected by their pins.
+    /// decides which samples are kept; samples in use are protected by their pins.
     pub(crate) fn slowest_cursor(&self) -> Option<u64> {
         self.active().map(|(record, _)| record.cursor.load(Relaxed)).min()
     }

@@ -3,8 +3,8 @@
 
 use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fence, release};
 
-/// The newest sequence of one publisher, 0 = none yet, for the sender: on a line of its own, since the sender's looks
-/// take it from the publisher's core.
+/// The newest sequence of one publisher, 0 = none yet, for the sender. It is on a line of its own, since the sender's
+/// loads take the line from the publisher's core.
 #[repr(align(64))]
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {

@@ -35,7 +35,7 @@ unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 /// A shared struct in memory that the holder of this keeps mapped.
 pub(crate) struct InRegion<T: ?Sized>(NonNull<T>);
 
-// SAFETY: it is used as a `&T`, and a `T` that is `Sync` may be used from any thread.
+// SAFETY: the value is used as a `&T`, and a `T` that is `Sync` may be used from any thread.
 unsafe impl<T: Sync + ?Sized> Send for InRegion<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync + ?Sized> Sync for InRegion<T> {}

@@ -34,7 +34,7 @@ pub(crate) fn set(waiters: &Waiters, waiter: WaiterIndex) {
     crash::point(Point::SleeperEntered);
 }
 
-/// Takes a waiter out; the shared one stays, since others may sleep there.
+/// Takes a waiter out of sets; the shared waiter stays, since other threads may sleep there.
 pub(crate) fn leave(waiters: &Waiters, waiter: WaiterIndex) {
     if waiter != SHARED_WAITER {
         withdraw(waiters, waiter);
@@ -60,7 +60,7 @@ pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
     }
 }
 
-/// The side that joins or leaves: readers concern publishers, publishers concern readers.
+/// The side of a topic that joins or leaves: readers concern publishers, publishers concern readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
     /// Subscriptions, and the records in which they pin.
@@ -104,7 +104,7 @@ impl TopicLines {
     pub(crate) fn wake(&self, fenced: Fenced) {
         each(&self.topic.sleepers, |waiter| {
             // Waiters that share the last line do not withdraw their bit, so it is withdrawn here, before the ring:
-            // each of them wakes, looks, and enters again.
+            // each of them wakes, looks, and enters the sets again.
             if waiter == SHARED_WAITER {
                 withdraw(&self.topic.sleepers, waiter);
             }
@@ -132,8 +132,8 @@ impl TopicLines {
         generation
     }
 
-    /// Rings all waiters that sleep until there is a sample, also those that another thread claimed: it may have died
-    /// before it rang them (8).
+    /// Rings all waiters that sleep until there is a sample, including waiters that another thread claimed: that thread
+    /// may have died before it rang them (8).
     pub(crate) fn ring_sleepers(&self) {
         each(&self.topic.sleepers, |waiter| self.waiters[waiter.0 % WAITER_LINES].bell.ring());
     }
@@ -145,8 +145,8 @@ impl TopicLines {
     }
 }
 
-/// Sleeps on `bell`, announced in all of `sets`, until it rings or `limit` is over; not at all if it rang since `rings`
-/// was read, or `look` finds something.
+/// Sleeps on `bell`, announced in all of `sets`, until it rings or `limit` is over. It does not sleep if the bell rang
+/// since `rings` was read, or `look` finds something.
 pub(crate) fn sleep<'a>(
     bell: &Futex,
     rings: u32,
@@ -163,7 +163,7 @@ pub(crate) fn sleep<'a>(
     }
 }
 
-/// Takes a waiter out of sets when it is dropped, also if the look panics: its line may be freed after that.
+/// Takes a waiter out of sets when this value is dropped, also if the look panics: its line may be freed after that.
 struct Entered<'a, S: Iterator<Item = &'a Waiters> + Clone> {
     sets: S,
     waiter: WaiterIndex,

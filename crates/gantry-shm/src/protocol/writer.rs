@@ -42,8 +42,8 @@ pub(crate) struct Retention {
     pub(crate) is_keep_all: bool,
     /// The publisher waits for gating readers.
     pub(crate) is_gated: bool,
-    /// The ring grows with the history. Else it has room for the depth from the start, as under a memory limit of the
-    /// user.
+    /// Whether the ring grows with the history. If not, it has room for the depth from the start, as under a memory
+    /// limit of the user.
     pub(crate) grows: bool,
 }
 
@@ -209,15 +209,15 @@ impl<K> Writer<K> {
         surplus > self.batch || surplus > 2 && surplus * slot_bytes > MAX_BATCH_BYTES || self.exceeds_byte_cap(0)
     }
 
-    /// Whether more bytes than the cap are kept for deep readers, `more_bytes` included.
+    /// Whether the samples that are kept for deep readers, and `more_bytes`, exceed the cap.
     #[inline]
     fn exceeds_byte_cap(&self, more_bytes: usize) -> bool {
         self.history.retained_bytes() + more_bytes > self.retention.bytes
             && self.history.retained() > self.retention.guaranteed
     }
 
-    /// Retires down to `kept` samples: from the next SeqCst fence on, only readers that pinned the others before read
-    /// their slots. `None`: no slot is retired.
+    /// Retires down to `kept` samples: from the next SeqCst fence on, only readers that pinned the retired samples
+    /// before read their slots. `None`: no slot is retired.
     fn retire_down_to(&mut self, kept: usize) -> Option<Retired> {
         if self.retention.is_gated {
             // Never lower within a roster: `is_blocked` relied on the last look, and a full ring must lose a sample
@@ -239,7 +239,8 @@ impl<K> Writer<K> {
         self.history.has_retired().then_some(Retired)
     }
 
-    /// Retires the samples beyond the horizon or, if it is less, beyond `wanted`, and reclaims those without a pin.
+    /// Retires the samples beyond the horizon or, if it is less, beyond `wanted`, and reclaims the samples without a
+    /// pin.
     pub(crate) fn retire_and_reclaim(&mut self, wanted: usize) {
         if let Some(retired) = self.retire_down_to(self.horizon.min(wanted)) {
             let fenced = full_fence(Site::RetireFence); // (2)
@@ -277,7 +278,8 @@ impl<K> Writer<K> {
         let deepest = if self.retention.is_keep_all { usize::MAX } else { self.roster.deepest() };
         self.depth = self.retention.guaranteed.max(deepest.min(self.retention.samples));
         self.wanted_batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        // A ring that grows has room for larger batches when the history needs it: many publishers never send as much.
+        // A ring that grows has room for larger batches when the history needs them: many publishers never send enough
+        // messages.
         let (horizon, batch) = match self.retention.grows {
             true => (self.depth.min(FIRST_DEPTH.max(self.history.retained())), *BATCH_SAMPLES.start()),
             false => (self.depth, self.wanted_batch),
@@ -295,7 +297,7 @@ impl<K> Writer<K> {
     /// Capacity of the next larger ring.
     pub(crate) fn larger_ring(&self) -> usize {
         let horizon = self.depth.min(RING_GROWTH * self.horizon);
-        // Room for a batch also while there are no readers, who want one.
+        // The ring has room for a batch even while there are no readers, who want one.
         let batch = self.wanted_batch.max(*BATCH_SAMPLES.start());
         ring_entries(horizon, batch, self.retention.is_gated)
     }
@@ -306,7 +308,7 @@ impl<K> Writer<K> {
         self.header.granted_depth.store(self.horizon as u64, Relaxed);
     }
 
-    /// Goes on without a larger ring until the readers change; `false` if the publisher's own depth needs it.
+    /// Continues without a larger ring until the readers change; `false` if the publisher's own depth needs it.
     pub(crate) fn keep_ring(&mut self) -> bool {
         let is_enough = self.horizon >= self.retention.guaranteed;
         if is_enough {
@@ -358,7 +360,7 @@ impl<K> Writer<K> {
         self.ring = ring; // from here on, dead marks are set in the new one
     }
 
-    /// Whether a gating reader has not taken the sample that would have to be retired for one more of `bytes`.
+    /// Whether a gating reader has not taken the sample that would have to be retired for one more sample of `bytes`.
     #[inline]
     pub(crate) fn is_blocked(&mut self, bytes: usize) -> bool {
         if !self.retention.is_gated || self.history.retained() < self.horizon && !self.exceeds_byte_cap(bytes) {
@@ -371,12 +373,12 @@ impl<K> Writer<K> {
         self.must_keep(bytes)
     }
 
-    /// The oldest sample that a gating reader has not taken, as of the last look, or the oldest one.
+    /// The oldest sample that a gating reader has not taken, as of the last look, or the oldest sample of the history.
     pub(crate) fn oldest_untaken(&self) -> u64 {
         self.gating_sequence.max(self.history.tail())
     }
 
-    /// Whether the samples that gating readers have not taken leave no room for one more of `bytes`.
+    /// Whether the samples that gating readers have not taken leave no room for one more sample of `bytes`.
     fn must_keep(&self, bytes: usize) -> bool {
         let (oldest, tail) = (self.oldest_untaken(), self.history.tail());
         (self.history.head() + 1).saturating_sub(oldest) >= self.horizon as u64

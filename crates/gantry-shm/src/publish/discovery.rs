@@ -1,7 +1,7 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
-//! If records cannot be mapped, or a process that may have records cannot be listed, the publisher's roster stays as
-//! old as it is, so that nothing is reclaimed: an unseen pin would be a use after free.
+//! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old
+//! roster, so that nothing is reclaimed: an unseen pin would be a use after free.
 
 use crate::{
     describe::description::{EndpointDescription, Gid},
@@ -47,7 +47,7 @@ pub(crate) struct Discovered {
     generation: u64,
     /// The processes in it.
     processes: Vec<Arc<Peer>>,
-    /// The error because of which there is no newer roster.
+    /// The error that prevents a newer roster.
     pub(crate) mapping_error: Option<String>,
 }
 
@@ -56,7 +56,8 @@ impl ReaderDiscovery {
     pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let readers = Roster::new(key, 0, Vec::new());
         let discovered = Discovered { readers, is_new: false, generation: 0, processes: vec![], mapping_error: None };
-        // After an error, none: the publisher then reclaims nothing as long as there is an unlisted process.
+        // After an error there is no roster: the publisher then reclaims nothing as long as there is an unlisted
+        // process.
         let unlisted_before = domain.unlisted_owners().unwrap_or_default();
         ReaderDiscovery { topic, key, unlisted_before, discovered: Mutex::new(discovered) }
     }
@@ -78,14 +79,14 @@ impl ReaderDiscovery {
 impl ControlTask for ReaderDiscovery {
     fn update(&self, domain: &Arc<Domain>) {
         let mut discovered = self.discovered();
-        // The generation first: records that appear after it was read raise it again.
+        // The generation is read first: records that appear later raise it again.
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == discovered.generation {
             if !discovered.is_new {
-                // The publisher's older one may keep processes mapped that are gone.
+                // The publisher's older roster may keep processes mapped that are gone.
                 discovered.readers = Roster::new(self.key, 0, Vec::new());
             }
-            // It may have held samples although its subscriptions had left: then its reaper does not raise this
+            // The reader may have held samples although its subscriptions had left: then its reaper does not raise this
             // generation.
             if discovered.processes.iter().any(|peer| peer.is_known_dead()) {
                 discovered.processes.clear();

@@ -13,12 +13,12 @@ use std::{mem::ManuallyDrop, ptr::NonNull, sync::Arc};
 
 /// Memory for one message. Its publisher publishes it; a drop returns the slot.
 ///
-/// Its bytes are those that the slot last held (zeros at first): nothing is cleared that will be overwritten anyway.
+/// The bytes are the slot's old contents (zeros at first): no byte is cleared that will be overwritten anyway.
 ///
 /// # Real-time
-/// Reading, writing and dropping it are on the data path. Exceptions: if more than 128 loans were dropped unpublished
-/// since the publisher was last short of slots, a drop takes a lock and may allocate; and the last loan of a publisher
-/// that is gone unmaps its memory.
+/// Reading, writing and dropping a loan are on the data path. Exceptions: if more than 128 loans were dropped
+/// unpublished since the publisher was last short of slots, a drop takes a lock and may allocate; and the last loan of
+/// a publisher that is gone unmaps its memory.
 pub struct Loan {
     file: Arc<PublisherFile>,
     /// Offset of the slot / 64 in the upper half, length of the payload in the lower: a loan is two words, which travel
@@ -26,7 +26,7 @@ pub struct Loan {
     place: u64,
 }
 
-/// In the header of a slot on loan: the message answers the request that is named there.
+/// Marks in the header of a slot on loan that the message answers the request that the header names.
 const RESPONSE: u64 = u64::MAX;
 
 impl Loan {
@@ -125,7 +125,7 @@ impl Loan {
         (self.place >> 32) as usize * LINE_BYTES
     }
 
-    /// Whether the loan belongs to the publisher with that file.
+    /// Whether the loan belongs to the publisher with this file.
     #[inline]
     pub(crate) fn is_of(&self, file: &Arc<PublisherFile>) -> bool {
         Arc::ptr_eq(&self.file, file)

@@ -23,8 +23,8 @@ impl Memory {
         Memory(RangeAllocator::new(offset..offset))
     }
 
-    /// Allocates `bytes`, a multiple of 64, with its pages brought in. If the file must grow for it, it grows by
-    /// `ahead_bytes` if that is more. `what` names the purpose in errors. `Ok(None)`: the file may not grow so far.
+    /// Allocates `bytes`, a multiple of 64, and populates their pages. If the file must grow for this, it grows by at
+    /// least `ahead_bytes`. `what` names the purpose in errors. `Ok(None)`: the file may not grow so far.
     pub(crate) fn take(
         &mut self,
         region: &Region,

@@ -20,14 +20,14 @@ const HELD_SAMPLES: usize = 64;
 /// The thread that wakes the readers that sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishMode {
-    /// The thread that publishes, by one system call for each reader. Readers wake at once.
+    /// The publishing thread wakes the readers, by one system call for each. Readers wake at once.
     #[default]
     Sync,
-    /// A *sender* thread, one for all such publishers of the process in the domain: publish makes no system call. The
-    /// thread looks for samples again and again as long as it finds any (20 µs at most), then sleeps for `period`, the
-    /// shortest of its publishers'. So a reader that sleeps wakes up to a period later; one that polls is not affected.
-    /// The sender costs CPU time each period, with or without samples: from a few microseconds to 25 on a virtual
-    /// machine.
+    /// A *sender* thread wakes the readers, one for all asynchronous publishers of the process in the domain: publish
+    /// makes no system call. The thread looks for samples again and again as long as it finds any (20 µs at most), then
+    /// sleeps for `period`, the shortest of its publishers' periods. So a sleeping reader wakes up to a period later; a
+    /// polling reader is not affected. The sender costs CPU time each period, with or without samples: from a few
+    /// microseconds to 25 on a virtual machine.
     ///
     /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the
     /// first such publisher.
@@ -42,22 +42,22 @@ pub enum PublishMode {
 pub struct PublisherOptions {
     /// The thread that wakes the readers that sleep. [`PublishMode::Sync`].
     pub publish_mode: PublishMode,
-    /// Longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if its QoS
-    /// is that, too (DDS's `max_blocking_time`). 100 ms.
+    /// Longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the
+    /// publisher's QoS is RELIABLE KEEP_ALL, too (DDS's `max_blocking_time`). 100 ms.
     pub max_blocking_time: Duration,
     /// Most samples that are kept for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024;
     /// [`MAX_DEPTH`] at most.
     pub max_kept_samples: usize,
     /// Most bytes that are kept for them. 64 MiB.
     pub max_kept_bytes: usize,
-    /// Most shared memory of the publisher's samples, those held by readers included. `None`: 1 GiB, or the memory of
-    /// the history and 64 held samples of the largest size, if that is more. It is address space until it is used;
-    /// memory that was used stays until the publisher is dropped.
+    /// Most shared memory of the publisher's samples, including samples that readers hold. `None`: 1 GiB, or the memory
+    /// of the history and 64 held samples of the largest size, if that is more. The memory is address space until it is
+    /// used; memory that was used stays until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
-    /// Whether a message of a KEEP_LAST publisher takes the place of the oldest samples when the memory of
-    /// `max_memory_bytes` is in use or the file system is full, instead of an error: also of samples that the depth
-    /// guarantees, which readers that have not taken them count as overwritten. `false`; the servers of services do it,
-    /// so that no client stops them, and so do the publishers of `rmw_gantry`.
+    /// Whether a message of a KEEP_LAST publisher replaces the oldest samples, instead of an error, when the memory of
+    /// `max_memory_bytes` is in use or the file system is full. The depth does not protect these samples; readers that
+    /// have not taken them count them as overwritten. `false`; the servers of services set it, so that no client stops
+    /// them, and so do the publishers of `rmw_gantry`.
     pub loses_oldest_at_limit: bool,
     /// The largest message, in bytes, that travels *inline*, in an entry of the publisher's ring: a subscription copies
     /// it out instead of pinning it, which is faster for small messages. The default is 256, the maximum 1024. Each

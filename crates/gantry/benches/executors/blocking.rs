@@ -91,7 +91,7 @@ impl Blocking {
     }
 }
 
-/// Runs the callbacks of messages that were published for the other contestant; they are not counted.
+/// Runs the callbacks of messages that were published for the other contestant. These runs are not counted.
 fn drain(executor: &mut dyn Executor, meter: &Meter) -> Result<()> {
     meter.begin(0, Vec::new());
     while executor.spin_some(Duration::MAX)? > 0 {}

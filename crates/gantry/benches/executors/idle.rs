@@ -37,10 +37,10 @@ pub fn measure(listener: &mut Listener, time: Duration) -> Result<Vec<Idle>> {
     Ok(rows)
 }
 
-/// The usage of this process in a second, after the executor has begun to sleep.
+/// The CPU usage of this process in a second, after the executor has begun to sleep.
 fn watch(time: Duration) -> Result<Usage> {
     std::thread::sleep(SETTLE);
-    let (start, before) = (Instant::now(), Usage::of(std::process::id())?);
+    let (start, before) = (Instant::now(), Usage::of_process(std::process::id())?);
     std::thread::sleep(time);
-    Ok(Usage::of(std::process::id())?.since(before).per_second(start.elapsed()))
+    Ok(Usage::of_process(std::process::id())?.since(before).per_second(start.elapsed()))
 }

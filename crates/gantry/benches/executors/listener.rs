@@ -30,7 +30,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Subscribes to that number of topics, and makes the other side publish on them; returns when both are matched.
+    /// Subscribes to this number of topics, and makes the other side publish on them; returns when both sides are
+    /// matched.
     pub fn new(peer: &mut Peer, meter: &Arc<Meter>, topics: usize, timers: usize) -> Result<Listener> {
         let listener = format!("listener_{topics}_{timers}");
         let node = play::node(std::process::id(), &listener)?;
@@ -63,7 +64,7 @@ impl Listener {
         self.subscriptions.len()
     }
 
-    /// Whether it has the topics and timers of that load.
+    /// Whether the listener has the topics and timers of this load.
     pub fn is_for(&self, load: Load) -> bool {
         (self.topics(), self.timers) == (load.topics, load.timers)
     }
@@ -77,7 +78,7 @@ impl Listener {
     pub fn turn(&mut self, peer: &mut Peer, kind: Kind, load: Load) -> Result<Turn> {
         let Some(mut executor) = kind.executor() else { return self.wait_set_turn(peer, load) };
         executor.add_node(&self.node)?;
-        // Messages that were published for the wait set are there, too.
+        // The subscriptions also have the messages that were published for the wait set.
         while executor.spin_some(Duration::MAX)? > 0 {}
         self.meter.begin(load.count, vec![executor.handle()]);
         while_publishing(peer, &self.name, load, &self.meter, || Ok(executor.spin()?))?;

@@ -2,7 +2,7 @@
 //!
 //! Callbacks of a multi-threaded executor report at the same time. CPU time is read at the first message of a turn and
 //! at the last one: the time that executors need to begin and to end is not counted. It leaves out the engine's control
-//! thread, which checks all endpoints once a second: a turn with such a check would look far worse than the next one.
+//! thread, which checks all endpoints once a second: a turn with such a check would cost far more than the next one.
 
 use crate::Result;
 use gantry::{ExecutorHandle, SampleInfo};
@@ -47,11 +47,11 @@ struct End {
 pub struct Turn {
     /// Messages that were published.
     pub published: usize,
-    /// From the publisher's stamp to the callback, ns, of each message that was delivered.
+    /// The time from the publisher's stamp to the callback, ns, of each message that was delivered.
     pub latencies_ns: Vec<u64>,
     /// CPU time of the executor's threads for each message, ns.
     pub cpu_ns: f64,
-    /// From the end of the first callback to the end of the last one, ns.
+    /// The time from the end of the first callback to the end of the last one, ns.
     pub wall_ns: u64,
 }
 
@@ -83,7 +83,7 @@ impl Meter {
         })
     }
 
-    /// Begins a turn of that number of messages; the executors are canceled at its end.
+    /// Begins a turn of this number of messages; the executors are canceled at its end.
     pub fn begin(&self, expected: usize, cancelers: Vec<ExecutorHandle>) {
         *self.end() = End { is_over: false, cancelers };
         self.delivered.store(0, Relaxed);
@@ -127,7 +127,7 @@ impl Meter {
         self.end().is_over
     }
 
-    /// Stops the turn if it is not over within that time.
+    /// Stops the turn if it takes longer than this time.
     pub fn stop_after(&self, patience: Duration) {
         drop(self.ended.wait_timeout_while(self.end(), patience, |end| !end.is_over));
         self.stop();
@@ -144,7 +144,8 @@ impl Meter {
         Turn { published, latencies_ns, cpu_ns, wall_ns }
     }
 
-    /// The CPU time of all threads but the control thread; of that one, too, if the kernel has no account of it.
+    /// The CPU time of all threads but the control thread. It includes the control thread if the kernel has no account
+    /// of it.
     fn cpu_ns(&self) -> u64 {
         let control = std::fs::read_to_string(&self.control).unwrap_or_default();
         let control_ns: u64 = control.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or_default();

@@ -48,7 +48,7 @@ pub fn node(session: u32, name: &str) -> Result<Node> {
     Ok(Node::builder(name).domain_id(1 + session % gantry::MAX_DOMAIN_ID).build()?)
 }
 
-/// The QoS of the publishers and subscriptions on one of that number of topics.
+/// The QoS of the publishers and subscriptions if there is this number of topics.
 pub fn qos(topics: usize) -> Qos {
     Qos::default().reliable().volatile().keep_last((DEPTH / topics).max(LEAST_DEPTH) as u32)
 }
@@ -66,7 +66,7 @@ pub fn play(words: &[String]) -> Result<()> {
     let role = Role::parse(words)?;
     Cpus::pin(&role.cpus.all())?;
     let node = node(role.place.parse()?, "talker")?;
-    // Without it, the kernel adds 50 µs to each sleep.
+    // Without this call, the kernel adds 50 µs to each sleep.
     set_current_timer_slack(NonZeroU64::new(1))?;
     let mut talkers = Vec::new();
     role.play(|line, output| obey(line, &node, &mut talkers, output))

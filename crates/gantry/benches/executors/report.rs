@@ -61,7 +61,7 @@ pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle], blocking: 
     Ok(())
 }
 
-/// The CPU time with that number of idle timers, in that without, for each executor.
+/// For each executor, the ratio of the CPU time with this number of idle timers to the CPU time without timers.
 fn print_timers(output: &mut impl Write, rows: &[Row], timers: usize) -> Result<()> {
     let name = format!("timers-{timers}/0");
     let mut all = Vec::new();

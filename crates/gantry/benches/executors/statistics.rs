@@ -1,6 +1,7 @@
 //! The turns of a row: latencies of all messages for the table, and each turn's figures for comparisons.
 //!
-//! Lower quartiles over turns are compared: other work of the machine makes turns longer, and a few of them by far.
+//! Lower quartiles over turns are compared, because other work of the machine makes turns longer, and a few of them
+//! much longer.
 
 use crate::meter::Turn;
 use bench_support::statistics::{lower_quartile, percentile};
@@ -42,7 +43,7 @@ impl Statistics {
         lower_quartile(self.p99s_ns.iter().copied())
     }
 
-    /// The smallest latencies, ns, that these shares of all do not exceed (nearest rank).
+    /// The smallest latencies, ns, that these fractions of all latencies do not exceed (nearest rank).
     pub fn latencies_ns<const N: usize>(&self, fractions: [f64; N]) -> [f64; N] {
         let mut sorted = self.latencies_ns.clone();
         sorted.sort_unstable();

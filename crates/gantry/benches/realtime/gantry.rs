@@ -11,13 +11,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Publishes by the typed API.
 pub struct Writer {
     publisher: Publisher<Message>,
-    /// The difference between the wall time of a publication and its time of sending; no clock is read. `None`: the
-    /// publisher reads the clocks.
+    /// The difference between the wall time of a publication and its time of sending, so that no clock is read. `None`:
+    /// the publisher reads the clocks.
     wall_offset: Option<u64>,
 }
 
-/// A publisher and its subscription, made anew for each turn, since the thread behind asynchronous publishers is there
-/// for as long as one of them.
+/// A publisher and its subscription, made anew for each turn: an asynchronous publisher starts a thread that lives as
+/// long as a publisher uses it.
 pub fn pair(
     depth: usize,
     publish_mode: PublishMode,

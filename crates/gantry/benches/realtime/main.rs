@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 fn measure(options: &Options) -> Result<()> {
     let cpus = Cpus::of_this_process()?;
     let clock = ticks::Clock::calibrate(Duration::from_millis(50));
-    // Made before this thread is pinned: the threads behind it use all CPUs.
+    // The carriers are made before this thread is pinned: their threads use all CPUs.
     let _node = ::gantry::Node::new("realtime_bench")?;
     drop(gantry::pair(1, ::gantry::PublishMode::Async { period: row::PERIOD }, false)?);
     Cpus::pin(&[cpus.first])?;

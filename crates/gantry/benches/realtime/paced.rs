@@ -18,9 +18,9 @@ use std::{num::NonZeroU64, sync::Barrier, time::Instant};
 const PERIOD_NS: u64 = 500_000;
 /// The depth of the history: more than the messages of a turn, because the reader of a busy machine may be far behind.
 pub const DEPTH: usize = 1024;
-/// Messages at the start of a turn that are sent at once and not measured: they fault pages in and make slots.
+/// Messages at the start of a turn that are sent at once and not measured: they fault in pages and make slots.
 const WARM_UP_AT_ONCE: u64 = 2 * DEPTH as u64;
-/// Messages after them that are sent at 2 kHz and not measured.
+/// Messages after those that are sent at 2 kHz and not measured.
 const WARM_UP: u64 = WARM_UP_AT_ONCE + 30;
 /// Messages of a turn that are measured.
 const MESSAGES: u64 = 150;

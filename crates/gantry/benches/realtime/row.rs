@@ -37,9 +37,9 @@ pub enum Carrier {
     Channel,
 }
 
-/// Gantry as a program uses it that asks for nothing.
+/// Gantry with its default options.
 pub const GANTRY: Carrier = Carrier::Gantry { is_async: false, caller_time: false };
-/// Gantry as a real-time loop uses it, whose publisher makes no system call.
+/// Gantry as a real-time loop uses it: its publisher makes no system call.
 pub const GANTRY_ASYNC: Carrier = Carrier::Gantry { is_async: true, caller_time: false };
 
 impl Carrier {
@@ -68,7 +68,7 @@ impl Carrier {
     }
 }
 
-/// The way of the messages when there is always a next one.
+/// The way of the messages when the next message is always available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From thread to thread; the next message is sent when the last one was taken.

@@ -1,4 +1,4 @@
-//! Back to back: the cost of a message when there is always a next one. The reader polls.
+//! Messages back to back: the cost of a message when the next one is always available. The reader polls.
 //!
 //! *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
 //! takes, and the next message is sent a random time after the last one was taken: the time of a message from sender to
@@ -25,7 +25,7 @@ pub const DEPTH: usize = 64;
 const WARM_UP: u64 = 5_000;
 /// Messages of a turn that are measured.
 const MESSAGES: u64 = 20_000;
-/// Messages of a sample where single ones cannot be timed: few, so that the scheduler spoils few samples of a turn.
+/// Messages of a sample if single messages cannot be timed: few, so that the scheduler spoils few samples of a turn.
 pub const BLOCK: u64 = 500;
 /// The progress of a thread that failed.
 const FAILED: u64 = u64::MAX;
@@ -34,7 +34,7 @@ const FAILED: u64 = u64::MAX;
 #[repr(align(128))]
 struct Progress(AtomicU64);
 
-/// A message that one thread sends and takes: ticks of each [`BLOCK`] of messages.
+/// A message that one thread sends and takes: the ticks of each [`BLOCK`] of messages.
 pub fn alone(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<u64>> {
     let mut blocks = Blocks::new();
     for number in 1..=WARM_UP + MESSAGES {
@@ -76,7 +76,7 @@ pub fn one_at_a_time(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -
     Ok(samples)
 }
 
-/// With up to [`DEPTH`] messages under way: ticks of each [`BLOCK`] of messages.
+/// The ticks of each [`BLOCK`] of messages, with up to [`DEPTH`] messages under way.
 pub fn stream(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Result<Vec<u64>> {
     let mut blocks = Blocks::new();
     between(sender, receiver, cpus, DEPTH as u64, |number, _| blocks.count(number))?;
@@ -108,8 +108,8 @@ impl Blocks {
     }
 }
 
-/// Sends from thread to thread, with at most `window` messages under way; `taken` is called for each, with its time of
-/// sending.
+/// Sends from thread to thread, with at most `window` messages under way. `taken` is called for each message, with its
+/// time of sending.
 fn between(
     mut sender: impl Sends,
     receiver: impl Receives,
@@ -120,7 +120,7 @@ fn between(
     let (progress, start) = (&Progress(AtomicU64::new(0)), &Barrier::new(2));
     let second = cpus.second.unwrap_or(cpus.first);
     std::thread::scope(|scope| {
-        // The receiver moves to that thread: words that the two sides write must not share a cache line.
+        // The receiver moves to its thread: words that the two sides write must not share a cache line.
         let reader = scope.spawn(move || {
             let pinned = Cpus::pin(&[second]);
             start.wait();
@@ -164,7 +164,7 @@ fn take_all(
     window: u64,
     mut taken: impl FnMut(u64, u64),
 ) -> Result<()> {
-    // Rarely, because the cache line moves to the sender's core and back.
+    // The progress is stored rarely, because its cache line then moves to the sender's core and back.
     let every = (window / 2).max(1);
     for number in 1..=WARM_UP + MESSAGES {
         let found = loop {

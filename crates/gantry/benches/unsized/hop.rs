@@ -1,7 +1,7 @@
 //! A ping-pong of one message type between two processes, in place.
 //!
-//! `row` has the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits
-//! for ever: silence of the other one for `PATIENCE` is an error.
+//! `row` is the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits
+//! for ever: silence of the other side for `PATIENCE` is an error.
 
 use crate::{
     Result,
@@ -33,7 +33,7 @@ pub enum Side {
 
 /// One side of a ping-pong.
 pub trait Hop {
-    /// Returns when both sides are matched. Both sides call it at the same time.
+    /// Returns when both sides are matched. Both sides call this function at the same time.
     fn meet(&mut self) -> Result<()>;
     /// Measures a turn, in ticks.
     fn measure(&mut self, touch: Touch, samples: &mut Vec<u64>) -> Result<()>;

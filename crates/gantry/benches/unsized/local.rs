@@ -19,7 +19,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Views, or built messages, in a sample.
 pub const VIEW_REPEAT: u64 = 1000;
-/// Publishes in a sample: the most that the engine reclaims at once, so that each sample has its share of that.
+/// The number of publishes in a sample: the largest number that the engine reclaims at once, so that each sample has
+/// its share of reclaiming.
 pub const PUBLISH_REPEAT: u64 = 256;
 /// Samples in a turn of functions that copy.
 const COPIES: usize = 8;

@@ -40,17 +40,17 @@ pub(crate) trait AnyCallback: Send {
     fn waitable(&mut self) -> &mut dyn Waitable;
     /// The source with its type.
     fn source(&mut self) -> &mut dyn Any;
-    /// Whether there is a value to call the closure with.
+    /// Whether a value is available for the closure.
     fn has_work(&mut self) -> bool;
     /// Takes one value and calls the closure with it.
     fn run(&mut self, runs: &RunState) -> Result<RunOutcome>;
     /// Takes the oldest value and keeps it under its time and `number`; `None` if there is none.
     fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>>;
-    /// Calls the closure with that kept value, if it is still valid.
+    /// Calls the closure with the value that was kept under this key, if the value is still valid.
     fn run_queued(&mut self, key: EventKey, runs: &RunState) -> RunOutcome;
     /// Drops that kept value.
     fn discard(&mut self, key: EventKey);
-    /// Makes the kept values the next ones to be taken.
+    /// Puts the kept values back: the next takes return them.
     fn return_queued(&mut self);
 }
 

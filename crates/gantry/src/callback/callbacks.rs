@@ -34,20 +34,20 @@ struct List {
     callbacks: Vec<Arc<Callback>>,
     /// Wakes the executor that has the node.
     executor: Option<Waker>,
-    /// The groups that an executor has by themselves, and its waker. If a group has several entries, the last one
-    /// counts.
+    /// The groups that an executor has without their node, and the executor's waker. If a group has several entries,
+    /// the last one counts.
     groups: Vec<(Arc<Group>, Waker)>,
 }
 
 impl List {
     /// The callbacks of the node's executor.
-    fn of_node(&self) -> impl Iterator<Item = &Arc<Callback>> {
+    fn node_callbacks(&self) -> impl Iterator<Item = &Arc<Callback>> {
         self.callbacks
             .iter()
             .filter(|callback| callback.group.is_added_with_node() && self.executor_of(&callback.group).is_none())
     }
 
-    fn of_group(&self, group: &Arc<Group>) -> impl Iterator<Item = &Arc<Callback>> {
+    fn group_callbacks(&self, group: &Arc<Group>) -> impl Iterator<Item = &Arc<Callback>> {
         self.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group))
     }
 
@@ -58,32 +58,32 @@ impl List {
 }
 
 impl CallbackHandle {
-    /// Calls `with` with the callback's source, as the callback gets it: with a [`Client`](crate::Client), another
-    /// callback sends the requests whose responses this one gets. `None` if the callback was removed, its node is gone,
-    /// or its source is no `W`.
+    /// Calls `with` with the callback's source, in the form in which the callback gets it: through a
+    /// [`Client`](crate::Client), another callback can send the requests whose responses this callback gets. `None` if
+    /// the callback was removed, its node is gone, or its source is no `W`.
     ///
-    /// Blocks while the callback runs, and keeps it from running. So do not call it in that callback, which has the
-    /// source as an argument: it would wait for itself. Two callbacks that may run at once and call it for each other
-    /// wait for each other: put them into one mutually exclusive group, whose callbacks never run at once, or call it
-    /// in one direction only.
+    /// Blocks while the callback runs, and keeps it from running. So do not call this method in that callback, which
+    /// has the source as an argument: it would wait for itself. Two callbacks that may run at once and call this method
+    /// for each other wait for each other: put them into one mutually exclusive group, whose callbacks never run at
+    /// once, or call it in one direction only.
     ///
     /// # Real-time
-    /// It takes a lock, which no other thread has while the callback does not run.
+    /// Takes a lock, which is free unless the callback runs.
     pub fn with_source<W: TakeSource + 'static, R>(&self, with: impl FnOnce(&mut W) -> R) -> Option<R> {
         let (mut with, mut result) = (Some(with), None);
         self.visit(&mut |source| result = source.downcast_mut().zip(with.take()).map(|(source, with)| with(source)));
         result
     }
 
-    /// Shows the source without its type, so that all types share this code.
+    /// Passes the source without its type, so that all types share this code.
     fn visit(&self, visitor: &mut dyn FnMut(&mut dyn Any)) {
         let Some(callback) = self.0.upgrade() else { return };
         visitor(callback.lock().source());
         drop(callback); // unlocked: it may be the last, and own anything
     }
 
-    /// Removes the callback, and drops its closure and its source before it returns; while the callback runs, at the
-    /// end of that run.
+    /// Removes the callback, and drops its closure and its source before this method returns; if the callback runs, at
+    /// the end of that run.
     pub fn remove(self) {
         let Some(callback) = self.0.upgrade() else { return };
         if let Some(node) = callback.node.upgrade() {
@@ -120,7 +120,7 @@ impl Callbacks {
         CallbackHandle(Arc::downgrade(&callback))
     }
 
-    /// Changes the list, and wakes the executors to look at it.
+    /// Changes the list, and wakes the executors so that they read it again.
     fn change<R>(&self, change: impl FnOnce(&mut List) -> R) -> R {
         let mut list = lock(&self.list);
         let result = change(&mut list);
@@ -132,7 +132,7 @@ impl Callbacks {
         result
     }
 
-    /// Makes the executors look at the list again, since a group has other properties.
+    /// Makes the executors read the list again, because the properties of a group have changed.
     pub(crate) fn touch(&self) {
         self.change(|_| ());
     }
@@ -143,17 +143,17 @@ impl Callbacks {
     }
 
     /// The callbacks that the node's executor runs, in the order in which they were added.
-    pub(crate) fn of_node(&self) -> Vec<Arc<Callback>> {
-        lock(&self.list).of_node().cloned().collect()
+    pub(crate) fn node_callbacks(&self) -> Vec<Arc<Callback>> {
+        lock(&self.list).node_callbacks().cloned().collect()
     }
 
-    /// The callbacks of a group that an executor runs by itself, in the order in which they were added.
-    pub(crate) fn of_group(&self, group: &Arc<Group>, executor: &Waker) -> Vec<Arc<Callback>> {
+    /// The callbacks of a group that an executor has without its node, in the order in which they were added.
+    pub(crate) fn group_callbacks(&self, group: &Arc<Group>, executor: &Waker) -> Vec<Arc<Callback>> {
         let list = lock(&self.list);
         if !list.executor_of(group).is_some_and(|other| is_same(other, executor)) {
             return Vec::new();
         }
-        list.of_group(group).cloned().collect()
+        list.group_callbacks(group).cloned().collect()
     }
 
     /// Removes all callbacks.
@@ -164,7 +164,7 @@ impl Callbacks {
 
     /// Whether a group has callbacks.
     pub(crate) fn has_any_of(&self, group: &Arc<Group>) -> bool {
-        lock(&self.list).of_group(group).next().is_some()
+        lock(&self.list).group_callbacks(group).next().is_some()
     }
 
     /// Gives the node to an executor, which is woken when the list changes; `false` if another executor has it.
@@ -182,13 +182,13 @@ impl Callbacks {
         lock(&self.list).executor = None;
     }
 
-    /// Gives a group to an executor, which is woken when the list changes; `false` if another executor than `parent`
-    /// has it, by itself or with its node. `parent` may pass on its groups.
+    /// Gives a group to an executor, which is woken when the list changes. `false` if another executor than `parent`
+    /// has the group, by itself or with its node. `parent` is an executor that passes on the groups of its nodes.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
-            // It lets go of a group that is no longer added with its node at its next gathering that finds none
-            // running.
-            let has_still = || list.of_group(group).any(|callback| callback.is_registered());
+            // The node's executor lets go of a group that is no longer added with its node at the next gathering at
+            // which no callback of the group runs.
+            let has_still = || list.group_callbacks(group).any(|callback| callback.is_registered());
             let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node() || has_still());
             let holder = list.executor_of(group).or(node_executor);
             let is_free = holder.is_none_or(|holder| parent.is_some_and(|parent| is_same(holder, parent)));
@@ -199,7 +199,8 @@ impl Callbacks {
         })
     }
 
-    /// Takes a group from an executor that had it by itself. Its parent or the node's executor runs it from now on.
+    /// Takes a group from an executor that had it without its node. Its parent or the node's executor runs it from now
+    /// on.
     pub(crate) fn detach_group(&self, group: &Arc<Group>, executor: &Waker) {
         self.change(|list| {
             list.groups.retain(|(other, waker)| !(Arc::ptr_eq(other, group) && is_same(waker, executor)));

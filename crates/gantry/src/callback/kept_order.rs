@@ -1,5 +1,5 @@
-//! The order of the values that a callback keeps for its executor, without the values: each has a place, which is free
-//! again when the value is taken out. All types of values share this code.
+//! The order of the values that a callback keeps for its executor, without the values: each value has a place, which is
+//! free again when the value is taken out. All types of values share this code.
 //!
 //! Invariant: the queue is in the order of its keys. A place is in the queue, returned, or free.
 
@@ -27,7 +27,7 @@ impl KeptOrder {
         !self.returned.is_empty()
     }
 
-    /// A place for the value of that key: a free one, or the next new one.
+    /// A place for the value with this key: a free place, or a new one.
     pub(super) fn insert(&mut self, key: EventKey) -> usize {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places += 1;
@@ -40,7 +40,7 @@ impl KeptOrder {
         place
     }
 
-    /// The place of that key, which is free from now on. It is nearly always the first, or the last.
+    /// The place of the value with this key. The place is free from now on. It is nearly always the first, or the last.
     pub(super) fn remove(&mut self, key: EventKey) -> Option<usize> {
         let index = if self.queue.front().is_some_and(|(first, _)| *first == key) {
             0
@@ -52,14 +52,14 @@ impl KeptOrder {
         Some(place)
     }
 
-    /// The place of the first value that was returned, which is free from now on.
+    /// The place of the first value that was put back. The place is free from now on.
     pub(super) fn pop_returned(&mut self) -> Option<usize> {
         let place = self.returned.pop_front()?;
         self.free.push(place);
         Some(place)
     }
 
-    /// Returns all values of the queue, before those that were returned earlier.
+    /// Puts back all values of the queue, before the values that were put back earlier.
     pub(super) fn return_queued(&mut self) {
         while let Some((_, place)) = self.queue.pop_back() {
             self.returned.push_front(place);

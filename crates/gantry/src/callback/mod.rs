@@ -39,7 +39,8 @@ pub(crate) struct Callback {
     /// The list of its node.
     node: Weak<Callbacks>,
     pub(crate) group: Arc<Group>,
-    /// Its index in the executor that has it, or [`NO_INDEX`]. W, R: that executor, under its lock if it has one.
+    /// The callback's index in the executor that has it, or [`NO_INDEX`]. W, R: that executor, under its lock if it has
+    /// one.
     pub(crate) index: AtomicUsize,
     /// The source as a part of a sentence: the log names it while the callback is locked, too.
     pub(crate) source: String,
@@ -54,7 +55,7 @@ pub(crate) struct Callback {
     inner: Mutex<Box<dyn AnyCallback>>,
 }
 
-/// The end of a run, also by a panic: it drops the closure of a callback that was removed meanwhile.
+/// The end of a run, also after a panic: it drops the closure of a callback that was removed meanwhile.
 struct RunEnd<'a>(&'a Callback);
 
 /// The kind of an error, and of the engine's error if it is one.
@@ -102,7 +103,7 @@ impl Callback {
         self.running(|inner| inner.run_queued(key, &self.runs))
     }
 
-    /// Takes the oldest value and keeps it for a later run under `number`; else says why there is none.
+    /// Takes the oldest value and keeps it for a later run under `number`; otherwise returns why there is none.
     pub(crate) fn enqueue(&self, number: u64) -> Result<KeptEvent, RunOutcome> {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
@@ -119,11 +120,12 @@ impl Callback {
         run(&mut **inner)
     }
 
-    /// Keeps the callback from running again, and drops its closure and source: now, or at the end of the run that is
+    /// Prevents further runs of the callback, and drops its closure and source: now, or at the end of the run that is
     /// under way.
     fn remove(&self) {
         if self.runs.remove() {
-            // No closure runs from here on: a thread that looks at the source has the lock for some microseconds.
+            // No closure runs from here on: another thread that reads the source holds the lock for some microseconds
+            // only.
             self.drop_closure();
         }
     }
@@ -138,7 +140,8 @@ impl Callback {
         self.node.upgrade().map_or_else(String::new, |node| node.node_name.clone())
     }
 
-    /// Whether the callback has something to do, on any thread; not while it is locked, as when it runs.
+    /// Whether the callback may have a value to run with; can be called on any thread. `false` while the callback is
+    /// locked, as when it runs.
     pub(crate) fn has_work(&self) -> bool {
         self.try_lock().is_some_and(|mut inner| inner.has_work())
     }
@@ -148,8 +151,8 @@ impl Callback {
         std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
     }
 
-    /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again;
-    /// of malformed samples, the first, the tenth, the hundredth … are.
+    /// Logs an error of the source: no caller can receive it. A lasting error is logged once, although the take is
+    /// repeated; of malformed samples, the first, the tenth, the hundredth … are logged.
     fn log_error(&self, error: &Error) -> RunOutcome {
         let say = |nth| log::error(&self.node_name(), format_args!("a callback got nothing: {error}{}", Nth(nth)));
         if matches!(error, Error::Malformed { .. }) {
@@ -183,7 +186,7 @@ impl Callback {
         self.is_known_slow.load(Relaxed)
     }
 
-    /// Notes that a slow run is logged; `false` if one was logged before.
+    /// Notes that a slow run is logged; `false` if a slow run was logged before.
     pub(crate) fn set_known_slow(&self) -> bool {
         !self.is_known_slow.swap(true, Relaxed)
     }

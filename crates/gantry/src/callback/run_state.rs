@@ -1,8 +1,8 @@
-//! The state of a callback's runs, which other threads read: whether its closure runs, since when, and whether the
-//! callback was removed.
+//! The state of a callback's runs, which other threads read: whether its closure runs, the beginning of the run, and
+//! whether the callback was removed.
 //!
-//! Invariant: exactly one thread drops the closure of a removed callback: the one that removed it, or, if the closure
-//! ran then, the one that runs it.
+//! Invariant: exactly one thread drops the closure of a removed callback: the thread that removed it or, if the closure
+//! ran then, the thread that runs it.
 
 use crate::time::coarse_ns;
 use std::sync::atomic::{
@@ -14,7 +14,7 @@ use std::sync::atomic::{
 const IDLE: u8 = 0;
 /// The closure runs.
 const RUNNING: u8 = 1;
-/// The closure runs, or ran, and its thread drops it.
+/// The callback was removed while the closure ran; the thread that runs it drops it.
 const REMOVED_WHILE_RUNNING: u8 = 2;
 /// The thread that removed the callback drops its closure.
 const REMOVED: u8 = 3;
@@ -26,7 +26,7 @@ pub(crate) struct RunState {
     began_ns: AtomicU64,
 }
 
-/// A run of the closure, until it is dropped, also by a panic.
+/// A run of the closure. It ends when this value is dropped, also by a panic.
 pub(super) struct Run<'a>(&'a RunState);
 
 impl RunState {

@@ -47,7 +47,7 @@ fn a_removal_at_the_end_of_a_run_drops_the_closure() {
             let _ = &owned;
             runs.store(true, Relaxed);
         });
-        start.send(callbacks.of_node().pop().unwrap()).unwrap();
+        start.send(callbacks.node_callbacks().pop().unwrap()).unwrap();
         while !has_run.load(Relaxed) {
             std::hint::spin_loop();
         }
@@ -68,7 +68,7 @@ fn a_callback_that_removes_itself_and_panics_is_dropped() {
         resume_unwind(Box::new("a panic that is not printed"));
     });
     own_handle.set(handle).unwrap();
-    let callback = callbacks.of_node().pop().unwrap();
+    let callback = callbacks.node_callbacks().pop().unwrap();
     catch_unwind(AssertUnwindSafe(|| callback.run())).unwrap_err();
     assert_eq!(Arc::strong_count(&mark), 1, "the callback is still there, without its closure");
 }

@@ -53,7 +53,7 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
 }
 
 impl<W: TakeSource, F: FnMut(&mut W, W::Taken)> TypedCallback<W, F> {
-    /// Calls the closure. An error of the source counts as more: the next take returns it.
+    /// Calls the closure. An error of the source counts as another value: the next take returns it.
     fn call(&mut self, taken: W::Taken, runs: &RunState) -> RunOutcome {
         let Some(run) = runs.begin() else { return RunOutcome::Nothing };
         (self.callback)(&mut self.waitable, taken);

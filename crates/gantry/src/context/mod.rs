@@ -30,7 +30,8 @@ struct State {
     last_waker: u64,
 }
 
-/// A waker that is called at the end of each shutdown, and when the program begins anew, until this is dropped.
+/// A waker that is called at the end of each shutdown, and when the program begins anew. Dropping this value removes
+/// it.
 #[derive(Debug, Default)]
 pub(crate) struct ShutdownWaker {
     number: Option<u64>,
@@ -64,7 +65,7 @@ pub(crate) fn begin() -> Result<()> {
 /// call [`init`](crate::init); rclcpp's `ok` is false there.
 ///
 /// # Real-time
-/// One load; after a shutdown has begun, also a lock that is held while the waits are woken.
+/// One load; after a shutdown has begun, also a lock that is held while the waiting threads are woken.
 #[must_use]
 pub fn ok() -> bool {
     !is_shut_down()
@@ -79,9 +80,9 @@ pub(crate) fn is_shut_down() -> bool {
 /// then ends all spins and waits of this process, present and later ones. `false` if a shutdown has begun before.
 ///
 /// A function that panics is logged, and the next one runs. A spin returns `Ok` after the callback that runs; a wait
-/// returns `false`, as after its time; a call of a service, and a future of this library that has nothing to return,
-/// fail with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave when they are dropped: return from `main`.
-/// A signal that comes after the shutdown began ends the process at once.
+/// returns `false`, as after its time limit. A call of a service, and a future of this library that has nothing to
+/// return, fail with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave when they are dropped: return from
+/// `main`. A signal that comes after the shutdown began ends the process at once.
 pub fn shutdown() -> bool {
     {
         let mut state = lock(&STATE);
@@ -130,7 +131,8 @@ impl ShutdownWaker {
         drop(old); // after the lock: it may own anything
     }
 
-    /// Whether a task that waits is to end, since the program shuts down; else has `task` woken when it does.
+    /// Whether a task that waits is to end, since the program shuts down; if not, `task` is woken when the program
+    /// shuts down.
     pub(crate) fn ends(&mut self, task: &Waker) -> bool {
         self.set(task.clone()); // before the look
         is_shut_down()
@@ -144,8 +146,8 @@ impl Drop for ShutdownWaker {
     }
 }
 
-/// The next function to be called. Without one, no function is added any more, and spins and waits end: both under one
-/// lock, so that a program that begins anew meanwhile is not interrupted.
+/// The next function to be called. If there is none, no function is added any more, and spins and waits end: both under
+/// one lock, so that a program that begins anew meanwhile is not interrupted.
 fn next_function() -> Option<Box<dyn FnOnce() + Send>> {
     let mut state = lock(&STATE);
     let next = state.functions.pop_front();

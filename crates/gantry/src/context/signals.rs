@@ -22,7 +22,7 @@ static IS_LAST: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// The thread that shuts down was started.
 static IS_SERVED: OnceLock<()> = OnceLock::new();
 
-/// Has the next signal shut down. After an error, signals have their default actions. The caller holds a lock.
+/// Makes the next signal start a shutdown. After an error, signals have their default actions. The caller holds a lock.
 pub(super) fn install() -> io::Result<()> {
     let is_last = match IS_LAST.get() {
         Some(is_last) => is_last.clone(),
@@ -30,17 +30,17 @@ pub(super) fn install() -> io::Result<()> {
     };
     if IS_SERVED.get().is_none() {
         serve(Signals::new([SIGINT, SIGTERM])?)?;
-        let _ = IS_SERVED.set(()); // the caller's lock: this is the only thread that sets it
+        let _ = IS_SERVED.set(()); // under the caller's lock, only this thread sets the flag
     }
     is_last.store(false, SeqCst);
     Ok(())
 }
 
-/// Has signals set the flag, or end the process if it is set, as it is now.
+/// Makes signals set the flag. While the flag is set, as it is now, a signal ends the process.
 fn set_flag() -> io::Result<Arc<AtomicBool>> {
     let is_last = Arc::new(AtomicBool::new(true));
     // The handlers run in the order of their registration. A first signal finds the flag clear, sets it, and then wakes
-    // the thread, which sets it, too.
+    // the thread, which sets the flag, too.
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_default(signal, is_last.clone())?;
         flag::register(signal, is_last.clone())?;

@@ -1,4 +1,4 @@
-//! Counts of an endpoint's events since its [`Events`](super::Events) were made, and as of the last report.
+//! Counts of an endpoint's events: since its [`Events`](super::Events) were made, and at the last report.
 
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, Role};
 use std::{collections::BTreeSet, sync::Arc};
@@ -57,8 +57,8 @@ pub(crate) struct EventCounts {
 }
 
 impl EventCounts {
-    /// Counts the endpoints that are incompatible with `own`, by type or by QoS, and were not at the previous call.
-    /// `others` are all endpoints of the opposite role on the topic.
+    /// Counts the endpoints that are incompatible with `own`, by type or by QoS, and that were not counted at the
+    /// previous call. `others` are all endpoints of the opposite role on the topic.
     pub(crate) fn count_incompatible(&mut self, own: &EndpointDescription, others: &[Arc<EndpointDescription>]) {
         let mut present = BTreeSet::new();
         for other in others {

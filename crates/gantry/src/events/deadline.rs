@@ -23,7 +23,7 @@ impl Deadline {
         *self = Deadline::new(self.period_ns, now_ns);
     }
 
-    /// How many more periods are over, if the newest sample is of `newest_ns`.
+    /// The number of further periods that are over if the newest sample has the time `newest_ns`.
     pub(crate) fn missed(&mut self, newest_ns: u64, now_ns: u64) -> u64 {
         if newest_ns > self.since_ns {
             self.restart(newest_ns.min(now_ns));

@@ -9,7 +9,7 @@ use gantry_shm::Qos;
 /// Bounds of the time between two checks of a publisher whose lease ran out.
 const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
 
-/// Whether a publisher is alive that must assert its liveliness within a time.
+/// Whether a publisher that must assert its liveliness within a time is alive.
 pub(crate) struct Lease {
     lease_ns: u64,
     pub(crate) is_alive: bool,
@@ -17,8 +17,8 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// The lease of a publisher with that QoS; without end if it need not assert its liveliness, or its QoS is not
-    /// known.
+    /// The lease of a publisher with this QoS. It never ends if the publisher need not assert its liveliness, or if its
+    /// QoS is not known.
     pub(crate) fn from_qos(qos: Option<&Qos>) -> Lease {
         let lease = qos.filter(|qos| qos.has_manual_lease()).and_then(|qos| qos.liveliness_lease_duration);
         Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }
@@ -29,8 +29,8 @@ impl Lease {
         self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {
             true => active_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
-            // No bell is rung when it is active again, because asserting liveliness must cost nothing: so this side
-            // polls.
+            // No bell rings when the publisher is active again, because asserting liveliness must cost nothing: so this
+            // side polls.
             false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
         };
         self.is_alive

@@ -46,11 +46,11 @@ pub type PublisherEvents = Events<PublisherEvent>;
 /// The events of a subscription: [`GenericSubscription::events`](crate::GenericSubscription::events).
 pub type SubscriptionEvents = Events<SubscriptionEvent>;
 
-/// A publisher, a subscription or the graph, as its events see it. It does not keep the participant.
+/// A publisher, a subscription or the graph, as its events observe it. It does not keep the participant.
 pub(crate) trait EventSource<E>: Send {
     /// Updates the counts. `generation` is the topic's generation of the side whose joins and leaves change the counts.
     fn update(&mut self, generation: u64, now_ns: u64) -> Result<()>;
-    /// When an update is due because of time alone, CLOCK_MONOTONIC.
+    /// The time at which an update is due although no endpoint joined or left, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64> {
         None
     }
@@ -60,7 +60,7 @@ pub(crate) trait EventSource<E>: Send {
     fn take_next(&mut self) -> Option<E>;
 }
 
-/// Keeps the domain, not the participant: the control thread may be the last to have it.
+/// This keeps the domain, not the participant: the control thread may be the last holder.
 struct Monitor<E> {
     generation: Generation,
     state: Mutex<State<E>>,
@@ -69,7 +69,7 @@ struct Monitor<E> {
 struct State<E> {
     source: Box<dyn EventSource<E>>,
     waker: Option<Waker>,
-    /// The waker was woken since there was last no event.
+    /// Whether the waker was woken since the last take that found no event.
     is_notified: bool,
 }
 
@@ -107,7 +107,7 @@ impl<E> Events<E> {
         TakeFuture::new(self)
     }
 
-    /// Has the next update wake the waker, after a take that failed.
+    /// Makes the next update wake the waker, after a take that failed.
     fn notify_again(&self) {
         if self.monitor.generation.get().is_ok() {
             lock(&self.monitor.state).is_notified = false;
@@ -115,7 +115,7 @@ impl<E> Events<E> {
     }
 
     fn update(&self) -> Result<MutexGuard<'_, State<E>>> {
-        // Before the lock: the control thread may have held it at a fork.
+        // The check comes before the lock: the control thread may have held the lock at a fork.
         let generation = self.monitor.generation.get()?;
         let mut state = lock(&self.monitor.state);
         state.source.update(generation, monotonic_ns())?;
@@ -138,7 +138,7 @@ impl<E: 'static> Watcher for Monitor<E> {
     fn update(&self) {
         let Ok(generation) = self.generation.get() else { return };
         let mut state = lock(&self.state);
-        // A failure is tried again at the next update, and returned by a take.
+        // An update that fails is tried again at the next update, and a take returns its error.
         let _ = state.source.update(generation, monotonic_ns());
         State::notify(state);
     }
@@ -180,7 +180,7 @@ impl<E> Drop for Events<E> {
     fn drop(&mut self) {
         if self.monitor.generation.get().is_ok() {
             let waker = lock(&self.monitor.state).waker.take();
-            drop(waker); // it may own this handle, so not while the monitor is locked
+            drop(waker); // the waker may own this handle, so it is dropped when the monitor is not locked
         }
     }
 }

@@ -74,7 +74,7 @@ pub(crate) struct SubscriptionEventSource {
     seen_version: Option<u64>,
     publishers: Vec<(MatchedPublisher, Lease)>,
     deadline: Deadline,
-    /// When an update is due because of the deadline or a lease, CLOCK_MONOTONIC.
+    /// The time at which an update is due because of the deadline or a lease, CLOCK_MONOTONIC.
     due_ns: Option<u64>,
     counts: EventCounts,
 }

@@ -1,4 +1,4 @@
-//! The handle of an executor: what other threads and callbacks may do with an executor that spins.
+//! The handle of an executor: the operations that other threads and callbacks may call while the executor spins.
 
 use super::{
     members::{Member, Members},
@@ -10,8 +10,8 @@ use crate::{
 };
 use std::{sync::Arc, task::Waker};
 
-/// A handle to an executor, for other threads and for callbacks, also while the executor spins; clones are handles to
-/// the same executor. It does not keep the executor.
+/// A handle to an executor, for other threads and for callbacks, also while the executor spins. Clones are handles to
+/// the same executor. A handle does not keep the executor.
 #[derive(Clone)]
 pub struct ExecutorHandle {
     pub(super) signal: Arc<WakeSignal>,
@@ -19,7 +19,8 @@ pub struct ExecutorHandle {
 }
 
 impl ExecutorHandle {
-    /// Ends the current spin after the callbacks that run now, or else the next spin before it begins.
+    /// Ends the current spin after the callbacks that run now. Without a current spin, the next spin ends before it
+    /// begins.
     ///
     /// # Real-time
     /// No allocation; one lock, which is held for some nanoseconds, and at most one system call. A signal handler must
@@ -28,7 +29,7 @@ impl ExecutorHandle {
         self.signal.cancel();
     }
 
-    /// Makes the executor look again: [`Executor::spin_until`](crate::Executor::spin_until) checks its condition.
+    /// Makes the executor check again: [`Executor::spin_until`](crate::Executor::spin_until) evaluates its condition.
     ///
     /// # Real-time
     /// As [`ExecutorHandle::cancel`].
@@ -56,9 +57,9 @@ impl ExecutorHandle {
         self.add(Member::Node(node.clone()))
     }
 
-    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins lets the node go when it
-    /// looks for news next, at once if it sleeps, but not before the end of callbacks of the node that run; one that
-    /// does not spin keeps the node until it spins.
+    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins lets the node go at its next
+    /// gathering, at once if it sleeps, but not before the end of the node's callbacks that run. An executor that does
+    /// not spin keeps the node until it spins.
     pub fn remove_node(&self, node: &Node) {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
     }

@@ -1,5 +1,5 @@
-//! The members of an executor: nodes, and callback groups by themselves. Any thread adds and removes them; the executor
-//! looks at them before it gathers.
+//! The members of an executor: nodes, and callback groups without their node. Any thread adds and removes members; the
+//! executor reads the list before it gathers.
 //!
 //! Invariant: a member that was removed belongs to this executor until the executor has let its callbacks go, and none
 //! of them runs. So a callback never runs in one executor while another one has its group.
@@ -41,7 +41,7 @@ struct MemberList {
     members: Vec<Member>,
     /// Removed members whose callbacks the executor has still.
     leaving: Vec<Member>,
-    /// The participant of all members; an executor that spins keeps it without a member.
+    /// The participant of all members. An executor that spins keeps it even without a member.
     participant: Option<Arc<Participant>>,
     /// The executor was dropped.
     is_closed: bool,
@@ -76,8 +76,8 @@ impl Member {
     /// The callbacks that the executor runs for this member, in the order in which they were added.
     pub(crate) fn callbacks(&self, executor: &Waker) -> Vec<Arc<Callback>> {
         match self {
-            Member::Node(node) => node.callbacks().of_node(),
-            Member::Group(group) => group.node().callbacks().of_group(group.group(), executor),
+            Member::Node(node) => node.callbacks().node_callbacks(),
+            Member::Group(group) => group.node().callbacks().group_callbacks(group.group(), executor),
         }
     }
 
@@ -142,7 +142,7 @@ impl Members {
         Ok(())
     }
 
-    /// Removes a member, if it is one, and wakes the executor, which lets go of it.
+    /// Removes a member, if it is in the list, and wakes the executor, which lets go of it.
     pub(crate) fn remove(&self, member: &Member, signal: &WakeSignal) {
         let mut list = lock(&self.list);
         let Some(index) = list.members.iter().position(|other| other.is(member)) else { return };
@@ -158,8 +158,8 @@ impl Members {
         self.version.load(Acquire)
     }
 
-    /// The members, and those that left: the executor lets go of their callbacks, then [releases](Members::release)
-    /// them.
+    /// The members, and the members that left: the executor lets go of their callbacks, then
+    /// [releases](Members::release) them.
     pub(crate) fn list(&self) -> (Vec<Member>, Vec<Member>) {
         let list = lock(&self.list);
         (list.members.clone(), list.leaving.clone())
@@ -170,7 +170,7 @@ impl Members {
         lock(&self.list).members.iter().flat_map(|member| member.callbacks(executor)).collect()
     }
 
-    /// Lets another executor have a member that left, unless it came back. Returns the list's handle of it.
+    /// Allows other executors to take a member that left, unless it came back. Returns the list's handle of it.
     pub(crate) fn release(&self, member: &Member, executor: &Waker) -> Option<Member> {
         let mut list = lock(&self.list);
         let index = list.leaving.iter().position(|leaving| leaving.is(member))?;
@@ -196,7 +196,7 @@ impl Members {
         groups
     }
 
-    /// Whether a group has callbacks and is a member, by itself or with its node, though it was passed on.
+    /// Whether a group has callbacks and is a member, by itself or with its node, although it was passed on.
     pub(crate) fn has_callbacks_of(&self, group: &CallbackGroup) -> bool {
         let callbacks = group.node().callbacks();
         let is_member = lock(&self.list).members.iter().any(|member| match member {
@@ -215,7 +215,7 @@ impl Members {
         lock(&self.list).members.is_empty()
     }
 
-    /// Takes all members out, and lets none in: the executor is dropped.
+    /// Takes all members out, and accepts none any more: the executor is dropped.
     pub(crate) fn close(&self) -> Vec<Member> {
         let mut list = lock(&self.list);
         (list.is_closed, list.participant) = (true, None);
@@ -224,7 +224,7 @@ impl Members {
     }
 
     /// Releases the participant if the executor has no members, so that the next member may be in another domain.
-    /// Returns whether there are none.
+    /// Returns whether the executor has no members.
     pub(crate) fn release_participant(&self) -> bool {
         let mut list = lock(&self.list);
         if list.members.is_empty() {

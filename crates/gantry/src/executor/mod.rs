@@ -1,22 +1,16 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `event_queue` and `lanes` (of `multi`) are the orders in which
+//! All executors share the ready queue; `single`, `events::event_queue` and `multi::lanes` are the orders in which
 //! callbacks run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each
 //! callback group. An idle executor sleeps in one futex, independent of the number of topics.
 
-mod collector;
-mod event_queue;
+mod bindings;
 mod events;
-mod group_thread;
 mod handle;
 mod isolated;
-mod lanes;
-mod listener;
 mod members;
 mod multi;
-mod order;
 mod ready_queue;
-mod registered_callback;
 mod single;
 mod slow_run;
 mod spin_node;
@@ -25,15 +19,12 @@ mod steps;
 mod tests;
 mod wait_set;
 mod wake_signal;
-mod watchdog;
 mod worker_pool;
 
-pub use collector::Collector;
-pub use event_queue::Overflow;
-pub use events::EventsExecutor;
+pub use bindings::{Collector, Listener, ListenerSource};
+pub use events::{EventsExecutor, Overflow};
 pub use handle::ExecutorHandle;
 pub use isolated::CallbackIsolatedExecutor;
-pub use listener::{Listener, ListenerSource};
 pub use multi::MultiThreadedExecutor;
 pub use single::SingleThreadedExecutor;
 pub use spin_node::{spin, spin_all, spin_some, spin_until_complete};
@@ -66,18 +57,19 @@ pub trait Executor: ExecutorSteps {
     /// groups that another executor has.
     ///
     /// # Errors
-    /// The node is in an executor already, or of another domain than this executor's nodes; no waiter could be set up.
+    /// The node is in an executor already, or in another domain than this executor's nodes; no waiter could be set up.
     fn add_node(&mut self, node: &Node) -> Result<()> {
         self.ready_queue().add(Member::Node(node.clone()), None)
     }
 
-    /// Removes a node; does nothing if the node is not in this executor. Groups that were added by themselves stay.
+    /// Removes a node; does nothing if the node is not in this executor. Groups that were added without their node
+    /// stay.
     fn remove_node(&mut self, node: &Node) {
         self.ready_queue().remove(&Member::Node(node.clone()));
     }
 
-    /// Adds a callback group by itself: the executor runs its callbacks, including those that are added later. So the
-    /// groups of one node can be in several executors, each on a thread of its own.
+    /// Adds a callback group without its node: the executor runs its callbacks, including those that are added later.
+    /// So the groups of one node can be in several executors, each on a thread of its own.
     ///
     /// # Errors
     /// As [`Executor::add_node`]; the group is in another executor with its node.
@@ -85,8 +77,8 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().add(Member::Group(group.clone()), None)
     }
 
-    /// Removes a callback group that was added by itself; does nothing if there is none. The executor of its node runs
-    /// it from then on.
+    /// Removes a callback group that was added without its node; does nothing if there is none. The executor of its
+    /// node runs it from then on.
     fn remove_callback_group(&mut self, group: &CallbackGroup) {
         self.ready_queue().remove(&Member::Group(group.clone()));
     }

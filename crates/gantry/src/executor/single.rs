@@ -31,8 +31,8 @@ impl ExecutorSteps for SingleThreadedExecutor {
 
     /// Begins the rounds whose last one is over.
     fn gather(&mut self) {
-        // News belong to a later round, and with thousands of topics many share a bit, so a look at each bit after each
-        // run is dear. A round that is over needs them: of a higher priority, it goes first.
+        // News of publishers belong to a later round; with thousands of topics many share a bit, so reading each bit
+        // after each run is expensive. A new round needs the news: a round of a higher priority goes first.
         let are_rounds_full = !self.rounds.is_empty() && !self.rounds.iter().any(VecDeque::is_empty);
         let is_changed =
             if are_rounds_full { self.ready_queue.gather_without_news() } else { self.ready_queue.gather() };

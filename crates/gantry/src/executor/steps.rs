@@ -32,7 +32,8 @@ pub trait ExecutorSteps {
         spin_on_this_thread(self, deadline, goes_on)
     }
 
-    /// Runs the callbacks that are ready, and if `again` those that become ready meanwhile; returns the number of runs.
+    /// Runs the callbacks that are ready, and if `again` the callbacks that become ready meanwhile. Returns the number
+    /// of runs.
     fn run_ready(&mut self, max_duration: Duration, again: bool) -> Result<usize> {
         let deadline = (!max_duration.is_zero()).then(|| deadline_after(max_duration)).flatten();
         within_spin(self, |executor| {
@@ -59,7 +60,7 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
     within_spin(executor, |executor| {
         let signal = executor.ready_queue().signal.clone();
         loop {
-            // It takes the notification of a thread that made the condition true, so the check comes after it.
+            // Gathering takes the notification of a thread that made the condition true, so the check comes after it.
             executor.gather_unlocked();
             let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
             if signal.is_canceled() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
@@ -74,7 +75,7 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
     })
 }
 
-/// The frame of each spin: it begins with the check for members, and ends with a look for removed ones.
+/// The frame of each spin: it begins with a check for members, and ends by letting go of removed members.
 pub(super) fn within_spin<E: ExecutorSteps + ?Sized, R>(
     executor: &mut E,
     spin: impl FnOnce(&mut E) -> Result<R>,
@@ -103,7 +104,7 @@ impl<E: ExecutorSteps + ?Sized> ExecutorSteps for Box<E> {
     }
 }
 
-/// The mark of an executor that spins, also until a panic.
+/// The mark that an executor spins. Dropping it ends the spin, also in a panic.
 pub(super) struct Spinning(Arc<WakeSignal>);
 
 impl Spinning {

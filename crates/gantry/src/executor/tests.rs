@@ -13,7 +13,7 @@ use std::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Long enough for any machine; only a hang gets there.
+/// A time that is long enough for any machine; only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -28,7 +28,7 @@ impl PlainMessage for Point {
     const DEFINITION: &'static str = "float64 x\nfloat64 y";
 }
 
-/// Runs a test with each executor; the test gets a topic of its own, and whether other threads than the spinning one
+/// Runs a test with each executor. The test gets a topic of its own, and whether other threads than the spinning one
 /// run callbacks.
 fn with_each(name: &str, test: impl Fn(&mut (dyn Executor + Send), &str, bool)) {
     let events = |overflow| Box::new(EventsExecutor::with_queue(5000, overflow));
@@ -64,7 +64,7 @@ fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver
     });
 }
 
-/// A callback each of whose runs is the reason of the next one.
+/// A callback that causes its own next run.
 fn feed_itself(node: &Node, topic: &str) {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
     let feed = |publisher: &Mutex<Publisher<Point>>| {
@@ -119,7 +119,7 @@ fn a_source_that_fails_is_tried_again_and_not_all_the_time() {
     with_each("tried_again", |executor, _, _| {
         let (node, begin) = (node(), Instant::now());
         let (tries, received) = add_failing(&node, 3);
-        // The timer ends sleeps of the executor, which must not make it try the source more often.
+        // The timer ends sleeps of the executor; this must not make the executor try the source more often.
         node.create_timer_with_callback(Duration::from_millis(1), |_| ()).unwrap();
         executor.add_node(&node).unwrap();
         spin_until_received(executor, &received);
@@ -178,12 +178,12 @@ fn a_source_that_fails_is_tried_again_while_there_is_always_more_to_do() {
     });
 }
 
-/// A source that looks, finds nothing, and gets something before its executor knows that it found nothing.
+/// A source that checks, finds nothing, and gets a value before its executor knows the result of the check.
 struct Hesitating {
     news: Arc<AtomicBool>,
     waker: Option<Waker>,
     looks: usize,
-    /// Gives it something; returns when another thread saw that, if there is one.
+    /// Gives the source a value; returns when another thread has seen the value, if there is another thread.
     meanwhile: Box<dyn FnMut(&Waker) + Send>,
 }
 
@@ -218,7 +218,7 @@ fn news_that_comes_while_a_callback_finds_nothing_is_not_lost() {
         let (node, news) = (node(), Arc::new(AtomicBool::new(false)));
         let ((sender, received), (saw, seen)) = (channel(), channel());
         let mut publisher = node.create_publisher::<Point>(topic, Qos::default().keep_all()).unwrap();
-        // The thread that runs this one has gathered the news of all others, too.
+        // The thread that runs this callback has gathered the news of all others, too.
         let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
         let after = node.create_subscription::<Point>(topic, Qos::default().keep_all()).unwrap();
         group.add_callback(after, move |_, _| {
@@ -241,7 +241,7 @@ fn news_that_comes_while_a_callback_finds_nothing_is_not_lost() {
     });
 }
 
-/// A timed source that is not due, and counts how often it is asked when it will be.
+/// A timed source that is not due, and counts how often it is asked for its due time.
 struct Idle {
     asked: Arc<AtomicUsize>,
 }

@@ -58,7 +58,7 @@ impl WaitSet {
     /// usable), then one futex.
     ///
     /// # Errors
-    /// As taking from them; one of them is of another domain.
+    /// As for taking from them; one of the waitables is of another domain.
     pub fn wait(&mut self, waitables: &mut [&mut dyn Waitable], timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
         let waker: Waker = self.signal.clone().into();

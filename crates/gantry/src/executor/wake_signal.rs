@@ -1,5 +1,5 @@
 //! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell
-//! announces. It lists the callbacks that have such news, so that the executor need not ask all.
+//! announces. The signal lists the callbacks that have such news, so that the executor need not ask all callbacks.
 
 use crate::{callback::Callback, context, wait::lock};
 use gantry_shm::Bell;
@@ -16,7 +16,8 @@ use std::{
 pub(crate) struct WakeSignal {
     /// A callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
-    /// The callbacks of a node changed: the versions of all are compared only then, as there may be a thousand nodes.
+    /// Whether the callbacks of a node changed. The versions of all nodes are compared only then: there may be a
+    /// thousand nodes.
     are_nodes_changed: AtomicBool,
     is_canceled: AtomicBool,
     /// The number of threads that run callbacks; 0 between spins.
@@ -89,7 +90,7 @@ impl WakeSignal {
 
     /// The callbacks that were notified since the last call; empty if there was no notification.
     pub(super) fn take_notified(&self) -> Vec<Arc<CallbackWaker>> {
-        // The flag first: a callback that is listed after the list was taken sets it again.
+        // The flag is read first: a callback that is listed after the list was taken sets it again.
         if self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire) {
             std::mem::take(&mut *lock(&self.notified))
         } else {
@@ -99,7 +100,7 @@ impl WakeSignal {
 
     /// Whether the callbacks of a node may have changed since the last call.
     pub(super) fn take_nodes_changed(&self) -> bool {
-        // Acquire, partner: `wake`, after the change. One that comes later sets it again.
+        // Acquire, partner: `wake`, after the change. A later change sets the flag again.
         self.are_nodes_changed.load(Relaxed) && self.are_nodes_changed.swap(false, Acquire)
     }
 
@@ -115,7 +116,7 @@ impl WakeSignal {
     }
 }
 
-/// The waker that a node gets: it calls it after each change of its callbacks.
+/// The waker for a node, which calls it after each change of its callbacks.
 impl Wake for WakeSignal {
     fn wake(self: Arc<WakeSignal>) {
         self.are_nodes_changed.store(true, Release);
@@ -140,8 +141,8 @@ impl CallbackWaker {
 
     /// The callback, taken off the list of the signal; `None` if it is gone.
     pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
-        // Before the look at the source: later news list it again. AcqRel: news of a `wake` that found it listed are
-        // seen.
+        // The callback leaves the list before its source is read: later news list it again. AcqRel: this thread sees
+        // the news of a `wake` that found the callback listed.
         self.is_listed.swap(false, AcqRel);
         self.callback.upgrade()
     }

@@ -1,4 +1,5 @@
-//! The whole graph of a domain, without services as such: the endpoints under their topics' names in the engine.
+//! The whole graph of a domain, in which services are plain topics: the endpoints under their topics' names in the
+//! engine.
 
 use super::TopicEndpointInfo;
 use crate::{

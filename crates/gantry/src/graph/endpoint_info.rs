@@ -37,7 +37,8 @@ pub struct TopicEndpointInfo {
     pub process: String,
     /// The implementation of ROS 2's `rmw` that made its node, such as `rmw_gantry`; `None` for a node of Gantry's own.
     pub rmw_implementation: Option<String>,
-    /// The number of messages that it copied: a publisher with `publish_copy`, a subscription with `take_copy`.
+    /// The number of messages that the endpoint copied: a publisher with `publish_copy`, a subscription with
+    /// `take_copy`.
     pub copied_messages: u64,
 }
 
@@ -52,7 +53,7 @@ impl TopicEndpointInfo {
             Role::Subscription => EndpointType::Subscription,
             Role::Node => return None,
         };
-        // The name comes from another process, so it may be anything.
+        // The name comes from another process, so it may be any text.
         let (namespace, name) = node.rsplit_once('/').unwrap_or(("", node));
         Some(TopicEndpointInfo {
             node_name: name.to_owned(),

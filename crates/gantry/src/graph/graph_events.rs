@@ -1,6 +1,7 @@
 //! Changes of the graph as events.
 //!
-//! The graph is read when its generation changed, and compared with the last one. The control thread calls the waker.
+//! The graph is read when its generation has changed, and compared with the graph at the last reading. The control
+//! thread calls the waker.
 
 use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
@@ -43,7 +44,7 @@ pub enum GraphEntity {
 }
 
 impl GraphEntity {
-    /// `None` for the replies' half of a service: the requests' half is shown for both.
+    /// `None` for the topic of a service's replies: the topic of its requests stands for the service.
     fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<GraphEntity> {
         if entry.description.role == Role::Node {
             return Some(GraphEntity::Node(entry.description.node.clone()));
@@ -100,7 +101,7 @@ pub struct GraphEvents {
 
 impl GraphEvents {
     pub(crate) fn new(participant: Arc<Participant>) -> Result<GraphEvents> {
-        let changes = graph_changes(&participant)?; // before the look, so that a change after it is an event
+        let changes = graph_changes(&participant)?; // before the graph is read, so that a change after the reading is an event
         let known = entities(&participant)?;
         Ok(GraphEvents { participant, changes, is_changed: false, known, found: VecDeque::new() })
     }
@@ -114,7 +115,7 @@ impl GraphEvents {
         Ok(self.found.pop_front())
     }
 
-    /// Compares the graph with the last one if it changed.
+    /// Compares the graph with the last reading if it changed.
     fn look(&mut self) -> Result<()> {
         self.is_changed |= self.changes.take()?.is_some();
         if !self.is_changed {

@@ -188,8 +188,8 @@ impl Node {
         self.presence().wait_for_change(timeout)
     }
 
-    /// The news that the graph changes from now on: for a binding that has its user read the graph, as rcl's graph
-    /// guard condition does. Several changes since the last take are one.
+    /// The news that the graph changes from now on: for a binding whose user reads the graph, as with rcl's graph guard
+    /// condition. Several changes since the last take are one event.
     ///
     /// # Errors
     /// The process forked.

@@ -25,7 +25,7 @@ pub(super) fn topic(endpoint: &EndpointDescription) -> Option<(String, String)> 
     service_topic(topic).is_none().then(|| (topic.clone(), message_type.name.clone()))
 }
 
-/// The service with its type whose requests go over a topic; `None` for other topics.
+/// The service whose requests go over a topic, with its type; `None` for other topics.
 pub(super) fn service(endpoint: &EndpointDescription) -> Option<(String, String)> {
     let Some(ServiceTopic::Request(service)) = service_topic(&endpoint.topic) else { return None };
     let name = &endpoint.message_type.name;

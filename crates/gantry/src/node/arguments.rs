@@ -142,8 +142,8 @@ impl RosArguments {
     }
 }
 
-/// The arguments without those that are ROS 2's, for the program's own parser: without all from `--ros-args` to `--`,
-/// and without remapping rules that stand elsewhere (as `rclcpp::remove_ros_arguments`).
+/// The arguments that are not ROS 2's, for the program's own parser: without the arguments from `--ros-args` to `--`,
+/// and without remapping rules elsewhere (as `rclcpp::remove_ros_arguments`).
 ///
 /// ```
 /// let all = ["talker", "--rate", "5", "--ros-args", "-r", "chatter:=news"].map(str::to_owned);

@@ -10,7 +10,7 @@ use crate::{
 use gantry_shm::SchedulingPolicy;
 use std::{sync::Arc, time::Duration};
 
-/// A group of a node's callbacks; clones are the same group. It keeps its node, as a clone of the node does.
+/// A group of a node's callbacks; clones are the same group. A group keeps its node, as a clone of the node does.
 #[derive(Clone)]
 pub struct CallbackGroup {
     node: Node,

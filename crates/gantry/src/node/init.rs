@@ -56,7 +56,7 @@ pub(super) fn global_arguments() -> Arc<RosArguments> {
     lock(&GLOBAL).clone().unwrap_or_default()
 }
 
-/// Sets what the arguments say about the log, and names those that have no effect.
+/// Applies the arguments about the log, and names those that have no effect.
 pub(super) fn heed(arguments: &RosArguments) {
     for argument in &arguments.log_levels {
         let logger = argument.logger.as_ref().map(|logger| logger.trim_start_matches('/').replace('/', "."));

@@ -1,4 +1,4 @@
-//! Nodes: named members of a domain. Each upper storey adds the methods that make its things. Control path.
+//! Nodes: named members of a domain. Each upper storey adds methods that make its objects. Control path.
 
 mod arguments;
 mod callback_group;
@@ -42,8 +42,8 @@ const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
-/// A node that this handle does not keep: for callbacks, which live in their node, and would keep it for ever with a
-/// clone of it.
+/// A weak handle of a node, for callbacks: a callback lives in its node, and would keep the node for ever with a clone
+/// of it.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -68,7 +68,7 @@ struct Inner {
     clock: Clock,
 }
 
-/// The options of a node that is to be made.
+/// The options of a node that is yet to be made.
 #[derive(Clone, Debug)]
 pub struct NodeBuilder {
     name: String,
@@ -260,7 +260,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Makes the node, without the things that its parameters may ask for at once.
+    /// Makes the node, without the services that its parameters may start at once.
     pub(crate) fn join(self) -> Result<Node> {
         let own = RosArguments::parse(&self.arguments)?;
         init::heed(&own);

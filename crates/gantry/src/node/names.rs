@@ -93,14 +93,14 @@ pub(crate) fn request_topic(service: &str) -> String {
     format!("rq{service}Request")
 }
 
-/// The topic of replies of the service with this full name, as in ROS 2. No client reads it: it shows the servers and
-/// the type of their replies.
+/// The topic of replies of the service with this full name, as in ROS 2. No client reads this topic: it shows the
+/// servers and the type of their replies.
 pub(crate) fn reply_topic(service: &str) -> String {
     format!("rr{service}Reply")
 }
 
-/// The topic of the replies to one client, which is named by its publisher of requests. Topics whose names differ only
-/// behind a `#` share a line on the engine's board.
+/// The topic of the replies to one client. Its name has the gid of the client's publisher of requests. Topics whose
+/// names differ only behind a `#` share a line on the engine's board.
 pub(crate) fn client_reply_topic(service: &str, client: Gid) -> String {
     let digits: String = client.0.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("rr{service}Reply#{digits}")
@@ -111,7 +111,7 @@ pub(crate) fn client_reply_topic(service: &str, client: Gid) -> String {
 pub(crate) enum ServiceTopic<'a> {
     /// The requests to the service with this full name.
     Request(&'a str),
-    /// The replies, of a server to all clients or to one.
+    /// The replies of a server, to all clients or to one client.
     Reply,
 }
 
@@ -138,7 +138,7 @@ fn check_given(name: &str) -> std::result::Result<(), Broken> {
     if name.is_empty() {
         return Err("it is empty");
     }
-    // rcl does not look at the last character: it expands ~a to /nodea.
+    // rcl does not check the last character: it expands ~a to /nodea.
     if name.starts_with('~') && name.len() > 2 && !name.starts_with("~/") {
         return Err("a slash must follow ~");
     }

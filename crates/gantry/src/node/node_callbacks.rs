@@ -1,4 +1,4 @@
-//! The methods of a node that tell the time and make timers, callback groups and callbacks.
+//! The methods of a node that read its clock and make timers, callback groups and callbacks.
 
 use super::{Node, callback_group::CallbackGroup};
 use crate::{

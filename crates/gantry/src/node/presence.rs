@@ -34,19 +34,20 @@ impl Presence {
 
     /// Waits until the graph changed since the last call that returned `true`.
     pub(crate) fn wait_for_change(&self, timeout: Duration) -> Result<bool> {
-        // Relaxed: a number of its own; an old one costs one wait that returns at once.
+        // Relaxed: no other data depends on this number; an old value costs one wait that returns at once.
         let seen = self.seen_generation.load(Relaxed);
         let changed = self.participant.wait_for_graph_change(seen, timeout)?;
         if changed {
-            // Only then: it may have changed just after the wait, which the next wait must report.
+            // The number is stored only now: the graph may have changed just after the wait, and the next wait must
+            // report it.
             self.seen_generation.store(self.participant.graph_generation()?, Relaxed);
         }
         Ok(changed)
     }
 }
 
-/// Warns if another node has that full name. It is looked for after this one was added, so one of two that start at the
-/// same time finds the other.
+/// Warns if another node has this full name. The search comes after this node was added, so one of two nodes that start
+/// at the same time finds the other.
 fn warn_of_namesake(participant: &Participant, node: &str) {
     let Ok(namesakes) = participant.nodes_of_name(node) else { return };
     if namesakes.len() > 1 {

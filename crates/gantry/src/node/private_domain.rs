@@ -6,9 +6,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// The numbers of private domains begin here: `ROS_DOMAIN_ID` names none of them.
 const FIRST_ID: u32 = 1 << 31;
 
-/// A domain that no other process joins unless it is given the number, for
-/// [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id): nodes there meet each other, and no others, as ROS 2's
-/// programs with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no domain has it yet.
+/// A domain that no other process joins without its number, for
+/// [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id): its nodes meet each other and no other nodes, as ROS 2's
+/// programs do with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no domain has it yet.
 ///
 /// ```
 /// # fn main() -> gantry::Result<()> {

@@ -9,15 +9,15 @@ use crate::{
 use gantry_msgs::rcl_interfaces::msg::ParameterDescriptor;
 
 impl NodeBuilder {
-    /// Gives a parameter a value that replaces the default of its declaration, and a value of the command line.
+    /// Gives a parameter a value that replaces the default of its declaration and a value from the command line.
     #[must_use]
     pub fn parameter_override(mut self, name: &str, value: impl ParameterVariant) -> Self {
         self.parameters.overrides.push(Parameter::new(name, value));
         self
     }
 
-    /// Allows parameters to be set that are not declared, which declares them; those that do not exist have no value.
-    /// The default is `false`.
+    /// Allows undeclared parameters to be set, which declares them; parameters that do not exist have no value. The
+    /// default is `false`.
     #[must_use]
     pub fn allow_undeclared_parameters(mut self, on: bool) -> Self {
         self.parameters.allows_undeclared = on;

@@ -1,6 +1,6 @@
 //! A node's parameters: its methods, the services and events of ROS 2, and `use_sim_time`.
 //!
-//! Each node has `use_sim_time`. A node that declares no other parameter has no services for them. Control path.
+//! Each node has `use_sim_time`. A node that declares no other parameter starts no parameter services. Control path.
 
 mod builder;
 mod services;
@@ -83,10 +83,10 @@ impl Node {
         if value == ParameterValue::NotSet { Ok(None) } else { typed_value::<T>(name, value).map(Some) }
     }
 
-    /// Takes a parameter away. Only one whose descriptor allows dynamic typing and that is not read-only may go.
+    /// Removes a parameter. Its descriptor must allow dynamic typing, and it must not be read-only.
     ///
     /// # Errors
-    /// A parameter that is not declared, or may not go; a call from a callback of parameter changes.
+    /// A parameter that is not declared, or may not be removed; a call from a callback of parameter changes.
     pub fn undeclare_parameter(&self, name: &str) -> Result<()> {
         self.parameters().undeclare(name)
     }
@@ -97,7 +97,7 @@ impl Node {
         self.parameters().has(name)
     }
 
-    /// A parameter's value, as the type of the variable; [`ParameterValue`] takes any type.
+    /// A parameter's value, in the type of the variable; [`ParameterValue`] takes any type.
     ///
     /// # Errors
     /// A parameter that is not declared, that has no value, or that has another type.
@@ -198,9 +198,9 @@ impl Node {
         self.parameters().add_post_set_callback(Box::new(callback))
     }
 
-    /// Warns of values of the command line that no declaration has taken, if a similar name is declared. Called when an
-    /// executor gets the node: most nodes have declared their parameters then, and a later declaration still takes its
-    /// value.
+    /// Warns of values from the command line that no declaration has taken, if a similar name is declared. It is called
+    /// when an executor gets the node: by then most nodes have declared their parameters, and a later declaration still
+    /// takes its value.
     pub(crate) fn warn_of_misspelt_parameters(&self) {
         let node = self.fully_qualified_name();
         for (given, declared) in self.parameters().misspelt_overrides() {

@@ -1,6 +1,6 @@
 //! Simulated time: the parameter `use_sim_time`, and the thread that sets a node's clock from the topic `/clock`.
 //!
-//! A thread of its own, as rclcpp has it by default: time goes on while a callback runs, or where nothing spins.
+//! The thread is separate, as in rclcpp by default: the clock continues while a callback runs, or without a spin.
 
 use crate::{
     context::{self, ShutdownWaker},
@@ -87,7 +87,7 @@ impl ClockFollower {
 impl Drop for ClockFollower {
     fn drop(&mut self) {
         self.stop.trigger();
-        // The thread itself may drop the last thing that keeps the node.
+        // The thread itself may drop the last handle of the node.
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
             let _ = thread.join();
         }
@@ -116,7 +116,7 @@ fn follow(
     }
 }
 
-/// Waits until the program, which is shut down, begins anew, or the follower is to stop.
+/// Waits after a shutdown until the program begins anew, or this follower is to stop.
 fn wait_for_init(stop: &mut GuardCondition) -> Result<()> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let _at_shutdown = ShutdownWaker::new(waker.clone());

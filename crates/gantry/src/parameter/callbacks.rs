@@ -12,7 +12,7 @@ use std::sync::{
 pub struct ParameterCallbackHandle(Arc<dyn Remove>);
 
 impl ParameterCallbackHandle {
-    /// Removes the callback, and drops it before it returns; while the callback runs, at the end of that run.
+    /// Removes the callback, and drops it before this method returns; if the callback runs, at the end of that run.
     pub fn remove(self) {
         self.0.remove();
     }
@@ -64,7 +64,7 @@ impl<F: ?Sized> Slot<F> {
 
     /// Drops a removed callback, unless it runs: the thread that runs it comes here, too.
     fn drop_removed(&self) {
-        fence(SeqCst); // of a removal that finds it locked and the end of that run, the latter sees the flag
+        fence(SeqCst); // if a removal finds the callback locked, the end of that run sees the flag
         if self.is_removed.load(SeqCst)
             && let Some(mut callback) = try_lock(&self.callback)
         {

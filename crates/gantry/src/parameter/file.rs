@@ -6,7 +6,7 @@ use super::{
 };
 use saphyr_parser::Event;
 
-/// The key below a node's name; as in rcl, a longer one that begins so is the same.
+/// The key below a node's name. As in rcl, a longer key with this beginning is equivalent.
 const PARAMETERS_KEY: &str = "ros__parameters";
 
 /// The most parts of a name, so that nested mappings do not exhaust the stack.
@@ -106,8 +106,8 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a pattern means the node of that full name. After a part that does not fit, the last `**` takes one part
-/// more.
+/// Whether a pattern matches the node with this full name. After a part that does not match, the last `**` takes one
+/// part more.
 pub(super) fn is_match(pattern: &str, node: &str) -> bool {
     let [pattern, node] = [pattern, node].map(|name| name.trim_start_matches('/').split('/').collect::<Vec<_>>());
     let (mut part, mut name, mut last_star) = (0, 0, None);

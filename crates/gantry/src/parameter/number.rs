@@ -16,7 +16,7 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     i64::from_str_radix(&format!("{sign}{digits}"), base).ok()
 }
 
-/// The text as a floating-point number. One that is too large or too small for a double is none.
+/// The text as a floating-point number; `None` if it is too large or too small for a double.
 pub(super) fn double(text: &str) -> Option<f64> {
     let (sign, rest) = signed(text);
     let sign = if sign == "-" { -1.0 } else { 1.0 };

@@ -10,8 +10,8 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 /// The values by the patterns of nodes, in the order in which the patterns first occurred.
 ///
-/// As in rcl, a pattern keeps its place when it occurs again. So of `/**` in a file, `/talker` below it and a later
-/// `-p` for all nodes, `/talker` has the last word.
+/// As in rcl, a pattern keeps its place when it occurs again. So if a file has `/**` and below it `/talker`, and a
+/// later `-p` is for all nodes, the value of `/talker` is applied last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ParameterArguments(Vec<(String, BTreeMap<String, ParameterValue>)>);
 
@@ -70,7 +70,7 @@ impl FromStr for ParameterValue {
     }
 }
 
-/// The parameters that a parameter file has for the node of that full name, wildcards included; sorted by name. As
+/// The parameters that a parameter file has for the node with this full name, wildcards included; sorted by name. As
 /// rclcpp's `parameter_map_from_yaml_file`.
 ///
 /// # Errors

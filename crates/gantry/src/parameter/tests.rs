@@ -104,7 +104,7 @@ const NO_VALUES: &[&str] =
 
 const NODES: [&str; 3] = ["/talker", "/ns/talker", "/a/b/talker"];
 
-/// Patterns of nodes, and whether they mean each of the nodes.
+/// Patterns of nodes, and whether they match each of the nodes.
 const PATTERNS: &[(&str, [bool; 3])] = &[
     ("talker", [true, false, false]),
     ("/talker", [true, false, false]),
@@ -234,7 +234,7 @@ fn values_are_what_rcl_makes_of_them() {
     }
 }
 
-/// The parameters of a node from a file of that text, and from further arguments.
+/// The parameters of a node from a file with this text, and from further arguments.
 fn parameters_of(node: &str, text: &str, more: &[(Option<&str>, &str)]) -> Result<String, String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("parameters.yaml");

@@ -6,7 +6,7 @@ use std::fmt;
 /// A parameter's value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ParameterValue {
-    /// No value: of a parameter that was declared without one, or whose value was taken away.
+    /// No value: the parameter was declared without a value, or its value was removed.
     #[default]
     NotSet,
     /// `true` or `false`.
@@ -72,7 +72,7 @@ pub trait ParameterVariant: Into<ParameterValue> + private::Sealed {
     type Value: ParameterVariant;
     /// The type of the parameter; `NotSet` for any.
     const TYPE: ParameterType;
-    /// The value as this type; `None` if it is of another one.
+    /// The value as this type; `None` if it has another type.
     fn from_value(value: ParameterValue) -> Option<Self::Value>;
 }
 
@@ -167,7 +167,7 @@ impl ParameterValue {
     }
 }
 
-/// As YAML, which is how the command line gives it.
+/// Prints the value as YAML, the form of the command line.
 impl fmt::Display for ParameterValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -222,7 +222,7 @@ impl From<ParameterValue> for rcl_interfaces::msg::ParameterValue {
     }
 }
 
-/// A type that ROS 2 does not know is no value.
+/// A value with a type that ROS 2 does not know is `NotSet`.
 impl From<rcl_interfaces::msg::ParameterValue> for ParameterValue {
     fn from(message: rcl_interfaces::msg::ParameterValue) -> Self {
         match message.r#type {

@@ -21,7 +21,7 @@ pub struct ServiceConnection {
     /// The implementations of ROS 2's `rmw` that made the client's node and the server's; `None` for a node of Gantry's
     /// own.
     pub rmw_implementations: [Option<String>; 2],
-    /// Connected in both directions (zero-copy), or the reason why not.
+    /// Connected in both directions (zero-copy), or the reason for the missing connection.
     pub state: ConnectionState,
 }
 
@@ -52,8 +52,8 @@ impl Node {
         pairs.map(|pair| self.service_connection(&service, pair, &nodes)).collect()
     }
 
-    /// The types of the servers of a service, each once, for a program that knows only its name: none without servers,
-    /// more than one if servers disagree. The name is resolved as for this node's services.
+    /// The types of the servers of a service, each once, for a program that knows only the service's name: none without
+    /// servers, more than one if servers disagree. The name is resolved as for this node's services.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; as [`Node::node_names`].

@@ -2,8 +2,8 @@
 //!
 //! A service is a topic of requests, as ROS 2 maps it to DDS, and a topic of replies for each client. Requests are
 //! RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Replies never
-//! make a server wait: it keeps for each client more than this client may have requests in flight, which its QoS depth
-//! bounds.
+//! make a server wait: for each client it keeps more replies than the client may have requests in flight, which the
+//! client's QoS depth bounds.
 
 mod client;
 mod connections;
@@ -22,8 +22,8 @@ use gantry_shm::{History, Qos, Reliability};
 const DEFAULT_DEPTH: u32 = 100;
 /// The largest depth of a client or a server.
 const MAX_DEPTH: u32 = 10_000;
-/// The fewest requests that a client keeps for a server that leaves them, so that such a server does not soon stop a
-/// client of a small depth. With the few that a ring has room for besides, one of 1024 entries is enough at both ends.
+/// The fewest requests that a client keeps for a server that does not take them, so that such a server does not soon
+/// stop a client with a small depth. A ring keeps a few more; one of 1024 entries is enough at both ends.
 const MIN_KEPT_REQUESTS: u32 = 960;
 /// The longest request that travels inline: an entry of the client's ring is one cache line then. The ring is resident,
 /// and a longer request costs little more in a slot.
@@ -35,7 +35,8 @@ fn request_qos(depth: u32) -> Qos {
     Qos { depth, ..Qos::default().reliable().keep_all() }
 }
 
-/// The bound of requests in flight that the QoS of a client means; a server's is checked, and others see it.
+/// The limit of requests in flight that a client's QoS sets. The QoS of a server is checked, too, because other
+/// processes see it.
 fn depth_of(qos: &Qos) -> Result<u32> {
     let refused = |what, value, range| Err(Error::Engine(gantry_shm::Error::OutOfRange { what, value, range }));
     if qos.reliability == Reliability::BestEffort {
@@ -52,21 +53,21 @@ fn depth_of(qos: &Qos) -> Result<u32> {
     }
 }
 
-/// The number of requests that the publisher of a client of that depth keeps for a server that does not take them,
-/// while other servers answer them or the client gives them up. At this number the client waits for that server. The
+/// The number of requests that the publisher of a client with this depth keeps for a server that does not take them,
+/// while other servers answer them or the client gives them up. At this number the client waits for the server. The
 /// depth may come from another process, so it is clamped.
 fn kept_requests(depth: u32) -> u32 {
     (4 * depth.clamp(1, MAX_DEPTH)).max(MIN_KEPT_REQUESTS)
 }
 
-/// The number of replies to a client of that depth that a server keeps whatever their size, unless all memory is in
+/// The number of replies to a client with this depth that a server keeps whatever their size, unless all memory is in
 /// use; it keeps further replies up to `PublisherOptions::max_kept_bytes`.
 fn guaranteed_replies(depth: u32) -> u32 {
     2 * depth.clamp(1, MAX_DEPTH)
 }
 
-/// The number of replies that are kept for a client of that depth, at both ends, as far as there is room. It is large
-/// enough that a server may answer all waiting requests at once without overwriting a reply that the client waits for.
+/// The number of replies that both ends keep for a client with this depth, as far as there is room. It is large enough
+/// that a server may answer all waiting requests at once without overwriting a reply that the client waits for.
 fn kept_replies(depth: u32) -> u32 {
     kept_requests(depth) + guaranteed_replies(depth)
 }

@@ -5,7 +5,7 @@ use gantry_cdr::Service as ServiceType;
 use gantry_shm::TypeDescription;
 
 /// The type of a service: a name, and the types of its requests and responses, for a program that knows them only at
-/// run time. [`Node::service_types`](crate::Node::service_types) returns the types of the servers that are there.
+/// run time. [`Node::service_types`](crate::Node::service_types) returns the types of the existing servers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ServiceTypeDescription {
     /// ROS 2 name, as `std_srvs/srv/SetBool`.
@@ -34,8 +34,8 @@ pub(crate) fn service_type_name(message: &str) -> &str {
     service.unwrap_or(message)
 }
 
-/// The sentence about a server and a client whose requests, or responses, have different types; `None` if they have
-/// one. `asks` is "you ask", or "/node asks".
+/// The sentence about a server and a client whose requests, or responses, have different types; `None` if the types are
+/// equal. `asks` is "you ask", or "/node asks".
 pub(crate) fn type_mismatch(
     service: &str,
     (server, served): (&str, &TypeDescription),

@@ -22,7 +22,7 @@ enum TimeSource {
     Ros(Arc<RosTime>),
 }
 
-/// The time of a node: simulated, or else the time of day, with timers on the steady clock.
+/// The time of a node: simulated time, or else the time of day, with timers on the steady clock.
 #[derive(Debug, Default)]
 struct RosTime {
     is_simulated: AtomicBool,
@@ -37,13 +37,13 @@ struct RosTime {
 pub(crate) struct Jump {
     pub(crate) old_ns: u64,
     pub(crate) new_ns: u64,
-    /// Another source of the time: times before and after have nothing in common.
+    /// Another source of the time: times before and after the jump cannot be compared.
     pub(crate) is_other_source: bool,
 }
 
-/// A timer, which must follow the jumps of its clock.
+/// A timer, which must adapt to the jumps of its clock.
 pub(crate) trait JumpListener: std::fmt::Debug + Send + Sync {
-    /// Follows the jump; returns the wakers that are to be called.
+    /// Adapts to the jump; returns the wakers that are to be called.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker>;
 }
 
@@ -73,7 +73,7 @@ impl Clock {
         Clock(TimeSource::Ros(Arc::default()))
     }
 
-    /// The time since the clock's beginning: of a node's clock, since 1970.
+    /// The time since the clock's beginning; for a node's clock, since 1970.
     ///
     /// # Real-time
     /// No allocation, lock or system call (vDSO).
@@ -83,8 +83,7 @@ impl Clock {
             TimeSource::Ros(ros) if ros.is_simulated.load(Acquire) => {
                 Duration::from_nanos(ros.simulated.now_ns.load(Acquire))
             }
-            // Not `now_ns`: if the time is simulated from now on or no longer, that would be another time than this
-            // one.
+            // This does not call `now_ns`: if simulated time begins or ends meanwhile, it would read another clock.
             TimeSource::Ros(_) => now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
             TimeSource::Steady | TimeSource::Manual(_) => Duration::from_nanos(self.now_ns()),
         }
@@ -113,7 +112,7 @@ impl Clock {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Sets the simulated time of a node's clock, and wakes what waits for it.
+    /// Sets the simulated time of a node's clock, and wakes the threads and tasks that wait for it.
     pub(crate) fn set_simulated(&self, now: Duration) {
         let TimeSource::Ros(ros) = &self.0 else { return };
         let listeners = lock(&ros.listeners);
@@ -129,7 +128,7 @@ impl Clock {
         ros.simulated.wake();
     }
 
-    /// Tells a timer of the jumps of a node's clock.
+    /// Registers a timer for the jumps of a node's clock.
     pub(crate) fn add_listener(&self, listener: Weak<dyn JumpListener>) {
         let TimeSource::Ros(ros) = &self.0 else { return };
         let mut listeners = lock(&ros.listeners);
@@ -190,8 +189,8 @@ impl Manual {
 }
 
 impl RosTime {
-    /// Makes a jump and notifies the timers, whose wakers are to be called when nothing is locked. Meanwhile none of
-    /// them is due by mistake: a time that grows is set last.
+    /// Makes a jump and notifies the timers. The caller calls the returned wakers when nothing is locked. Meanwhile no
+    /// timer is due by mistake: a time that grows is set last.
     fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
         let tell =
             || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();

@@ -73,9 +73,9 @@ impl Rate {
         self.period
     }
 
-    /// Sleeps until the round's end. `false` if that has passed already, so that the loop is late, or the program shuts
-    /// down. Rounds that were missed as a whole are left out: the next one ends with a later period of the same
-    /// schedule.
+    /// Sleeps until the end of the round. `false` if this time has passed already, so that the loop is late, or if the
+    /// program shuts down. Rounds that were missed as a whole are left out: the next round ends with a later period of
+    /// the same schedule.
     pub fn sleep(&mut self) -> bool {
         if self.timer.take().is_some() {
             return false;
@@ -131,7 +131,7 @@ mod tests {
         let mut rate = Rate::with_clock(&clock, ms(10)).unwrap();
         std::thread::scope(|scope| {
             let slept = scope.spawn(|| rate.sleep());
-            clock.set(ms(10)); // before the sleep, in it, or between the look and the sleep
+            clock.set(ms(10)); // the notification comes before the sleep, in it, or between the check and the sleep
             slept.join().unwrap();
         });
         clock.set(ms(47));

@@ -1,7 +1,7 @@
 //! The size of a message, as far as the text of its definition shows it. This crate has no parser of definitions:
-//! `gantry-idl` compiles them when a program is built, and a publisher needs no more of them than this.
+//! `gantry-idl` compiles them when a program is built, and a publisher needs nothing else from a definition.
 
-/// Whether all messages of this definition have the same length: all of its types are there, and none has texts or
+/// Whether all messages of this definition have the same length: all nested types are defined, and none has texts or
 /// sequences.
 pub(super) fn is_fixed_size(definition: &str) -> bool {
     const NUMBERS: [&str; 13] = [

@@ -1,7 +1,8 @@
 //! The generic publisher and its loans: bytes of a type that is known at run time.
 //!
 //! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry checks
-//! the length of messages whose type has only one, and not that the bytes are a message of the described type.
+//! the length of a message if its type has only one length; it does not check that the bytes are a message of the
+//! described type.
 
 use super::{fixed_size::is_fixed_size, other_domains::UnmatchedPublisher};
 use crate::{
@@ -93,7 +94,7 @@ impl GenericPublisher {
     /// returned.
     ///
     /// # Errors
-    /// The type has no message of that length; all slots are in use and there is no room for more; the process forked.
+    /// The type has no message of this length; all slots are in use and there is no room for more; the process forked.
     ///
     /// # Real-time
     /// Data path while a slot is free or can be reclaimed; otherwise it adds memory, which the publisher then keeps.
@@ -109,7 +110,7 @@ impl GenericPublisher {
         self.engine.memory_bytes()
     }
 
-    /// As [`GenericPublisher::loan`], for a length that a message of the type has.
+    /// As [`GenericPublisher::loan`], for a length that was checked already.
     #[inline]
     pub(super) fn loan_of_type(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         Ok(GenericLoan(self.engine.loan(length_bytes)?))
@@ -132,12 +133,12 @@ impl GenericPublisher {
     }
 
     /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
-    /// KEEP_ALL, and the subscription has not yet taken the sample that this one would replace, waits for it up to
-    /// [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
+    /// KEEP_ALL, and the subscription has not yet taken the sample that this one would replace, the publisher waits for
+    /// it up to [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
-    /// That time is over; the loan is another publisher's; no room for a history that grew to the publisher's depth;
-    /// the process forked. The error returns the message.
+    /// The blocking time is over; the loan is another publisher's; no room for a history that grew to the publisher's
+    /// depth; the process forked. The error returns the message.
     ///
     /// # Real-time
     /// No allocation and no lock; one system call for each reader that sleeps. If more or deeper readers matched since
@@ -186,8 +187,8 @@ impl GenericPublisher {
         self.publish_copy_with(message.len(), |body| gantry_cdr::copy(body, message))
     }
 
-    /// As [`GenericPublisher::publish_copy`], of a message that does not lie in one piece: `write` writes its
-    /// `length_bytes` bytes, all of them, as it serialises it.
+    /// As [`GenericPublisher::publish_copy`], for a message that does not lie in one piece: `write` serialises it and
+    /// must write all `length_bytes` bytes.
     ///
     /// # Errors
     /// As [`GenericPublisher::publish_copy`].
@@ -224,7 +225,7 @@ impl GenericPublisher {
         Ok(GenericLoan(self.engine.loan_for_copy(length_bytes)?))
     }
 
-    /// Publishes a loan that was copied into, and counts the copy.
+    /// Publishes a loan that contains a copy, and counts the copy.
     pub(crate) fn publish_copied(&mut self, loan: GenericLoan) -> Result<u64> {
         let sequence = self.publish(loan)?;
         self.engine.count_copy();
@@ -241,8 +242,8 @@ impl GenericPublisher {
     }
 
     /// The publisher's QoS events from now on, as a handle for any thread: subscriptions that match, leave or are
-    /// incompatible; deadlines that it missed; its liveliness. The subscriptions that are matched now are the first
-    /// event. The handle does not slow down publishing.
+    /// incompatible; deadlines that the publisher missed; its liveliness. The subscriptions that are matched now are
+    /// the first event. The handle does not slow down publishing.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.

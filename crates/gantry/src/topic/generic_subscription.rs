@@ -23,13 +23,13 @@ use std::{fmt::Display, os::fd::BorrowedFd, sync::Arc, time::Duration};
 /// Data path: [`take`](GenericSubscription::take), [`overwritten`](GenericSubscription::overwritten),
 /// [`expired`](GenericSubscription::expired) and [`topic`](GenericSubscription::topic) neither allocate, lock nor make
 /// system calls, with the exceptions that they name. The other methods are control path: they may do all of that. A
-/// thread that must not sleep takes without waiting.
+/// thread that must not sleep calls `take` without a wait.
 #[derive(Debug)]
 pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    /// The check whether publishers of the topic are in other domains while none is matched.
+    /// The check for publishers in other domains, while no publisher is matched.
     _unmatched: Option<Arc<UnmatchedSubscription>>,
     malformed: MalformedSamples,
 }
@@ -46,7 +46,7 @@ impl GenericSubscription {
         GenericSubscription { engine, presence, _unmatched: None, malformed: MalformedSamples::default() }
     }
 
-    /// Has a warning logged if its publisher is in another domain.
+    /// Causes a warning if the publisher of this topic is in another domain.
     pub(super) fn look_at_other_domains(mut self) -> Result<GenericSubscription> {
         self._unmatched = Some(UnmatchedSubscription::watch(self.presence.participant(), &self.engine)?);
         Ok(self)
@@ -57,7 +57,7 @@ impl GenericSubscription {
     /// [`GenericSubscription::overwritten`] counts. Samples older than their publisher's lifespan are skipped.
     ///
     /// # Errors
-    /// A publisher whose memory is invalid, which is then excluded for good; as many samples are held as may be
+    /// A publisher whose memory is invalid, and which is excluded for good; the limit of held samples is reached
     /// ([`GenericSubscription::set_max_held_samples`]); the process forked.
     ///
     /// # Real-time
@@ -69,8 +69,8 @@ impl GenericSubscription {
         Ok(self.engine.take()?.map(GenericSample))
     }
 
-    /// The copy path: has `copy` copy the next message to memory of its own
-    /// ([`GenericSample::copy_to`], [`GenericSample::copy_into`]), and counts the copy for the graph.
+    /// The copy path: `copy` copies the next message to memory of its own ([`GenericSample::copy_to`],
+    /// [`GenericSample::copy_into`]). The copy is counted for the graph.
     ///
     /// # Errors
     /// As [`GenericSubscription::take`].
@@ -110,11 +110,10 @@ impl GenericSubscription {
     /// where only one CPU is usable), then a futex.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched and there is one of another type
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
-    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or one that could not be opened or
-    /// mapped ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as
-    /// [`GenericSubscription::take`].
+    /// The time is over, no publisher is matched, and one of them has another type
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or QoS that do not match
+    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or could not be opened or mapped
+    /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait(timeout)?)
     }
@@ -127,11 +126,12 @@ impl GenericSubscription {
         Ok(self.engine.wait_for_publishers(count, timeout)?)
     }
 
-    /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. It finds
-    /// samples that come within 20 µs without a sleep and a wake-up, and costs CPU time if none comes, so it gets
-    /// shorter then. Without it, a wait without news sleeps at once. Wait sets and executors are not affected.
+    /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. The
+    /// busy-wait finds samples that come within 20 µs without a sleep and a wake-up. It costs CPU time if no sample
+    /// comes, and then gets shorter. Without it, a wait without news sleeps at once. Wait sets and executors are not
+    /// affected.
     ///
-    /// It reads files to find the number of usable CPUs: call it before the work begins.
+    /// Reads files to find the number of usable CPUs: call this method before the work begins.
     pub fn set_busy_wait(&mut self, on: bool) {
         self.engine.set_busy_wait(on);
     }
@@ -158,8 +158,8 @@ impl GenericSubscription {
     }
 
     /// The subscription's QoS events from now on, as a handle for any thread: publishers that match, leave or are
-    /// incompatible; deadlines that they missed; their liveliness. The publishers that are matched now are the first
-    /// event. The handle does not slow down taking.
+    /// incompatible; deadlines that publishers missed; their liveliness. The publishers that are matched now are the
+    /// first event. The handle does not slow down taking.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
@@ -179,7 +179,7 @@ impl GenericSubscription {
     /// never decreases; the difference of two calls is the number of new messages, as ROS 2's `on_new_message` counts
     /// them.
     ///
-    /// A look at each publisher; control path if publishers came or went, else no allocation.
+    /// Reads the state of each publisher; control path if publishers came or went, otherwise no allocation.
     ///
     /// # Errors
     /// The process forked.
@@ -201,8 +201,8 @@ impl GenericSubscription {
         self.engine.losses().overwritten
     }
 
-    /// The number of samples that came for this subscription and that no caller got: [overwritten] or [malformed]. It
-    /// is the number of ROS 2's event of lost messages.
+    /// The number of samples for this subscription that no caller got: [overwritten] or [malformed]. It is the number
+    /// in ROS 2's event of lost messages.
     ///
     /// [overwritten]: GenericSubscription::overwritten
     /// [malformed]: GenericSubscription::malformed
@@ -217,19 +217,20 @@ impl GenericSubscription {
         self.engine.losses().expired
     }
 
-    /// The number of samples that were taken and were no messages of the topic's type, as the typed
-    /// [`Subscription`](crate::Subscription) finds: those that came with an error, and those that were skipped.
+    /// The number of taken samples that were no messages of the topic's type, as the typed
+    /// [`Subscription`](crate::Subscription) finds: samples that were returned as errors, and samples that were
+    /// skipped.
     #[must_use]
     pub fn malformed(&self) -> u64 {
         self.malformed.count
     }
 
-    /// Counts a sample that was taken as [malformed](GenericSubscription::malformed), and logs the first, the tenth,
-    /// the hundredth … with its publisher and the reason. For bindings, which read messages themselves and go on
-    /// without an error, so that one publisher ends no program of others.
+    /// Counts a taken sample as [malformed](GenericSubscription::malformed), and logs the first, the tenth, the
+    /// hundredth … with its publisher and the reason. It is for bindings, which read messages themselves and continue
+    /// without an error, so that a publisher cannot end the programs of others.
     ///
     /// # Real-time
-    /// A line of the log costs a look at the graph.
+    /// A line of the log costs a reading of the graph.
     pub fn skip_malformed(&mut self, sample: &GenericSample, why: impl Display) {
         let (participant, subscription) = (self.presence.participant(), self.engine.description());
         self.malformed.skip(participant, subscription, sample.message_info().publisher_gid, &why);
@@ -257,7 +258,7 @@ impl GenericSubscription {
     }
 
     /// A sentence for each publisher of this topic that is not matched: another type, incompatible QoS, or a failure to
-    /// open or map it. Each is logged, too, when it is found.
+    /// open or map it. Each sentence is also logged when the mismatch is found.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
         self.engine.mismatches()
@@ -314,13 +315,13 @@ impl GenericSample {
     }
 
     /// Copies the message to the beginning of `target`, as much as fits, and returns the length of the copy. Unlike
-    /// [`GenericSample::bytes`], it does not rely on a writer that lets the message be.
+    /// [`GenericSample::bytes`], it does not rely on a writer that leaves the message unchanged.
     pub fn copy_to(&self, target: &mut [u8]) -> usize {
         self.0.copy_to(target)
     }
 
-    /// As [`GenericSample::copy_to`], all of the message; `target` has its length afterwards. Allocates if its capacity
-    /// is too small.
+    /// As [`GenericSample::copy_to`], for the whole message; `target` has the message's length afterwards. Allocates if
+    /// its capacity is too small.
     pub fn copy_into(&self, target: &mut Vec<u8>) {
         self.0.copy_into(target);
     }

@@ -7,7 +7,7 @@ use crate::{
 use gantry_shm::{EndpointDescription, Gid, Participant, Role};
 use std::fmt::Display;
 
-/// The count, and the name of the publisher of the last one: to find a name costs a look at the graph.
+/// The count, and the name of the last sample's publisher, because finding a name costs a reading of the graph.
 #[derive(Debug, Default)]
 pub(crate) struct MalformedSamples {
     pub(crate) count: u64,
@@ -15,7 +15,7 @@ pub(crate) struct MalformedSamples {
 }
 
 impl MalformedSamples {
-    /// Counts one for which no caller gets an error; the log names it.
+    /// Counts a sample for which no caller gets an error; the log names it.
     pub(crate) fn skip(
         &mut self,
         participant: &Participant,

@@ -6,7 +6,7 @@ use gantry_shm::{SampleInfo, SourceTime};
 /// properties of its sample, and the time at which it was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageInfo {
-    /// Its sequence, the times of publishing, its publisher and its length.
+    /// The sample's sequence, its times of publishing, its publisher and its length.
     pub sample: SampleInfo,
     /// Time of the take, CLOCK_MONOTONIC, ns.
     pub received_time_ns: u64,
@@ -15,7 +15,7 @@ pub struct MessageInfo {
 }
 
 impl MessageInfo {
-    /// The properties of a sample that was taken just now: two readings of clocks, without a system call.
+    /// The properties of a sample that was just taken: two readings of clocks, without a system call.
     pub(crate) fn received_now(sample: SampleInfo) -> MessageInfo {
         let SourceTime { monotonic_ns, wall_ns } = SourceTime::now();
         MessageInfo { sample, received_time_ns: monotonic_ns, received_wall_time_ns: wall_ns }

@@ -147,7 +147,7 @@ impl Node {
             if let Some(sample) = subscription.take()? {
                 return Ok(Some(sample));
             }
-            // News may be a sample that expires before it is taken.
+            // The news may be a sample that expires before it is taken.
             if !subscription.wait(remaining(deadline))? {
                 return Ok(None);
             }
@@ -163,7 +163,8 @@ impl Node {
         self.types_of(topic, |role| role == Role::Publisher)
     }
 
-    /// As [`Node::topic_types`], with the types of the subscriptions: for a program that makes a publisher for them.
+    /// As [`Node::topic_types`], including the types of the subscriptions: for a program that makes a publisher for
+    /// them.
     ///
     /// # Errors
     /// As [`Node::topic_types`].

@@ -7,12 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The age of an endpoint at which the other domains are looked at: the other end may still be starting in this one.
+/// The age of an endpoint at which the other domains are searched: before, the other end may still be starting in this
+/// domain.
 const MIN_AGE: Duration = Duration::from_secs(1);
-/// The time between two looks for subscriptions: a look reads the files of all domains.
+/// The time between two searches for subscriptions: a search reads the files of all domains.
 const REST_NS: u64 = 1_000_000_000;
 
-/// Looks once for the subscriptions of a publisher in the other domains of this user, when it waits for them.
+/// Searches once for the subscriptions of a waiting publisher in the other domains of this user.
 #[derive(Debug)]
 pub(super) struct UnmatchedPublisher {
     created: Instant,
@@ -24,7 +25,7 @@ impl UnmatchedPublisher {
         UnmatchedPublisher { created: Instant::now(), is_done: false }
     }
 
-    /// Whether it is time to look, if there is no subscription in the publisher's own domain.
+    /// Whether the search is due, if there is no subscription in the publisher's own domain.
     pub(super) fn is_due(&self) -> bool {
         !self.is_done && self.created.elapsed() >= MIN_AGE
     }
@@ -47,8 +48,8 @@ struct Waiting {
     rest_until_ns: u64,
 }
 
-/// Has the publishers of a subscription looked for once in the other domains of this user, on the control thread: also
-/// for a subscription whose callback waits in an executor.
+/// Orders one search for the publishers of a subscription in the other domains of this user, on the control thread. So
+/// the search also serves a subscription whose callback waits in an executor.
 pub(super) struct UnmatchedSubscription {
     own: Arc<EndpointDescription>,
     publishers: PublisherMatches,
@@ -57,7 +58,7 @@ pub(super) struct UnmatchedSubscription {
 }
 
 impl UnmatchedSubscription {
-    /// Has them looked for, unless the subscription is dropped before it is due.
+    /// Orders the search, unless the subscription is dropped before it is due.
     pub(super) fn watch(
         participant: &Participant,
         subscription: &gantry_shm::Subscription,
@@ -80,7 +81,7 @@ impl Watcher for UnmatchedSubscription {
         }
     }
 
-    /// The control thread comes by each second or less often, which is soon enough, and wakes for no look.
+    /// The control thread runs each second or less often. This is soon enough, so no search wakes it.
     fn due_ns(&self) -> Option<u64> {
         None
     }
@@ -98,7 +99,7 @@ impl std::fmt::Debug for UnmatchedSubscription {
     }
 }
 
-/// Looks for the publishers of all subscriptions that are due and have none in their own domains.
+/// Searches for the publishers of all subscriptions that are due and have none in their own domains.
 fn look(now_ns: u64) {
     let mut waiting = lock(&WAITING);
     if now_ns < waiting.rest_until_ns {
@@ -122,7 +123,7 @@ fn look(now_ns: u64) {
     warn(unmatched);
 }
 
-/// Warns of each endpoint whose other end another domain has.
+/// Warns of each endpoint whose other end is in another domain.
 fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
     ends.retain(|own| log::is_warn_enabled(&own.node) && !is_private(own.domain_id));
     if ends.is_empty() {
@@ -132,13 +133,13 @@ fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
         if is_private(domain_id) || ends.iter().all(|own| own.domain_id == domain_id) {
             continue;
         }
-        // A domain that cannot be read is none of these endpoints' affairs.
+        // A domain that cannot be read does not concern these endpoints.
         let Ok(Some(report)) = gantry_shm::inspect(domain_id) else { continue };
         ends.retain(|own| own.domain_id == domain_id || !is_told(own, domain_id, &report));
     }
 }
 
-/// Warns if that domain has the other end; returns whether it has.
+/// Warns if this domain has the other end; returns whether it has.
 fn is_told(own: &EndpointDescription, domain_id: u32, report: &DomainReport) -> bool {
     let Some(other) = other_end(own, report) else { return false };
     let (word, other_word) = match own.role {

@@ -20,8 +20,8 @@ pub struct Publisher<T> {
 
 /// A message on loan: shared memory, to be written in place and given to [`Publisher::publish`]; see [`GenericLoan`].
 ///
-/// A loan derefs to the message's view: to the struct itself if the message is plain, else to a view that has `set_…`
-/// for numbers and `…_mut` for the rest.
+/// A loan derefs to the message's view: to the struct itself if the message is plain, otherwise to a view that has
+/// `set_…` for numbers and `…_mut` for the rest.
 ///
 /// # Defaults
 /// A loan starts from the message's defaults: texts have the values that its shape gives, and all other fields have the
@@ -51,8 +51,8 @@ impl<T: Message> Publisher<T> {
         Ok(Publisher::new(self.generic.try_clone()?))
     }
 
-    /// Memory for one message, if all messages of the type have the same length; else see [`Publisher::loan_with`]. It
-    /// starts from its [defaults](Loan#defaults).
+    /// Memory for one message, if all messages of the type have the same length; otherwise see
+    /// [`Publisher::loan_with`]. It starts from its [defaults](Loan#defaults).
     ///
     /// ```compile_fail,E0277
     /// # use gantry_msgs::sensor_msgs::msg::Image;
@@ -71,8 +71,8 @@ impl<T: Message> Publisher<T> {
         self.loan_with(())
     }
 
-    /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: it holds
-    /// what the slot held before, which are valid values of an older message. It saves the time to write the defaults.
+    /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: the loan holds
+    /// the slot's old contents, which are valid values of an older message. It saves the time to write the defaults.
     ///
     /// # Errors
     /// As [`GenericPublisher::loan`].
@@ -84,7 +84,7 @@ impl<T: Message> Publisher<T> {
         self.loan_uninit_with(())
     }
 
-    /// Memory for one message of that [shape](Shape) (texts, and lengths of sequences), which starts from its
+    /// Memory for one message with this [shape](Shape) (texts, and lengths of sequences). It starts from its
     /// [defaults](Loan#defaults). See [`GenericPublisher::loan`].
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl<T: Message> Publisher<T> {
     }
 
     /// As [`Publisher::loan_with`], without defaults, for a program that writes every number of the message: numbers,
-    /// and arrays and sequences of them, hold what the slot held before, which are valid values of an older message.
+    /// and arrays and sequences of numbers, hold the slot's old contents, which are valid values of an older message.
     ///
     /// # Errors
     /// As [`Publisher::loan_with`].
@@ -193,7 +193,7 @@ impl<T> Deref for Publisher<T> {
 }
 
 impl<T: Message> Loan<T> {
-    /// Publishes its memory by `publish`, which gives it back with an error.
+    /// Publishes the loan's memory by `publish`, which returns the memory with an error.
     #[inline]
     pub(crate) fn publish_with<R>(
         self,

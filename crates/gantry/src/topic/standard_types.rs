@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[must_use]
 pub fn standard_types() -> BTreeMap<String, TypeDescription> {
     let mut types = BTreeMap::new();
-    // The older messages of performance_test have names of newer ones, which come first.
+    // Some older messages of performance_test have the same names as newer ones; the newer ones come first.
     macro_rules! add {
         ($message:ty) => {
             let description = type_description::<$message>();

@@ -17,15 +17,15 @@ use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 #[derive(Debug)]
 pub struct Subscription<T> {
     generic: GenericSubscription,
-    /// A message on the copy path, before it is read.
+    /// The bytes of a message on the copy path, before they are read.
     body: Vec<u8>,
     message: PhantomData<fn() -> T>,
 }
 
 /// A taken message, in place; see [`GenericSample`].
 ///
-/// A sample derefs to the message's view: to the struct itself if the message is plain, else to a view with a getter
-/// for each field.
+/// A sample derefs to the message's view: to the struct itself if the message is plain, otherwise to a view with a
+/// getter for each field.
 pub struct Sample<T: Message> {
     view: T::View<GenericSample>,
 }
@@ -42,8 +42,8 @@ impl<T: Message> Subscription<T> {
     /// afterwards; see [`Subscription::take_copy`].
     ///
     /// # Errors
-    /// A sample that is no `T`, which is skipped and [counted](GenericSubscription::malformed): the next take goes on.
-    /// The error names its publisher, for which the graph is read. As [`GenericSubscription::take`].
+    /// A sample that is no `T`. It is skipped and [counted](GenericSubscription::malformed): the next take continues.
+    /// The error names the publisher of this sample, for which the graph is read. As [`GenericSubscription::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
@@ -56,9 +56,10 @@ impl<T: Message> Subscription<T> {
         Sample::new(sample).map(Some).map_err(|error| self.malformed(publisher, error))
     }
 
-    /// As [`Subscription::take`], for callers that an error would not help: passes over malformed samples, of which the
-    /// log has the first, the tenth, the hundredth … Not over more of them than waited at the first one, then it
-    /// returns `None`: otherwise the loop might never end if they come as fast as it passes over them.
+    /// As [`Subscription::take`], for callers that cannot use an error: passes over malformed samples, of which the log
+    /// has the first, the tenth, the hundredth … It passes over at most the number of samples that waited at the first
+    /// one, then returns `None`: otherwise the loop might never end if malformed samples arrive as fast as it passes
+    /// over them.
     pub(crate) fn take_valid(&mut self) -> Result<Option<Sample<T>>> {
         let mut left = None;
         while left != Some(0) {
@@ -105,7 +106,7 @@ impl<T: Message> Subscription<T> {
 
     /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. The bytes
     /// are copied, and the copy is checked and read. A message of fixed size that lies in memory as in CDR is copied
-    /// once, each other one twice: to a buffer of the subscription, then to its fields. It allocates;
+    /// once; any other message is copied twice: to a buffer of the subscription, then to its fields. Allocates;
     /// [`Subscription::take_copy_into`] allocates only for fields that grow, and when the buffer grows.
     ///
     /// # Errors
@@ -125,7 +126,7 @@ impl<T: Message> Subscription<T> {
     ///
     /// # Real-time
     /// As [`Subscription::take`], but it allocates for fields that grow, and for messages that are longer than all
-    /// before; its time grows with the number of bytes.
+    /// earlier ones; its time grows with the number of bytes.
     pub fn take_copy_into(&mut self, message: &mut T) -> Result<Option<SampleInfo>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         self.copy(&sample, message)?;

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Wakes a wait set, an executor or a future from any thread of the process (rclcpp's `GuardCondition`). Clones are the
-/// same guard condition: one is triggered, another one is waited for.
+/// same guard condition: one clone is triggered, another clone is waited for.
 ///
 /// ```
 /// use gantry::{GuardCondition, Node, WaitSet};
@@ -50,10 +50,11 @@ impl GuardCondition {
         GuardCondition { state: Arc::new(Mutex::new(State { handles: 1, ..State::default() })), handle: 0 }
     }
 
-    /// Triggers it, and wakes what waits for it. Triggers until the next take are one.
+    /// Triggers the guard condition, and wakes its waiters. Triggers until the next take count as one.
     ///
     /// # Real-time
-    /// One lock, which is held for some nanoseconds; if something waits, an allocation and a system call for each.
+    /// Takes one lock, which is held for some nanoseconds. If threads or tasks wait, an allocation, and a system call
+    /// for each.
     pub fn trigger(&self) {
         let mut state = lock(&self.state);
         state.is_triggered = true;

@@ -1,4 +1,4 @@
-//! Sources that can be waited for and taken from: the traits that wait sets, futures and executors stand on.
+//! Sources that can be waited for and taken from: the traits below wait sets, futures and executors.
 
 mod guard_condition;
 mod take_future;

@@ -24,7 +24,7 @@ pub struct TakeFuture<'a, W: TakeSource> {
 }
 
 impl<'a, W: TakeSource> TakeFuture<'a, W> {
-    /// Creates the future of a source without due times: no wake-up would come at a due time.
+    /// Creates the future of a source without due times: nothing would wake the future at a due time.
     pub(crate) fn new(source: &'a mut W) -> TakeFuture<'a, W> {
         TakeFuture { source, at_shutdown: ShutdownWaker::default() }
     }
@@ -42,7 +42,7 @@ impl<W: TakeSource> Future for TakeFuture<'_, W> {
         if let Some(subscription) = source.subscription() {
             subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if there is something by now
         }
-        // Earlier news wakes no task: a client's server that is gone is no sample.
+        // Earlier news wakes no task: a client whose server is gone gets no sample.
         if let Some(taken) = source.take_next()? {
             return Poll::Ready(Ok(taken));
         }
@@ -58,7 +58,7 @@ impl<W: TakeSource> Drop for TakeFuture<'_, W> {
     fn drop(&mut self) {
         self.source.set_waker(None);
         if let Some(subscription) = self.source.subscription() {
-            // It fails in a forked child only, which has no control thread.
+            // The call fails only in a forked child, which has no control thread.
             let _ = subscription.set_waker(None);
         }
     }

@@ -12,7 +12,7 @@ pub trait WaitSource: Send {
         None
     }
 
-    /// The time at which the source becomes ready by itself, CLOCK_MONOTONIC in ns.
+    /// The time at which the source becomes ready without news, CLOCK_MONOTONIC in ns.
     fn due_ns(&mut self) -> Option<u64> {
         None
     }
@@ -28,7 +28,7 @@ pub trait WaitSource: Send {
         false
     }
 
-    /// Whether values may be dropped and counted where there is no room, as samples may.
+    /// Whether values may be dropped and counted if there is no room, as samples may.
     fn is_lossy(&self) -> bool {
         false
     }
@@ -44,9 +44,8 @@ pub trait Waitable: WaitSource {
         Ok(self.subscription().map_or(Ok(false), gantry_shm::Subscription::is_ready)?)
     }
 
-    /// Sets the waker that is called for news that is neither a sample nor the time; `None` takes it back. If an event
-    /// is there already, the waker is called at once, on this thread: the caller must hold no lock that the waker
-    /// takes.
+    /// Sets the waker that is called for news that is neither a sample nor the time; `None` removes it. If an event is
+    /// there already, the waker is called at once, on this thread: the caller must hold no lock that the waker takes.
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
 
@@ -61,17 +60,17 @@ pub trait TakeSource: Waitable {
     /// As the type's own method to take.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
 
-    /// The memory that the value occupies, as far as it is bounded where values are kept.
+    /// The memory that the value occupies, as far as a queue of values limits it.
     fn size_bytes(&self, _taken: &Self::Taken) -> usize {
         0
     }
 
-    /// The time at which the value came into being, CLOCK_MONOTONIC in ns; `None`: the time at which it is taken.
+    /// The time at which the value was made, CLOCK_MONOTONIC in ns; `None` means the time at which it is taken.
     fn time_ns(&self, _taken: &Self::Taken) -> Option<u64> {
         None
     }
 
-    /// Whether a kept value is still to be given to its callback: a timer may have been canceled meanwhile.
+    /// Whether a kept value is still valid for its callback: a timer may have been canceled meanwhile.
     fn is_current(&self, _taken: &Self::Taken) -> bool {
         true
     }

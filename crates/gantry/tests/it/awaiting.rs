@@ -136,7 +136,7 @@ fn a_wait_set_waits_for_topics_and_timers() {
 }
 
 fn a_wait_set_waits_for_every_kind() {
-    // A domain of its own: no other test changes the graph.
+    // The test has a domain of its own: no other test changes the graph.
     let (node, name) = (Node::builder("tester").domain_id(78).build().unwrap(), "awaiting_kinds");
     let mut points = node.create_subscription::<Point>(name, Qos::default()).unwrap();
     let mut publisher = node.create_publisher::<Point>(name, Qos::default()).unwrap();

@@ -41,7 +41,7 @@ pub fn play(role: &str, topic: &str) {
                 if number < 2 { talker.publish_in_place() } else { talker.publish_copies() }
             }
         }
-        // Has a server and its client in a small file system.
+        // Runs a server and its client in a small file system.
         "large-answers" => crate::generic_services::answer_largely(topic),
         "place-listener" => crate::one_allocation::listen(&node, topic),
         other => match other.strip_prefix("realtime-") {

@@ -20,7 +20,7 @@ tests![
     a_publisher_stays_readable_while_all_expires,
 ];
 
-/// Waits until these are the numbers of publishers that are alive and not alive.
+/// Waits until the numbers of publishers that are alive and not alive are these.
 #[track_caller]
 fn until_alive(events: &mut Events<SubscriptionEvent>, counts: (u64, u64)) {
     next_of(events, |event| (liveliness(event) == Some(counts)).then_some(()));
@@ -52,13 +52,13 @@ fn lost(event: PublisherEvent) -> Option<(u64, u64)> {
 }
 
 fn a_silent_publisher_misses_its_deadline_and_the_subscriptions() {
-    // A domain of its own: no other endpoint wakes the control thread.
+    // The test has a domain of its own: no other endpoint wakes the control thread.
     let (node, topic) = (Node::builder("tester").domain_id(2).build().unwrap(), "silent");
     let publisher = publisher(&node, topic, Qos::default().deadline(SHORT));
     let subscription = subscription(&node, topic, Qos::default().deadline(2 * SHORT));
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let (mut total, mut its_total) = (0, 0);
-    // Some event comes in time, not only with the check of the processes each second, with a dozen periods at once.
+    // An event comes in time, not only with the check of the processes each second, with a dozen periods at once.
     let (mut in_time, mut its_in_time) = (false, false);
     let end = Instant::now() + PATIENCE;
     while !(in_time && its_in_time) {
@@ -79,8 +79,8 @@ fn a_promise_that_is_kept_is_not_missed() {
     let mut last = Instant::now();
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let begin = Instant::now();
-    // Between two samples no more time can have passed than between the looks at the clock around both; on a machine
-    // that is not loaded, not one period.
+    // Between two samples, not more time can have passed than between the readings of the clock around both; on a
+    // machine without load, not even one period.
     let mut most = 0;
     let periods = |since: Instant| (since.elapsed().as_nanos() / SHORT.as_nanos()) as u64;
     while begin.elapsed() < 20 * SHORT {
@@ -158,7 +158,7 @@ fn a_silent_publisher_is_told_that_its_liveliness_was_lost() {
             _ => drop(publisher.publish_copy(&ORIGIN).unwrap()),
         }
         asserted += 1;
-        // A check while it is alive; if the check comes too late, the next round makes up for it.
+        // The check runs while the publisher is alive; if the check comes too late, the next round repeats it.
         events.is_ready().unwrap();
         pass(SHORT);
         while let Some(event) = events.take().unwrap() {

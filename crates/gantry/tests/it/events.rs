@@ -116,7 +116,7 @@ fn executors_run_callbacks_for_events() {
     });
 }
 
-/// A task that owns everything that it works with, and ends with the first event.
+/// A task that owns all objects that it works with, and ends with the first event.
 struct Task(Mutex<Option<Owned>>);
 
 /// The sender is dropped last.
@@ -140,7 +140,8 @@ fn a_waker_may_own_the_last_of_everything() {
 
 /// Role of a child process: a task drops everything that this process has in its domain, on the thread that wakes it.
 ///
-/// No event may exist when the waker is set: it would be called at once, on this thread, which holds the task's lock.
+/// No event may exist when the waker is set: the waker would be called at once, on this thread, which holds the task's
+/// lock.
 pub fn play_task(node: Node, topic: &str) {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("{panic}");

@@ -32,7 +32,8 @@ fn executors() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     Kind::ALL.into_iter().map(|(kind, name)| (name, kind.executor()))
 }
 
-/// The executors that do not queue all samples: the queue would be full of events of a callback that is always ready.
+/// The executors that do not queue all samples: with a callback that is always ready, a queue of samples would be full
+/// of its events.
 fn unhurried() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     executors().filter(|(name, _)| !name.contains("drop"))
 }
@@ -113,7 +114,7 @@ fn news_that_comes_while_its_callback_finds_nothing_is_not_lost() {
             count.store(point.x as usize, Release)
         })
         .unwrap();
-        // With this callback, one of several threads looks for news all the time.
+        // With this callback, one of several threads checks for news all the time.
         let busy = Timer::new(&Clock::steady(), Duration::from_nanos(1)).unwrap();
         node.create_callback_group(CallbackGroupType::Reentrant).add_callback(busy, |_, _| ());
         executor.add_node(&node).unwrap();

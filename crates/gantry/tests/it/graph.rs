@@ -68,7 +68,7 @@ fn news_of_changes_are_one_until_they_are_taken() {
         woken.recv_timeout(PATIENCE).unwrap();
         assert!(changes.is_ready().unwrap());
         assert_eq!((changes.take().unwrap(), changes.take().unwrap()), (Some(()), None));
-        while woken.try_recv().is_ok() {} // of the second of two changes, if the first was taken before it
+        while woken.try_recv().is_ok() {} // by the second of two changes, if the first was taken before it
         changes.take().unwrap();
     }
 }
@@ -232,7 +232,7 @@ fn events_call_their_waker() {
     let (sender, woken) = channel();
     events.set_waker(Some(Waker::from(Arc::new(Woken(sender)))));
     let mut next = || loop {
-        // A change that was seen before calls the waker at most once more.
+        // A change that was read before calls the waker at most once more.
         assert!(woken.recv_timeout(PATIENCE).is_ok(), "the waker was not called");
         if events.is_ready().unwrap() {
             return std::iter::from_fn(|| events.take().unwrap()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Guard conditions: news that a program makes itself wakes a wait set, an executor and a future.
+//! Guard conditions: an event that a program raises itself wakes a wait set, an executor and a future.
 
 use crate::{awaiting::block_on, support::*};
 use gantry::{EventsExecutor, Executor, GuardCondition, MultiThreadedExecutor, SingleThreadedExecutor, WaitSet};

@@ -102,8 +102,8 @@ fn make_mistakes(topic: &str) {
     executor.spin_some(PATIENCE).unwrap();
 }
 
-/// Gives values to a parameter under a wrong name, to another one that is declared late and is like one that has its
-/// value, and to one that no other name is like.
+/// Gives values to a parameter under a misspelt name, to a parameter that is declared late and is similar to one that
+/// has its value, and to a parameter without a similar name.
 fn misspell_a_parameter() {
     let arguments = "--ros-args -p treshold:=0.3 -p gain_x:=1.0 -p gain_y:=2.0 -p of_another_node:=1";
     let node = Node::builder("filter").ros_arguments(arguments.split(' ').map(str::to_owned)).build().unwrap();
@@ -116,7 +116,7 @@ fn misspell_a_parameter() {
 
 /// Standard error of this program in a role, and its last line on standard output.
 fn printed(role: &str, level: Option<&str>) -> (Vec<String>, String) {
-    // Domains of their own, in which no other node has the same name.
+    // The roles have domains of their own, in which no other node has the same name.
     static DOMAIN: AtomicU32 = AtomicU32::new(190);
     let domain_id = DOMAIN.fetch_add(1, Ordering::Relaxed).to_string();
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -215,7 +215,8 @@ fn two_nodes_of_one_name_are_told_once() {
     assert!(line.contains(" have the name /log_namesake_unset (in it"), "{line}");
 }
 
-/// Also to a callback that waits in an executor; not to a subscription with a publisher in its own domain.
+/// The hint also comes for a callback that waits in an executor, and not for a subscription with a publisher in its own
+/// domain.
 fn a_neighbour_in_another_domain_is_told() {
     collect_log();
     let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
@@ -240,7 +241,7 @@ fn a_neighbour_in_another_domain_is_told() {
     assert_eq!(logged(matched), [""; 0]);
 }
 
-/// Two subscriptions with publishers in another domain, of which the first is made while nothing is logged.
+/// Two subscriptions with publishers in another domain. The first is made while nothing is logged.
 fn hint_before_and_after_the_level_is_set(topic: &str) {
     let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
     let node = Node::new("own").unwrap();

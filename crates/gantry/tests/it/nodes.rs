@@ -56,7 +56,7 @@ fn output(role: &str) -> (String, String) {
     (text(output.stdout), text(output.stderr))
 }
 
-/// A node's own arguments are stronger, for names and for parameters.
+/// A node's own arguments take precedence, for names and for parameters.
 fn nodes_heed_the_program_s_arguments() {
     let (names, _) = output("arguments");
     assert_eq!(names, "/left/b 5 6, /left/c 7 6, /a 1 1");
@@ -169,7 +169,7 @@ fn nodes_that_came_and_went_leave_nothing() {
         drop(nodes);
         eventually("no topic has a line", || remains(DOMAIN)[0] == 0);
         let [_, files, bytes, mappings] = *first.get_or_insert_with(|| remains(DOMAIN));
-        // A block of the process's file more or less, as control threads were early or late.
+        // The process's file may have a block more or less, as control threads were early or late.
         let most = [0, files, bytes + (32 << 10), mappings];
         eventually("no more is left than after the first round", || (0..4).all(|n| remains(DOMAIN)[n] <= most[n]));
     }

@@ -28,7 +28,7 @@ pub fn place_of<T>(memory: &T) -> String {
 fn every_reader_gets_the_memory_that_was_written() {
     const TOPIC: &str = "/one_allocation";
     let node = node();
-    // In slots: an inline message is copied by each reader.
+    // The message lies in a slot: each reader copies an inline message.
     let options = PublisherOptions { max_inline_bytes: 0, ..PublisherOptions::default() };
     let mut publisher: Publisher<Point> = node.create_publisher_with_options(TOPIC, Qos::default(), options).unwrap();
     let mut here: Vec<Subscription<Point>> =
@@ -69,7 +69,8 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
     const HELD: usize = 40;
     const READERS: usize = 3;
     let (node, qos) = (node(), Qos::default().keep_last(HELD as u32));
-    // Room for what can be held and the history, and not for more: a message that stays held for ever is missed soon.
+    // There is room for the samples that can be held and for the history, and not for more: a message that stays held
+    // for ever shows soon.
     let options =
         PublisherOptions { max_memory_bytes: Some(256 << 10), max_inline_bytes: 0, ..PublisherOptions::default() };
     let mut publisher: Publisher<Point> =
@@ -86,7 +87,7 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
             publisher.publish(loan).unwrap();
             samples.extend(readers.iter_mut().map(|reader| reader.take().unwrap().unwrap()));
         }
-        // Fisher and Yates, with a generator that is good enough for it.
+        // Fisher and Yates's shuffle, with a generator that is good enough for it.
         for end in (1..samples.len()).rev() {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             samples.swap(end, (random >> 33) as usize % (end + 1));

@@ -83,7 +83,7 @@ fn a_parameter_has_the_value_and_the_type_of_its_declaration() {
     );
     assert!(sentence(node.declare_parameter("count", 1)).contains("is declared already"));
     assert!(sentence(node.declare_parameter("", 1)).contains("its name is empty"));
-    // Without a default it has a type, and no value until it is set.
+    // Without a default, the parameter has a type, and no value until it is set.
     assert_eq!(node.declare_parameter_without_default::<bool>("later").unwrap(), None);
     assert!(sentence(node.get_parameter::<bool>("later")).contains("has no value"));
     assert!(
@@ -108,7 +108,7 @@ fn values_of_the_command_line_replace_defaults() {
     let own = own.ros_arguments(arguments).automatically_declare_parameters_from_overrides(true).build().unwrap();
     assert_eq!(own.get_parameter::<f64>("rate_hz").unwrap(), 60.0, "the program's own come last");
     own.set_parameter("rate_hz", "fast").unwrap(); // their type is dynamic
-    // A value that is none, and a file that is not there, are errors of the node.
+    // A value that is no YAML, and a missing file, are errors of the node.
     for (arguments, why) in [
         ("--ros-args -p rate:=[1,a]", "the parameters of -p rate:=[1,a] cannot be used: "),
         ("--ros-args --params-file missing.yaml", "the parameters of missing.yaml cannot be used: it cannot be read"),
@@ -315,7 +315,7 @@ fn the_services_are_those_of_ros_2() {
     let values = call::<GetParameters>(&node, "get_parameters", &request).values;
     assert_eq!((values[0].r#type, &values[0].string_array_value[..]), (9, &names(&["a", "b"])[..]));
     assert_eq!((values[1].r#type, values[1].double_value), (3, 30.0));
-    // One that is not declared leaves the response empty, as in rclcpp.
+    // A name that is not declared leaves the response empty, as in rclcpp.
     let request = GetParameters_Request { names: names(&["rate_hz", "other"]) };
     assert_eq!(call::<GetParameters>(&node, "get_parameters", &request).values.len(), 0);
 
@@ -437,11 +437,12 @@ fn a_clock_that_jumps_keeps_its_timers() {
     let timer = node.create_timer(seconds(10)).unwrap();
     set_clock(&mut publisher, node.clock(), 1004);
     assert_eq!(timer.time_until_trigger(), Some(seconds(6)));
-    // A step back by less than a period leaves the due time, a longer one (a recording that starts again) does not.
+    // A step back by less than a period leaves the due time unchanged; a longer step (a recording that starts again)
+    // does not.
     set_clock(&mut publisher, node.clock(), 1001);
     assert_eq!(timer.time_until_trigger(), Some(seconds(9)));
     set_clock(&mut publisher, node.clock(), 20);
-    // The clock shows its new time first, when it is set back.
+    // The clock shows its new time first when it is set back.
     eventually("a whole period remains", || timer.time_until_trigger() == Some(seconds(10)));
     set_clock(&mut publisher, node.clock(), 23);
     // With another source of time, the rest of the period remains.

@@ -56,7 +56,7 @@ impl Wake for Unpark {
     }
 }
 
-/// The next event. If there is none, it looks again only after a call of the waker.
+/// The next event. If there is none, it checks again only after a call of the waker.
 #[track_caller]
 pub fn next<E>(events: &mut Events<E>) -> E {
     let deadline = Instant::now() + PATIENCE;
@@ -160,7 +160,7 @@ fn each_incompatible_endpoint_is_counted_once() {
     let is_first =
         |event: &PublisherEvent| matches!(event, PublisherEvent::OfferedIncompatibleQos { total_count: 1, .. });
     assert!(is_first(&next(&mut events)));
-    // Compatible subscriptions come and leave: no further event about the first.
+    // Compatible subscriptions come and leave. This causes no further event about the first one.
     for _ in 0..3 {
         let mut fitting = subscription(&node, topic, Qos::default().best_effort());
         assert_eq!(fitting.publisher_count().unwrap(), 1);
@@ -196,7 +196,7 @@ fn another_type_is_an_event() {
     let mut offers = publisher.events().unwrap();
     let subscription = node.create_subscription::<OtherPoint>(topic, Qos::default().transient_local()).unwrap();
     let mut requests = subscription.events().unwrap();
-    // Their QoS is incompatible, too, which does not matter as long as the types differ.
+    // The QoS of these endpoints are incompatible, too, which does not matter as long as the types differ.
     assert_eq!(next(&mut offers), PublisherEvent::IncompatibleType { total_count: 1, total_count_change: 1 });
     assert_eq!(next(&mut requests), SubscriptionEvent::IncompatibleType { total_count: 1, total_count_change: 1 });
     assert_eq!((offers.take().unwrap(), requests.take().unwrap()), (None, None));

@@ -36,7 +36,7 @@ use test_support::{
 
 /// Cycles until the history is full, batches were reclaimed and all slots exist.
 const WARM_UP: u64 = 3_000;
-/// Cycles after that, without an allocation or a system call.
+/// The number of cycles after that, without an allocation or a system call.
 const CYCLES: u64 = 20_000;
 /// The line of a child without a trapped system call.
 pub const OK: &str = "realtime ok";
@@ -137,7 +137,7 @@ pub fn publish(publisher: &mut Publisher<Point>, number: u64) {
     publisher.publish(loan).unwrap();
 }
 
-/// Takes a plain message, if there is one, and looks at it.
+/// Takes a plain message, if there is one, and reads it.
 pub fn take(subscription: &mut Subscription<Point>) -> Option<Sample<Point>> {
     step("take");
     let sample = subscription.take().unwrap();
@@ -253,7 +253,7 @@ fn held(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// Publishes to a thread that is asleep: in the trap, from the moment on when it sleeps.
+/// Publishes to a thread that is asleep. In the trap, this begins when the thread sleeps.
 fn wake_a_sleeper(node: &Node, topic: &str, mode: PublishMode) {
     const MESSAGES: u64 = 200;
     let (mut publisher, mut subscription) = pair::<Point>(node, topic, mode);
@@ -268,7 +268,7 @@ fn wake_a_sleeper(node: &Node, topic: &str, mode: PublishMode) {
         }
     });
     let status = format!("/proc/self/task/{}/status", sleeper.recv().unwrap());
-    // Asleep in `wait`: it does nothing else from here on.
+    // The thread sleeps in `wait`: it does nothing else from here on.
     while !std::fs::read_to_string(&status).unwrap().contains("State:\tS") {
         thread::yield_now();
     }

@@ -249,7 +249,7 @@ fn a_service_refuses_a_qos_that_it_cannot_keep() {
     }
 }
 
-/// Not even by a server of depth 1 that looks late, of a client of depth 3.
+/// Even a server of depth 1 that looks late loses no request of a client of depth 3.
 fn no_request_is_lost_by_the_depth_of_a_server() {
     let mut service = node().create_service_with_qos::<AddTwoInts>("shallow", 1).unwrap();
     let mut client = node().create_client_with_qos::<AddTwoInts>("shallow", 3).unwrap();
@@ -311,7 +311,7 @@ fn a_response_that_late_ones_overwrote_is_told() {
         add(&mut service, &late);
     }
     let error = outcome(&mut client).unwrap_err();
-    // The server keeps 962, and those that it retires together with the next.
+    // The server keeps 962 responses, and the ones that it retires together with the next.
     let (pending, dropped) = (client.pending_requests(), client.dropped_responses());
     assert!(pending == 0 && (962..1000).contains(&dropped), "{dropped}");
     let Error::ResponseLost { sequence: lost, overwritten, .. } = error else { panic!("{error}") };
@@ -334,7 +334,7 @@ fn the_responses_of_one_server_push_out_none_of_another() {
     ask(&mut client, 1);
     let request = take(&mut answers);
     add(&mut answers, &request);
-    // As many as a server keeps for a client of the default depth.
+    // The number that a server keeps for a client of the default depth.
     for _ in 0..1160 {
         add(&mut floods, &late);
     }

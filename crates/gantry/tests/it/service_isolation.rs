@@ -18,7 +18,7 @@ tests![
     clients_that_threads_of_the_server_s_process_make_are_ready_at_once,
 ];
 
-/// More calls than a server keeps responses for all clients together.
+/// More calls than the responses that a server keeps for all clients together.
 const BUSY_CALLS: i64 = 2000;
 
 fn serve_one(service: &mut Service<AddTwoInts>) {
@@ -63,8 +63,8 @@ fn a_busy_server_fails_no_request_that_another_one_answers() {
     assert_eq!(outcome(&mut slow).unwrap(), 7);
 }
 
-/// Has up to `in_flight` requests, takes their responses when all are sent, and counts these. Returns the first
-/// failure.
+/// Keeps up to `in_flight` requests under way, takes their responses when all are sent, and counts the responses.
+/// Returns the first failure.
 fn ask_and_take(
     client: &mut Client<AddTwoInts>,
     in_flight: i64,
@@ -125,7 +125,7 @@ fn no_request_fails_when_servers_are_killed_and_one_is_left() {
     });
 }
 
-/// The bytes of the memory for each client of a service.
+/// The bytes of the shared memory of each client of a service.
 fn reply_memory(name: &str) -> Vec<u64> {
     let report = gantry_shm::inspect(0).unwrap().unwrap();
     let publishers = report.processes.iter().flat_map(|process| &process.publishers);

@@ -42,7 +42,7 @@ tests! {
     simulated_time_goes_on_after_a_new_init,
 }
 
-/// No wait ends by itself in the time of a test.
+/// The length of each wait: no wait ends by itself within the time of a test.
 const EVER: Duration = Duration::from_secs(100_000);
 
 /// Plays a role of this file, in a directory of its own; `false` for another one.
@@ -72,7 +72,7 @@ pub fn play(role: &str) -> bool {
     true
 }
 
-/// The client is dropped before the server, which never looks.
+/// The client is dropped before the server, which never takes its request.
 fn leave_a_request_untaken() {
     say("ready");
     let nodes = [node(), node()];
@@ -325,7 +325,7 @@ impl Child {
         kill_process(self.peer.pid(), signal).unwrap();
     }
 
-    /// How it ended, and the number of files that it left.
+    /// The exit of the child, and the number of files that it left.
     fn end(mut self) -> (ExitStatus, usize) {
         (self.peer.child.wait().unwrap(), count_files(self.directory.path()))
     }
@@ -373,7 +373,7 @@ fn a_second_signal_ends_the_process_at_once() {
 }
 
 fn without_init_a_signal_ends_the_process_as_ever() {
-    // Not SIGINT, which a shell may have set to be ignored.
+    // The signal is not SIGINT, which a shell may have set to be ignored.
     let child = Child::start("without-init");
     child.signal(Signal::TERM);
     assert_eq!(child.end().0.signal(), Some(Signal::TERM.as_raw()));

@@ -21,7 +21,7 @@ use std::{
 };
 use test_support::trap;
 
-/// The most times that the thread is stopped: on a loaded machine, as often as [`PATIENCE`] allows.
+/// The largest number of stops of the thread; a loaded machine makes fewer, within [`PATIENCE`].
 const STOPS: u64 = 200;
 /// The number of cycles of the other thread meanwhile.
 const CYCLES: u64 = 50;
@@ -66,7 +66,7 @@ pub const STOPPED: [(&str, MakeWork); 5] = [
     ("dropper", |node, topic| {
         let qos = Qos::default().keep_last(8);
         let mut publisher = node.create_publisher_with_options(topic, qos, options(PublishMode::Sync)).unwrap();
-        // Enough slots while the other thread stands still with some of them.
+        // There are enough slots while the other thread stands still and holds some of them.
         drop((0..2 * CYCLES).map(|_| publisher.loan().unwrap()).collect::<Vec<Loan<Point>>>());
         let handed_over = Arc::new(Mutex::new(None::<Loan<Point>>));
         let its = handed_over.clone();
@@ -103,7 +103,7 @@ extern "C" fn stand(_signal: c_int) {
 pub fn play(node: &Node, topic: &str, who: &str) {
     let (mut stopped, mut other) = STOPPED.iter().find(|(name, _)| *name == who).unwrap().1(node, topic);
     for _ in 0..5_000 {
-        // Until the history is full and all slots are there.
+        // These cycles run until the history is full and all slots exist.
         other();
         stopped();
     }

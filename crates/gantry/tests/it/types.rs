@@ -114,7 +114,7 @@ fn the_types_of_a_topic_are_found_by_its_name() {
     assert_eq!(node.topic_types("/discovered").unwrap(), [point()]);
     node.topic_types("not a topic").unwrap_err();
 
-    // The description that was found is enough for a subscription.
+    // The description from the graph is enough for a subscription.
     let mut talker = start_child("path-talker", "/heard");
     let found = node.topic_types("heard").unwrap().remove(0);
     let mut subscription = node.create_generic_subscription("heard", found, Qos::default()).unwrap();

@@ -19,7 +19,7 @@ impl CServer {
         CServer { requests, responses }
     }
 
-    fn of_responses<T>(&self, work: impl FnOnce(&mut CPublisher) -> T) -> T {
+    fn with_responses<T>(&self, work: impl FnOnce(&mut CPublisher) -> T) -> T {
         work(&mut self.responses.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -27,7 +27,7 @@ impl CServer {
 impl Matched for CServer {
     /// The matching of the end that has fewer.
     fn matched(&mut self) -> Result<Matching, String> {
-        let (requests, responses) = (self.requests.matched()?, self.of_responses(Matched::matched)?);
+        let (requests, responses) = (self.requests.matched()?, self.with_responses(Matched::matched)?);
         Ok(match (requests, responses) {
             (Matching::Count(requests), Matching::Count(responses)) => Matching::Count(requests.min(responses)),
             _ => requests,
@@ -35,7 +35,7 @@ impl Matched for CServer {
     }
 
     fn mismatches(&mut self) -> Vec<String> {
-        [self.requests.mismatches(), self.of_responses(Matched::mismatches)].concat()
+        [self.requests.mismatches(), self.with_responses(Matched::mismatches)].concat()
     }
 
     fn clock(&self) -> Option<OtherClock> {

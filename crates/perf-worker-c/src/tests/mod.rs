@@ -236,7 +236,7 @@ fn a_server_of_an_executor_answers_while_the_request_is_in_hand() {
 }
 
 /// A back end of an older version of the header, whose struct is the beginning of this one.
-fn of_version(version: u32) -> CBackend {
+fn backend_with_version(version: u32) -> CBackend {
     let functions = Backend { version, ..functions(1) };
     // SAFETY: the functions keep to the header.
     unsafe { CBackend::new(&raw const functions) }.unwrap()
@@ -244,14 +244,14 @@ fn of_version(version: u32) -> CBackend {
 
 #[test]
 fn a_back_end_of_version_1_has_no_executors() {
-    let backend = of_version(1);
+    let backend = backend_with_version(1);
     assert_eq!(backend.describe().capabilities.executors, [""; 0]);
     assert!(backend.open(&example().0).unwrap().executor(&example().0, 0).is_err());
 }
 
 #[test]
 fn the_executors_of_a_back_end_of_version_2_have_no_services() {
-    let ((spec, plan), backend) = (example(), of_version(2));
+    let ((spec, plan), backend) = (example(), backend_with_version(2));
     let session = backend.open(&spec).unwrap();
     let mut executor = session.executor(&spec, 0).unwrap();
     let refusals = [

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::{Draft, Matched, Publisher, Sent, Sink, Taken};
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 
-/// An executor: it runs the callbacks of the nodes of its endpoints. It is made and filled on one thread, spun on
-/// another, and dropped at the end of the process, after all executors have ended their spin, and before its endpoints.
+/// An executor runs the callbacks of the nodes of its endpoints. It is made and filled on one thread, spun on another,
+/// and dropped at the end of the process, after all executors have ended their spin, and before its endpoints.
 pub trait Executor: Send {
-    /// A publisher of the node `plan.node`, for the callback of a timer or of a subscription: loans or copies as
-    /// `plan.pass_by` says. May block.
+    /// Creates a publisher of the node `plan.node`, for the callback of a timer or of a subscription. The publisher
+    /// loans or copies as `plan.pass_by` says. May block.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
@@ -23,8 +23,8 @@ pub trait Executor: Send {
     /// A sentence: the middleware has no such timer.
     fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String>;
 
-    /// A subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or copied out as
-    /// `plan.pass_by` says. May block.
+    /// Creates a subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or copied
+    /// out as `plan.pass_by` says. May block.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
@@ -40,7 +40,7 @@ pub trait Executor: Send {
     /// says, both ways. May block.
     ///
     /// # Errors
-    /// A sentence, as it is by default: the executors have no services.
+    /// A sentence. The default implementation returns it: the executors have no services.
     fn client(
         &mut self,
         _spec: &RunSpec,
@@ -54,7 +54,7 @@ pub trait Executor: Send {
     /// `requests`. Loans or copies as `plan.pass_by` says, both ways. May block.
     ///
     /// # Errors
-    /// A sentence, as it is by default: the executors have no services.
+    /// A sentence. The default implementation returns it: the executors have no services.
     fn server(
         &mut self,
         _spec: &RunSpec,
@@ -70,7 +70,7 @@ pub trait Executor: Send {
     /// A sentence: the middleware cannot go on.
     fn spin(&mut self, start_ns: i64) -> Result<(), String>;
 
-    /// Stops the spin, also one that has not begun; it returns when no callback runs any more. Called on another
+    /// Stops the spin, even before it has begun. The spin returns when no callback runs any more. Called on another
     /// thread.
     fn stop(&mut self) -> Box<dyn Fn() + Send + Sync>;
 }
@@ -93,7 +93,7 @@ pub struct NodeClient {
     pub responses: Box<dyn Received + Send>,
 }
 
-/// Sends the response to a request in hand, as [`Publisher::publish`] does; called once at most.
+/// Sends the response to a request in hand, as [`Publisher::publish`] does. Called at most once for a request.
 pub type Respond<'a> = &'a mut dyn FnMut(&mut dyn Draft) -> Result<Sent, String>;
 
 /// The instrument's part of a server's callback.

@@ -1,4 +1,4 @@
-//! The trait of both kinds of endpoints: their matching, their id and their clock.
+//! The trait that publishers and subscriptions share: their matching, their id and their clock.
 
 use crate::spec::matching::{Matching, OtherClock};
 
@@ -10,7 +10,8 @@ pub trait Matched {
     /// A sentence: the middleware cannot go on.
     fn matched(&mut self) -> Result<Matching, String>;
 
-    /// The reasons why others on the topic are not matched, one sentence each; empty if they are not known.
+    /// The reasons why other endpoints of the topic are not matched, one sentence each; empty if the reasons are not
+    /// known.
     fn mismatches(&mut self) -> Vec<String>;
 
     /// The id that a publisher's messages have in [`Taken::source`](super::Taken::source). Without it, latencies from
@@ -19,10 +20,10 @@ pub trait Matched {
         None
     }
 
-    /// The clock of its times, if that is another one: of a publisher those in the messages, of a subscription those in
-    /// [`Taken`](super::Taken) but the one in the message. Read before the endpoint is ready, and at the start. The
-    /// instrument converts the times; [`Draft::stamp`](super::Draft::stamp) and [`Sent`](super::Sent) have
-    /// CLOCK_MONOTONIC.
+    /// The clock of the endpoint's times if it is not CLOCK_MONOTONIC. A publisher's times are those in its messages; a
+    /// subscription's times are those in [`Taken`](super::Taken) except the time in the message. Read before the
+    /// endpoint is ready, and at the start. The instrument converts the times; [`Draft::stamp`](super::Draft::stamp)
+    /// and [`Sent`](super::Sent) have CLOCK_MONOTONIC.
     fn clock(&self) -> Option<OtherClock> {
         None
     }

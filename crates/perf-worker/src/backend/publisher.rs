@@ -15,12 +15,12 @@ pub trait Publisher: Matched {
 /// The way of a message that was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Whether it was written in the middleware's memory, so that publishing copied nothing.
+    /// Whether the message was written in the middleware's memory, so that publishing copied nothing.
     pub loaned: bool,
-    /// The bytes that it took on the wire; 0 if that is not known, or there is none.
+    /// The bytes of the message on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message was serialised, ns of
-    /// CLOCK_MONOTONIC; none if the back end cannot see it.
+    /// CLOCK_MONOTONIC; none if the back end cannot observe it.
     pub serialised_ns: Option<i64>,
 }
 

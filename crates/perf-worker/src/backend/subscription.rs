@@ -7,14 +7,15 @@ use super::Matched;
 
 /// The way in which messages reach a subscription: the one that users of the middleware would choose.
 pub enum Delivery {
-    /// The endpoint's thread takes them, and waits in the way of [`RunSpec::wait`](crate::run_spec::RunSpec::wait).
+    /// The endpoint's thread takes the messages, and waits in the way of
+    /// [`RunSpec::wait`](crate::run_spec::RunSpec::wait).
     Pull(Box<dyn Subscription>),
     /// The middleware delivers them on threads of its own.
     Push(Box<dyn Listener>),
 }
 
 impl Delivery {
-    /// The subscription of an endpoint that must take its messages itself.
+    /// The subscription of an endpoint whose thread takes the messages.
     ///
     /// # Errors
     /// A sentence: the middleware delivers them.
@@ -43,8 +44,8 @@ pub trait Subscription: Matched {
     /// A sentence: the middleware cannot go on.
     fn wait(&mut self, timeout: Duration) -> Result<(), String>;
 
-    /// The number of messages that left the history before they were taken, since the subscription was created; always
-    /// 0 from a middleware that does not count them, whose losses are then unexplained.
+    /// The number of messages that left the history before they were taken, since the subscription was created. A
+    /// middleware that does not count them returns 0; its losses are then unexplained.
     fn overwritten(&self) -> u64;
 }
 
@@ -68,7 +69,7 @@ pub trait Listener: Matched {
 
 /// The destination of delivered messages.
 pub trait Sink: Send + Sync {
-    /// Records a message. Takes a lock, which others take a few times a second; does not allocate.
+    /// Records a message. Takes a lock, which other threads take a few times a second; does not allocate.
     fn taken(&self, taken: &Taken<'_>);
 
     /// The delivery has ended with this error, a sentence.
@@ -88,18 +89,18 @@ pub struct Taken<'a> {
     /// copy.
     pub received_ns: i64,
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process,
-    /// before the thread that takes it woke up; none if the back end cannot see it.
+    /// before the taking thread woke up; none if the back end cannot observe it.
     pub arrived_ns: Option<i64>,
-    /// With `phases`, the time when its bytes were in hand and the conversion to a message began; none if the back end
-    /// cannot see it.
+    /// With `phases`, the time when the bytes were in hand and the conversion to a message began; none if the back end
+    /// cannot observe it.
     pub in_hand_ns: Option<i64>,
     /// Length of its body, bytes.
     pub length_bytes: u64,
-    /// The bytes that it took on the wire; 0 if that is not known, or there is none.
+    /// The bytes of the message on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
     /// [`Subscription::overwritten`] when it was taken.
     pub overwritten: u64,
-    /// Whether it is read in the middleware's memory, so that taking copied nothing.
+    /// Whether the message is read in the middleware's memory, so that taking copied nothing.
     pub loaned: bool,
     /// The bytes that [`Draft::write`](super::Draft::write) wrote, in place or in the copy.
     pub payload: &'a [u8],

@@ -1,12 +1,12 @@
 //! Allocations of the calling thread during a call: allocations per message, for `--check-memory`.
 //!
 //! Only Rust's allocator is counted, and only on this thread: allocations of a middleware in another language, or of
-//! its own threads, are not seen. Counting costs at most two reads of words of the thread, and neither allocates, locks
-//! nor makes system calls.
+//! its own threads, are not seen. Counting reads at most two thread-local words, and neither allocates, locks nor makes
+//! system calls.
 
 use allocations::Counts;
 
-/// Does `work` and counts the allocations of this thread meanwhile; zero unless `on`.
+/// Runs `work` and counts the allocations of this thread meanwhile; zero unless `on`.
 pub fn counted<T>(on: bool, work: impl FnOnce() -> T) -> (T, Counts) {
     if !on {
         return (work(), Counts::default());

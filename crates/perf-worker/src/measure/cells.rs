@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The cells of a histogram that are not empty. Counts may be of any file: their sums end at [`u64::MAX`].
+/// The cells of a histogram that are not empty. Counts may come from any file, so their sums saturate at [`u64::MAX`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells(BTreeMap<u64, u64>);
 

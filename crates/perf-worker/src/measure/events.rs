@@ -1,9 +1,9 @@
-//! Single messages that were late, missing or not sent, for a log of them. They are counted in any case; here they have
-//! ids and times.
+//! Single messages that were late, missing or not sent, for a log of such messages. The counts include them in any
+//! case; here they have ids and times.
 
 use serde::{Deserialize, Serialize};
 
-/// Events of one endpoint in one second that are kept; more are only counted.
+/// The number of events of one endpoint in one second that are kept; further events are only counted.
 pub const MOST_EVENTS: usize = 250;
 
 /// The reason why a message is kept.
@@ -23,7 +23,7 @@ pub enum Trouble {
         /// The limit, ns.
         limit_ns: u64,
     },
-    /// This message, and perhaps messages after it, had not come when a later one came.
+    /// This message, and perhaps messages after it, had not arrived when a later message arrived.
     Missing {
         /// The number of messages.
         messages: u64,
@@ -39,9 +39,9 @@ pub enum Trouble {
 /// A message, or several that are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// The time of CLOCK_MONOTONIC at which it came, or the next one, ns.
+    /// The time of CLOCK_MONOTONIC at which the message arrived, or the next message if this one is missing, ns.
     pub at_ns: i64,
-    /// The id of the message; of several the first one.
+    /// The id of the message, or the first id of several messages.
     pub id: u64,
     /// The reason.
     pub trouble: Trouble,

@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 
 use super::sparse_cells::SparseCells;
 
-/// The longest latency that is distinguished from longer ones, in nanoseconds.
+/// The longest latency that the histogram distinguishes from longer ones, in nanoseconds.
 const LONGEST_NS: u64 = 100 * 1_000_000_000;
 
 /// A distribution of latencies in nanoseconds.
@@ -26,7 +26,8 @@ enum Content {
 impl Default for Latencies {
     /// An empty distribution; all its memory is allocated here.
     fn default() -> Self {
-        // The bounds are constants, so the error is a wrong constant; `new(3)` grows by itself and is always valid.
+        // The bounds are constants, so an error can only mean a wrong constant; `new(3)` grows by itself and is always
+        // valid.
         let cells = Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("constant bounds"));
         Latencies(Content::Dense(Box::new(cells)))
     }
@@ -89,7 +90,7 @@ impl Latencies {
         }
     }
 
-    /// The memory that it takes, bytes; of one that is not coarse less while whole ranges are unused.
+    /// The memory of the histogram, bytes. A histogram that is not coarse uses less while whole ranges are unused.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         match &self.0 {
@@ -167,7 +168,7 @@ mod tests {
         let before = coarse.memory_bytes();
         coarse.clear();
         assert_eq!((coarse.n(), coarse.memory_bytes()), (0, before));
-        // As many cells as a second of a typical topic fills.
+        // The sample has as many cells as a second of a typical topic fills.
         let mut small = Latencies::coarse();
         (0..100).for_each(|i| small.record(100_000 + i * 50));
         assert!(small.memory_bytes() < 1024, "{}", small.memory_bytes());

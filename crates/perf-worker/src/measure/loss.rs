@@ -5,18 +5,18 @@
 //! window of the last 64 ids distinguishes them; a sample older than the window counts as a duplicate, so that no loss
 //! is hidden.
 
-/// Publishers for which the table has capacity before it must grow.
+/// The number of publishers for which the table has capacity before it must grow.
 const EXPECTED_PUBLISHERS: usize = 64;
 
 /// The meaning of a sample's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// New; `missed` samples between it and the last one have not arrived (yet).
+    /// The sample is new; `missed` samples between it and the last one have not arrived (yet).
     New {
         /// The number of skipped ids.
         missed: u64,
     },
-    /// New, but it arrived after a later one: it had been counted as missed.
+    /// The sample is new, but it arrived after a later one: it had been counted as missed.
     Reordered,
     /// A message with this id arrived before.
     Duplicate,
@@ -64,7 +64,8 @@ impl Sequences {
         (id, window.arrived(id))
     }
 
-    /// The highest id seen of each publisher, summed: a lower bound of what they tried to send.
+    /// The sum of the highest ids seen of each publisher: a lower bound of the number of samples that they tried to
+    /// send.
     #[must_use]
     pub fn last_seen(&self) -> u64 {
         self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.last))
@@ -138,7 +139,7 @@ mod tests {
         let mut sequences = Sequences::new(false, u64::MAX);
         assert_eq!(sequences.arrived(A, 1000, 0).1, Arrival::New { missed: 0 });
         assert_eq!(sequences.before_matched(), 999);
-        // A sample from before the join cannot make up for a loss after it.
+        // A sample from before the join cannot compensate a loss after the join.
         assert_eq!(sequences.arrived(A, 998, 0).1, Arrival::Duplicate);
         assert_eq!(sequences.arrived(A, 1002, 0).1, Arrival::New { missed: 1 });
     }

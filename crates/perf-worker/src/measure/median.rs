@@ -1,6 +1,6 @@
 //! The median of a few figures.
 
-/// The middle one, which one stall does not move; 0 without figures.
+/// The median, which one stall does not move; 0 without figures.
 #[must_use]
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

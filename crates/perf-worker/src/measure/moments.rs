@@ -78,7 +78,7 @@ impl Moments {
 mod tests {
     use super::*;
 
-    fn of(values: &[f64]) -> Moments {
+    fn moments_of(values: &[f64]) -> Moments {
         let mut moments = Moments::default();
         values.iter().for_each(|value| moments.add(*value));
         moments
@@ -97,7 +97,7 @@ mod tests {
     fn the_variance_agrees_with_the_definition_where_integer_sums_overflow() {
         // 10,000 latencies near 5 ms: the sum of their squares does not fit 63 bits.
         let values: Vec<f64> = (0..10_000).map(|i| 5e6 + f64::from(i * 7919 % 1000)).collect();
-        let moments = of(&values);
+        let moments = moments_of(&values);
         assert_eq!(moments.n, 10_000);
         assert!(close(moments.variance(), naive_variance(&values)), "{moments:?}");
         assert_eq!((moments.min, moments.max), (5e6, 5e6 + 999.0));
@@ -106,11 +106,11 @@ mod tests {
     #[test]
     fn merging_parts_equals_the_whole_whatever_the_split() {
         let values: Vec<f64> = (0..100).map(|i| f64::from(i * i % 37) - 12.0).collect();
-        let whole = of(&values);
+        let whole = moments_of(&values);
         for split in [0, 1, 50, 99, 100] {
             let (left, right) = values.split_at(split);
-            let mut merged = of(left);
-            merged.merge(&of(right));
+            let mut merged = moments_of(left);
+            merged.merge(&moments_of(right));
             assert_eq!((merged.n, merged.min, merged.max), (whole.n, whole.min, whole.max));
             assert!(close(merged.mean, whole.mean) && close(merged.m2, whole.m2), "split {split}: {merged:?}");
         }
@@ -119,14 +119,14 @@ mod tests {
     #[test]
     fn an_empty_series_and_a_single_value_have_no_variance_and_no_nan() {
         assert_eq!(Moments::default().variance(), 0.0);
-        assert_eq!(of(&[3.0]).variance(), 0.0);
-        assert_eq!(of(&[-3.0]).min, -3.0);
-        assert_eq!(of(&[-3.0]).max, -3.0);
+        assert_eq!(moments_of(&[3.0]).variance(), 0.0);
+        assert_eq!(moments_of(&[-3.0]).min, -3.0);
+        assert_eq!(moments_of(&[-3.0]).max, -3.0);
     }
 
     #[test]
     fn a_change_of_unit_squares_in_the_variance() {
-        let scaled = of(&[1e6, 2e6, 4e6]).scaled(1e-9);
+        let scaled = moments_of(&[1e6, 2e6, 4e6]).scaled(1e-9);
         assert!(close(scaled.mean * 1e3, 7.0 / 3.0));
         assert!(close(scaled.variance() * 1e6, naive_variance(&[1.0, 2.0, 4.0])));
     }

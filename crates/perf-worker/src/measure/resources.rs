@@ -24,12 +24,12 @@ impl Resources {
     /// A sentence, if the kernel does not report it.
     pub fn of_this_process(others: &Usage, excepted: &Usage) -> Result<Resources, String> {
         let memory = Memory::of_this_process()?;
-        // Both are read one right after the other: time between them would count as the middleware's.
+        // Both are read one right after the other: time between the two readings would count as the middleware's.
         let (thread, process) = (Usage::of_this_thread()?, Usage::of_this_process()?);
         let mut instrument = thread.without(excepted);
         instrument.add(others);
-        // The kernel hands a peak of memory on over exec, so `maxrss` of getrusage may be the coordinator's peak. VmHWM
-        // is this process's own.
+        // The kernel passes a peak of memory on over exec, so `maxrss` of getrusage may be the coordinator's peak.
+        // VmHWM is this process's own peak.
         let peak_kib = i64::try_from(memory.peak_rss_kib).unwrap_or(i64::MAX);
         let usage = Usage { maxrss_kib: peak_kib, ..process.without(&instrument) };
         Ok(Resources { usage, instrument: Usage { maxrss_kib: 0, ..instrument }, memory })

@@ -1,8 +1,8 @@
 //! The cells of a log-linear histogram that are not empty, sorted by their keys: small where a distribution has few
 //! values.
 //!
-//! A power of two has 128 cells, as an HDR histogram of two digits, so a cell is within 1 % of its values. Memory grows
-//! with the number of cells that were filled at the same time, and is kept.
+//! A power of two has 128 cells, as in an HDR histogram of two digits, so a cell is within 1 % of its values. Memory
+//! grows with the number of cells that were filled at the same time, and is kept.
 
 /// Cells of a power of two.
 const CELLS: u64 = 128;

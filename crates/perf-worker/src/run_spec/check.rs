@@ -15,7 +15,8 @@ impl Capabilities {
     /// Checks whether the middleware carries out all options of the run.
     ///
     /// # Errors
-    /// A sentence with the first option that it does not, with those that it has, and with the alternative.
+    /// A sentence with the first option that the middleware does not carry out, its possible values, and the
+    /// alternative.
     pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
         let name = &spec.communicator;
         self.check_path(name, spec)?;
@@ -107,7 +108,7 @@ fn has<T: Choice>(name: &str, option: &str, asked: T, values: &[T]) -> Result<()
     Err(format!("{name} has no {option} {}: give {}", asked.name(), alternatives.join(" or ")))
 }
 
-/// Whether a middleware can carry out the run that delivers messages on threads of its own.
+/// Whether a middleware that delivers messages on threads of its own can carry out the run.
 fn check_push(name: &str, spec: &RunSpec) -> Result<(), String> {
     let delivers = format!("{name} delivers messages on threads of its own");
     let wait = spec.wait.name();

@@ -18,8 +18,9 @@ pub struct DaemonCommand {
 /// The sign that a daemon is ready.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Readiness {
-    /// A file or socket of this path exists which did not exist, or was another one, before the daemon started.
+    /// The daemon is ready when a file or socket of this path exists that did not exist, or was another one, before the
+    /// daemon started.
     File(PathBuf),
-    /// It has printed a line with this text, on standard output or standard error.
+    /// The daemon is ready when it has printed a line with this text, on standard output or standard error.
     Line(String),
 }

@@ -25,7 +25,7 @@ pub struct Description {
 pub struct Setting {
     /// Its name for `--set`.
     pub name: String,
-    /// Its values, the default first. A single one is always in effect.
+    /// The values of the setting, the default first. A single value is always in effect.
     pub values: Vec<String>,
     /// The value that the middleware's documentation recommends for low latency; none: the default.
     #[serde(default)]

@@ -1,11 +1,11 @@
 //! A worker process: one or more endpoints on threads, their orders on stdin, their reports over a pipe.
 //!
-//! It is a program that contains a middleware. While they measure, the endpoints' threads neither write nor wait for
-//! another thread: they hand finished rows to the main thread, which reports them. From message to message they touch
-//! their own memory and read three flags; a middleware that delivers messages itself takes a lock for each.
-//! `tests/realtime` shows that they allocate nothing and make no system call but the sleep until a message is due; the
-//! absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker ends when its stdin
-//! ends, so it never outlives the coordinator.
+//! A worker is a program that contains a middleware. While they measure, the endpoints' threads neither write nor wait
+//! for another thread: they hand finished rows to the main thread, which reports them. From message to message they
+//! touch their own memory and read three flags; a middleware that delivers messages itself takes a lock for each
+//! message. `tests/realtime` shows that they allocate nothing and make no system call but the sleep until a message is
+//! due; that they take no lock shows only by reading. Once a second the hand-over may lock and wake. The worker ends
+//! when its stdin ends, so it never outlives the coordinator.
 
 mod channel;
 mod context;
@@ -73,7 +73,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     let abandon = Arc::new(AtomicBool::new(false));
     prepare_process(&abandon).map_err(|error| format!("a worker cannot set up its signals: {error}"))?;
     let plan = read_plan()?;
-    // As in the name of the worker program, `-` and `_` are the same.
+    // As in the name of the worker program, `-` and `_` are equivalent.
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let named = |backend: &&&dyn Backend| plain(backend.name()) == plain(&plan.spec.communicator);
     let Some(backend) = backends.iter().find(named).copied() else {
@@ -125,15 +125,15 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     reporter.run(channel)
 }
 
-/// The threads of the endpoints. At its end, for whatever reason, it ends them and waits until they are gone: only then
-/// the session can remove its files.
+/// The threads of the endpoints. Dropping this value ends the threads and waits until they are gone: only then the
+/// session can remove its files.
 struct Threads {
     running: Vec<JoinHandle<()>>,
     orders: Arc<Orders>,
 }
 
 impl Threads {
-    /// Starts the thread of one endpoint, or of all that share it.
+    /// Starts the thread of one endpoint, or of all endpoints that share it.
     fn start(&mut self, contexts: Vec<Context>, session: Arc<dyn Session>) -> Result<(), String> {
         let name = match contexts.first() {
             Some(context) if context.spec.executor.is_some() => KEEPER_THREAD.to_owned(),
@@ -161,8 +161,8 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
-    // Rust's start ignores it. In a program in C it would kill: the coordinator or a peer of the middleware may have
-    // gone.
+    // Rust's start ignores SIGPIPE. In a program in C the signal would kill the process: the coordinator or a peer of
+    // the middleware may have gone.
     signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::new(AtomicBool::new(false)))?;
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
     // Otherwise `ps` and `top` show `exe`, the name of the link through which it was started.
@@ -200,7 +200,7 @@ impl Drop for ExitGuard {
     }
 }
 
-/// The work of a thread: one endpoint, or all that share it.
+/// The work of a thread: one endpoint, or all endpoints that share the thread.
 fn run_endpoints(contexts: &[Context], session: &dyn Session) {
     let guard = |context: &Context| ExitGuard { outgoing: context.outgoing.clone(), endpoint: context.plan.endpoint };
     let _guards: Vec<ExitGuard> = contexts.iter().map(guard).collect();

@@ -29,7 +29,7 @@ pub struct OrderChannel {
     pub expected: Arc<AtomicU64>,
 }
 
-/// The ways of orders to the endpoints of this process.
+/// The channels of orders to the endpoints of this process.
 pub struct Orders {
     /// The way to each endpoint.
     pub ways: Vec<OrderChannel>,
@@ -88,9 +88,9 @@ impl Orders {
         }
     }
 
-    /// Forwards an order to the endpoints that wait for one. An endpoint that has ended does not.
+    /// Forwards an order to the endpoints that wait for an order. An endpoint that has ended does not wait.
     fn forward(&self, order: Order) {
-        // The order to go has all publishers, and there may be thousands of endpoints.
+        // The order to go contains all publishers, and there may be thousands of endpoints.
         let order = Arc::new(order);
         for way in &self.ways {
             let _ = way.sender.send(order.clone());

@@ -1,7 +1,7 @@
-//! The measurement of the own cost: the instrument's share of each latency or period, which is not the middleware's.
+//! The measurement of the own cost: the share of each latency or period that the instrument causes, not the middleware.
 //!
-//! It runs a worker's loops with the options of the run and a middleware that does nothing. The caches are warm: a slow
-//! run, which finds colder caches, costs somewhat more.
+//! The measurement runs a worker's loops with the options of the run and a middleware that does nothing. Its caches are
+//! warm: a slow run finds colder caches, so its own cost is somewhat higher.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -33,7 +33,7 @@ const BATCHES: usize = 15;
 const BATCH: u64 = 1000;
 /// A rate at which messages are due faster than they are sent, so that the loop never sleeps.
 const RATE_HZ: u32 = 1_000_000;
-/// Age of the start, so that all messages are due. Less than a second, so that no row is handed over meanwhile.
+/// Age of the start, so that all messages are due. It is less than a second, so that no row is handed over meanwhile.
 const START_AGE_NS: i64 = SECOND_NS / 2;
 /// Spread of the latencies, nanoseconds, so that the counts go to many cells of a histogram.
 const SPREAD_NS: u64 = 100_000;
@@ -48,8 +48,8 @@ pub fn measure(spec: &RunSpec) -> OwnCost {
 
 /// The cost of one message in a loop with a middleware that does nothing and a start in the past.
 fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
-    // A run without an end, with one publisher and one subscription. Without a rate there is no schedule and no
-    // statistic of it.
+    // A run without an end, with one publisher and one subscription. Without a rate the run has neither a schedule nor
+    // statistics of it.
     let spec = RunSpec {
         rate_hz: if spec.rate_hz == 0 { 0 } else { RATE_HZ },
         publishers: 1,

@@ -10,7 +10,7 @@ use crate::{
 };
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-/// Joins no domain yet: the first node or wait set does.
+/// The new context joins no domain yet: its first node or wait set does.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -64,7 +64,7 @@ fn checked_domain(domain_id: usize) -> Result<u32> {
     })
 }
 
-/// Entities of the context work on until they are destroyed.
+/// Entities of the context continue to work until they are destroyed.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -1,4 +1,4 @@
-//! The implementation as such: its name, what it supports, its log, and its gids.
+//! The implementation itself: its name, its features, its log, and its gids.
 
 use crate::{
     bindings::*,
@@ -26,8 +26,8 @@ pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
 }
 
-/// Messages have both sequence numbers. Types are found with their hashes, but not asked for by name (no type
-/// discovery).
+/// Messages have both sequence numbers. Types are found with their hashes; asking for a type by name (type discovery)
+/// is not supported.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -12,7 +12,7 @@ use std::{
     ptr::null_mut,
 };
 
-/// `RMW_DEFAULT_DOMAIN_ID`: the caller chooses none, so the domain is 0. rcl reads the environment.
+/// `RMW_DEFAULT_DOMAIN_ID` means that the caller chooses no domain, so the domain is 0. rcl reads the environment.
 pub const DEFAULT_DOMAIN_ID: usize = usize::MAX;
 
 const ZERO_ALLOCATOR: rcutils_allocator_t =
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rmw_init_options_copy(
     })
 }
 
-/// Makes `target` a copy of `source`, with memory of its own. `target` stays as it is if that fails.
+/// Makes `target` a copy of `source`, with memory of its own. If the copy fails, `target` stays unchanged.
 ///
 /// # Safety
 /// `source` are initialized options of this implementation; `target` has no memory.
@@ -113,7 +113,7 @@ pub unsafe fn copy_options(source: &rmw_init_options_t, target: &mut rmw_init_op
     Ok(())
 }
 
-/// Frees the memory of options, which are zero-initialized after this.
+/// Frees the memory of options, which are zero-initialized afterwards.
 ///
 /// # Safety
 /// Initialized options of this implementation.
@@ -156,7 +156,7 @@ unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mu
     allocator.string(unsafe { CStr::from_ptr(string) }.to_bytes())
 }
 
-/// Frees what is behind pointers. The static peers have an allocator of their own.
+/// Frees the memory behind the pointers. The static peers have an allocator of their own.
 ///
 /// # Safety
 /// Initialized options, whose memory the program does not use after this.

@@ -1,4 +1,4 @@
-//! Loans: messages of plain types in shared memory, to be published or as they were taken.
+//! Loans: messages of plain types in shared memory, which a program publishes or has taken.
 
 use super::take::message_info;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::ffi::c_void;
 
-/// The memory holds an earlier message's bytes, zeros at first: the caller writes every field.
+/// The memory holds the bytes of an earlier message, or zeros: the caller writes every field.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -51,8 +51,9 @@ pub unsafe extern "C" fn rmw_create_publisher(
     })
 }
 
-/// Small entries for a deep history: each node has two publishers with 1000 samples, `/rosout` and `/parameter_events`.
-/// Without memory for a message, readers lose the oldest: rclcpp throws at an error of `rmw_publish`.
+/// Entries of the ring are small, so that a deep history is cheap: each node has two publishers with 1000 samples,
+/// `/rosout` and `/parameter_events`. Without memory for a message, readers lose the oldest one: rclcpp throws if
+/// `rmw_publish` fails.
 fn options_for(qos: &Qos) -> PublisherOptions {
     const DEEP: u32 = 64;
     let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };
@@ -83,7 +84,7 @@ pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher:
     })
 }
 
-/// Plain messages are copied once, others are serialised straight into shared memory.
+/// Plain messages are copied once; other messages are serialised straight into shared memory.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -164,7 +165,7 @@ pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_p
     })
 }
 
-/// Returns at once: what was published is in the memory that its readers read.
+/// Returns at once: published messages are in the memory that their readers read.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

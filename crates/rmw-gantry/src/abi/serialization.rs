@@ -1,4 +1,4 @@
-//! Messages to bytes and back, without a node: what bags and `rclcpp::Serialization` use.
+//! Messages to bytes and back, without a node, for bags and `rclcpp::Serialization`.
 
 use crate::{
     bindings::*,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn rmw_deserialize(
     })
 }
 
-/// Not supported: the other RMWs do not have it either, and nothing of ROS 2 calls it.
+/// Not supported: the other RMWs do not have this function either, and ROS 2 does not call it.
 ///
 /// # Safety
 /// None of the pointers is used.

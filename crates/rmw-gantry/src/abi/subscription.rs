@@ -115,8 +115,8 @@ pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
     })
 }
 
-/// The callback is called on the listener, a thread of the library, and soon with the number of messages that are there
-/// already.
+/// The callback is called on the listener, a thread of the library. The first call comes soon, with the number of
+/// messages that are there already.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -1,4 +1,4 @@
-//! Taking messages: deserialised into the caller's message, or as bytes.
+//! Taking messages: into the caller's message by deserialising, or as bytes.
 
 use crate::{
     bindings::*,
@@ -73,7 +73,7 @@ unsafe fn take_message(
     Ok(())
 }
 
-/// Takes the next sample that is a message of the type, and reads it into a message.
+/// Takes the next sample that is a message of the type, and reads it into the caller's message.
 ///
 /// # Safety
 /// A message of the subscription's type that no other code uses.
@@ -191,7 +191,7 @@ unsafe fn take_serialized(
     Ok(())
 }
 
-/// The properties of a sample that was taken as the `number`th of its subscription, now.
+/// The properties of a sample that was just taken. `number` counts the samples of its subscription.
 pub fn message_info(sample: &GenericSample, number: u64) -> rmw_message_info_t {
     let info = sample.message_info();
     let publisher_gid = rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: info.publisher_gid.0 };

@@ -1,4 +1,4 @@
-//! The functions that are not supported: each says so by name with `RMW_RET_UNSUPPORTED`.
+//! The functions that are not supported: each returns `RMW_RET_UNSUPPORTED` with its name.
 
 use crate::{
     bindings::*,
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::ffi::c_char;
 
-/// Preallocated memory: publishing takes memory of its own that is ready.
+/// Preallocation has no use here: publishing takes memory that is ready.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

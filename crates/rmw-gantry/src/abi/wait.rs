@@ -97,7 +97,7 @@ pub unsafe extern "C" fn rmw_wait(
     if code == RMW_RET_OK && !is_any_ready { RMW_RET_TIMEOUT } else { code }
 }
 
-/// The time at which a wait ends that begins now; `None` if it is too far away for a clock.
+/// The time at which a wait ends if it begins now; `None` if the time is beyond the clock.
 fn deadline(timeout: &rmw_time_t) -> Option<Instant> {
     let timeout = Duration::from_secs(timeout.sec).checked_add(Duration::from_nanos(timeout.nsec))?;
     Instant::now().checked_add(timeout)

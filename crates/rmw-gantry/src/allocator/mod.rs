@@ -1,7 +1,7 @@
 //! Memory of ROS 2's allocators: the strings and arrays that a caller of `rmw` frees with `rcutils_string_array_fini`,
 //! `rmw_names_and_types_fini` and `rmw_topic_endpoint_info_array_fini`.
 //!
-//! A value is complete or nothing is left of it: if an allocation fails, all before it are freed.
+//! A value is complete or not made: if an allocation fails, all earlier allocations are freed.
 
 use crate::{
     argument::argument,
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::ffi::{c_char, c_void};
 
-/// An allocator that has all its functions. Its memory is a caller's, which frees it.
+/// An allocator that has all its functions. A caller uses the same allocator to free its memory.
 #[derive(Clone, Copy)]
 pub struct Allocator {
     allocator: rcutils_allocator_t,
@@ -20,7 +20,7 @@ pub struct Allocator {
 
 impl Allocator {
     /// # Errors
-    /// The allocator is null, or a function of it is, as of one that is zero-initialized.
+    /// The allocator is null, or lacks a function, as a zero-initialized allocator does.
     ///
     /// # Safety
     /// Null or an allocator, which stays valid as long as its memory is used.
@@ -41,7 +41,7 @@ impl Allocator {
         self.allocator
     }
 
-    /// Memory for that many values, whose bytes are all 0; null for none.
+    /// Zeroed memory for this number of values; null if the number is 0.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`.
@@ -175,8 +175,8 @@ impl Allocator {
         unsafe { self.free_string_array(&made.names) };
     }
 
-    /// The descriptions of endpoints; `describe` fills in one, whose strings are null at first and are freed if it
-    /// fails.
+    /// The descriptions of endpoints. `describe` fills in one description, whose strings are null at first and are
+    /// freed if it fails.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`; as `describe`.

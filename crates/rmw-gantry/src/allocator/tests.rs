@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::*},
 };
 
-/// An allocator that fails after some allocations, and counts those that are not freed.
+/// An allocator that fails after some allocations, and counts the allocations that are not freed.
 #[derive(Default)]
 struct Limited {
     left: AtomicUsize,

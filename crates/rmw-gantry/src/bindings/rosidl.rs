@@ -117,7 +117,7 @@ pub struct MessageMember {
     pub get_function: Option<unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void>,
     pub fetch_function: Option<unsafe extern "C" fn(*const c_void, usize, *mut c_void)>,
     pub assign_function: Option<unsafe extern "C" fn(*mut c_void, usize, *const c_void)>,
-    /// In C it returns whether there was memory, which the size shows; in C++ it throws if there was none.
+    /// In C the function returns whether there was memory, which the size shows, too; in C++ it throws without memory.
     pub resize_function: Option<unsafe extern "C-unwind" fn(*mut c_void, usize)>,
 }
 

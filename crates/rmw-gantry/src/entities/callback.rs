@@ -3,16 +3,16 @@
 use crate::{bindings::rmw_event_callback_t, failure::Result};
 use std::ffi::c_void;
 
-/// A callback for news, with its argument, and the number of messages of which it was notified.
+/// A callback for news, with its argument, and the number of messages that it has been called for.
 #[derive(Default)]
 pub struct Callback {
     function: rmw_event_callback_t,
     user_data: UserData,
-    /// The number of messages of which it was notified, or that came before it was set and were taken.
+    /// The number of messages that the callback has been called for, or that were taken before it was set.
     notified: u64,
 }
 
-/// The argument of a callback: only its function knows what it is.
+/// The argument of a callback, which only the callback's function uses.
 struct UserData(*const c_void);
 
 // SAFETY: ROS 2's callbacks are called on any thread of the middleware (`rmw/event_callback_type.h`).
@@ -28,7 +28,7 @@ impl Callback {
     /// Sets the function, or removes it.
     ///
     /// # Safety
-    /// It may be called with `user_data` on any thread, until it is replaced.
+    /// The function may be called with `user_data` on any thread, until it is replaced.
     pub unsafe fn set(&mut self, function: rmw_event_callback_t, user_data: *const c_void) {
         (self.function, self.user_data) = (function, UserData(user_data));
     }
@@ -38,8 +38,8 @@ impl Callback {
         self.function.is_some()
     }
 
-    /// Calls the function for `count` news, if there are any. The lock of the callback is held meanwhile, so that none
-    /// runs after it was replaced.
+    /// Calls the function with `count` if `count` is not 0. The lock of the callback is held meanwhile, so that no call
+    /// runs after the callback was replaced.
     pub fn call(&self, count: u64) {
         if let Some(function) = self.function
             && count > 0
@@ -49,10 +49,10 @@ impl Callback {
         }
     }
 
-    /// Calls the function, if there is one, for the messages of which it was not notified; `received` is the number of
-    /// messages that were ever available to its source.
+    /// Calls the function, if there is one, for the messages that it has not been called for. `received` is the number
+    /// of messages that were ever available to its source.
     pub fn notify(&mut self, received: impl FnOnce() -> Result<u64>) {
-        // An error is returned by the take, which the callback leads to.
+        // The take that follows the callback returns an error.
         if self.is_set()
             && let Ok(received) = received()
         {
@@ -62,7 +62,7 @@ impl Callback {
         }
     }
 
-    /// Counts messages that were taken without a callback as notified.
+    /// Counts messages that were taken without a callback as if it had been called for them.
     pub fn skip(&mut self, up_to: u64) {
         self.notified = self.notified.max(up_to);
     }

@@ -43,10 +43,10 @@ impl Client {
         Ok(Client { source, service_type, gid, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// Sends a request, serialised straight into shared memory; returns its sequence. A request for which a server that
-    /// takes none leaves no room is lost, as by a KEEP_LAST writer of DDS: rclcpp and rclpy end a program whose request
-    /// is an error. The first one waits for the server; those after it do not, until one is sent again. Its future
-    /// never ends, as over DDS.
+    /// Sends a request, serialised straight into shared memory; returns its sequence. If a server takes no requests and
+    /// leaves no room, the request is lost, as by a KEEP_LAST writer of DDS: rclcpp and rclpy end a program whose
+    /// request is an error. The first lost request waits for the server; the requests after it do not, until a request
+    /// is sent again. The future of a lost request never ends, as over DDS.
     ///
     /// # Safety
     /// `request` is a request of the client's type, which no other thread writes meanwhile.
@@ -64,7 +64,7 @@ impl Client {
         })
     }
 
-    /// The next response that `read` accepts. The others are no responses of the type: they are lost.
+    /// The next response that `read` accepts. Other responses are not of the type: they are lost.
     pub fn take_valid_response(
         &self,
         read: impl FnMut(&GenericResponse) -> Result<()>,
@@ -92,7 +92,7 @@ impl Client {
         self.taken.load(Relaxed).saturating_add(dropped.unwrap_or(0))
     }
 
-    /// Whether a server would get a request now and can answer it.
+    /// Whether a server would get a request now and could answer it.
     pub fn is_server_available(&self) -> Result<bool> {
         self.source.library.with(|library| Ok(library.service_is_ready()?))
     }

@@ -1,4 +1,4 @@
-//! Contexts: the things that the nodes of one `rmw_init` share.
+//! Contexts: the objects that the nodes of one `rmw_init` share.
 
 use super::{graph_news::GraphNews, listener::Listener};
 use crate::{
@@ -44,7 +44,7 @@ impl Context {
         Ok(())
     }
 
-    /// After this, nothing new can be made. Things that exist work until they are destroyed.
+    /// Shuts the context down: no new object can be made. Existing objects work until they are destroyed.
     pub fn shut_down(&self) {
         self.is_shut_down.store(true, Relaxed); // a flag of its own
     }

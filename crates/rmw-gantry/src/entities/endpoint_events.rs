@@ -1,6 +1,7 @@
 //! All events of a publisher or a subscription: one status for each kind.
 //!
-//! The library has one queue of events for an endpoint; its waker sorts them into the statuses, on the control thread.
+//! The library has one queue of events for an endpoint. The waker of this queue sorts the events into the statuses, on
+//! the control thread.
 
 use super::{
     event::{Change, Event},
@@ -35,7 +36,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         })
     }
 
-    /// The events of a kind; `make` makes the library's, once. Events that are not supported have none.
+    /// The events of a kind. `make` makes the library's events, once. Unsupported kinds have no events.
     pub fn event(
         self: &Arc<EndpointEvents<E>>,
         kind: rmw_event_type_t,
@@ -45,7 +46,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         let event = event.ok_or_else(|| Failure::unsupported(&format!("events of type {kind} of this endpoint")))?;
         let mut is_made = lock(&self.is_made);
         if !*is_made {
-            // Not under the lock of the events: the waker may be called at once, and takes it.
+            // The lock of the events is not held here: the waker may be called at once, and takes the lock.
             let mut library = make()?;
             library.set_waker(Some(self.clone().into()));
             *lock(&self.library) = Some(library);
@@ -70,10 +71,10 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         }
     }
 
-    /// Counts the library's next event, in the order of the events: the newest has the current count. If endpoints
-    /// cannot be read now, the event comes at the next change.
+    /// Counts the library's next event, in the order of the events: the newest event has the current count. If the
+    /// endpoints cannot be read now, the event comes at the next change.
     fn count_next(&self) -> Option<&Event> {
-        let mut library = lock(&self.library); // until the event is counted: another thread may sort the next one
+        let mut library = lock(&self.library); // held until the event is counted: another thread may sort the next event
         loop {
             let (kind, change) = match library.as_mut()?.take().ok()??.sorted() {
                 Some(sorted) => sorted,
@@ -87,7 +88,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
     }
 }
 
-/// Before the endpoint is destroyed: no callback runs after this.
+/// Called before the endpoint is destroyed: no callback runs after this.
 impl<E: LibraryEvent> Close for EndpointEvents<E> {
     fn close(&self) {
         let library = lock(&self.library).take();
@@ -186,7 +187,7 @@ fn incompatible(total: u64, policy: QosPolicy) -> Change {
         QosPolicy::Reliability { .. } => RMW_QOS_POLICY_RELIABILITY,
         QosPolicy::Durability { .. } => RMW_QOS_POLICY_DURABILITY,
         QosPolicy::Deadline { .. } => RMW_QOS_POLICY_DEADLINE,
-        // As in DDS, whose policy of liveliness has the lease duration.
+        // As in DDS, the lease duration is part of the policy of liveliness.
         QosPolicy::Liveliness { .. } | QosPolicy::LivelinessLeaseDuration { .. } => RMW_QOS_POLICY_LIVELINESS,
         _ => RMW_QOS_POLICY_INVALID,
     });

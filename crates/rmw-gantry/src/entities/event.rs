@@ -26,7 +26,7 @@ struct Counts {
     not_alive: u64,
     not_alive_change: i64,
     last_policy: Option<rmw_qos_policy_kind_t>,
-    /// The number of events that were not passed to a callback yet.
+    /// The number of events that the callback has not been called for.
     untold: u64,
 }
 
@@ -45,7 +45,7 @@ impl Event {
         Event { kind, flag: Arc::default(), counts: Mutex::default(), callback: Mutex::default() }
     }
 
-    /// Ends the callback, before the endpoint is destroyed: none runs after this.
+    /// Ends the callback, before the endpoint is destroyed: no call runs after this.
     pub fn end_callback(&self) {
         *lock(&self.callback) = Callback::default();
     }
@@ -65,7 +65,7 @@ impl Event {
         }
         counts.last_policy = change.last_policy.or(counts.last_policy);
         counts.untold += 1;
-        self.flag.mark(); // under the lock, as in `take`: no take finds the flag without its counts
+        self.flag.mark(); // under the lock, as in `take`: a take that finds the flag also finds its counts
     }
 
     /// Wakes the wait set and calls the callback.
@@ -74,7 +74,7 @@ impl Event {
         self.tell();
     }
 
-    /// Calls the callback with the number of events that were not passed to a callback yet.
+    /// Calls the callback with the number of events that it has not been called for.
     fn tell(&self) {
         let callback = lock(&self.callback);
         if callback.is_set() {
@@ -96,7 +96,7 @@ impl Event {
         self.tell();
     }
 
-    /// Takes the status of its kind: writes the struct that `rmw` documents for it.
+    /// Takes the status of this kind: writes the struct that `rmw` documents for it.
     ///
     /// # Safety
     /// `status` is that struct.
@@ -144,7 +144,7 @@ impl Event {
                 // SAFETY: the promise of the caller.
                 unsafe { status.cast::<rmw_message_lost_status_t>().write(lost) };
             }
-            // The structs of the others have the same two fields.
+            // The structs of the other kinds have the same two fields.
             _ => {
                 let missed = rmw_requested_deadline_missed_status_t { total_count, total_count_change };
                 // SAFETY: the promise of the caller.

@@ -1,7 +1,7 @@
 //! The guard conditions of nodes, which changes of the graph trigger.
 //!
-//! The graph is watched from the first wait for one of them on: each watch wakes this process at each change of the
-//! domain.
+//! The graph is watched from the first wait for one of these guard conditions on: a watch wakes this process at each
+//! change of the domain.
 
 use super::wake_up::Flag;
 use crate::{failure::Result, lock::lock};
@@ -22,7 +22,7 @@ pub struct GraphNews {
 }
 
 impl GraphNews {
-    /// Has the flag of a node's guard condition set by changes of the graph.
+    /// Adds the flag of a node's guard condition: changes of the graph set it.
     pub fn add(&self, flag: &Arc<Flag>) {
         lock(&self.flags).push(Arc::downgrade(flag));
     }
@@ -45,7 +45,7 @@ impl GraphNews {
     pub fn watch(self: &Arc<GraphNews>, node: &WeakNode) -> Result<()> {
         let mut is_watched = lock(&self.is_watched);
         if !*is_watched && let Some(node) = node.upgrade() {
-            // Not under the lock of the changes: the waker may be called at once, and takes it.
+            // The lock of the changes is not held here: the waker may be called at once, and takes the lock.
             let mut changes = node.graph_changes()?;
             changes.set_waker(Some(self.clone().into()));
             *lock(&self.changes) = Some(changes);
@@ -60,7 +60,7 @@ impl GraphNews {
 impl Wake for GraphNews {
     fn wake(self: Arc<GraphNews>) {
         if let Some(changes) = &mut *lock(&self.changes) {
-            // So that the next news wake again. It fails in a forked child only, which has no such thread.
+            // This call lets the next news wake again. It fails only in a forked child, which has no control thread.
             let _ = changes.take();
         }
         let flags: Vec<_> = lock(&self.flags).iter().filter_map(Weak::upgrade).collect();

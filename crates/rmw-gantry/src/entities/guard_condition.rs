@@ -1,4 +1,4 @@
-//! Guard conditions: news that a program makes itself, or that the graph changed.
+//! Guard conditions: a program triggers them itself, or changes of the graph do.
 
 use super::{graph_news::GraphNews, wake_up::Flag};
 use crate::failure::Result;
@@ -19,7 +19,7 @@ impl GuardCondition {
         GuardCondition { flag: Arc::default(), graph: Some((Arc::downgrade(graph), node.downgrade())) }
     }
 
-    /// Makes sure that it is triggered, before a wait set waits for it.
+    /// Makes sure that changes of the graph trigger it, before a wait set waits for it.
     pub fn prepare(&self) -> Result<()> {
         let graph = self.graph.as_ref().and_then(|(graph, node)| Some((graph.upgrade()?, node)));
         graph.map_or(Ok(()), |(graph, node)| graph.watch(node))

@@ -1,7 +1,7 @@
 //! Objects of the library behind a lock: ROS 2 uses an entity on any thread.
 //!
-//! They end with their entity, or with its node if that is destroyed first: rclpy 7.1 never destroys the service
-//! `get_type_description` of a node, which would keep the node in the graph.
+//! The objects end with their entity, or with its node if the node is destroyed first: rclpy 7.1 never destroys the
+//! service `get_type_description` of a node, which would keep the node in the graph.
 
 use crate::{
     failure::{Failure, Result},
@@ -12,7 +12,7 @@ use std::sync::Mutex;
 /// A publisher, a subscription, a service or a client of the library.
 pub struct Library<T>(Mutex<Option<T>>);
 
-/// A thing that a node closes when it is destroyed.
+/// An object that a node closes when the node is destroyed.
 pub trait Close: Send + Sync {
     fn close(&self);
 }

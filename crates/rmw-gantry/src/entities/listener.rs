@@ -1,7 +1,7 @@
 //! The listener: the thread that calls the `on_new_message` callbacks of subscriptions, services and clients.
 //!
-//! Samples come without a thread of this process, so one has to wait for them. It is started for the first callback of
-//! a context.
+//! No thread of this process announces samples, so a thread has to wait for them. It is started for the first callback
+//! of a context.
 
 use crate::failure::{Failure, Result};
 use gantry::{Collector, ListenerSource};
@@ -21,7 +21,7 @@ impl Listener {
         Ok(Listener { listener, thread: Some(thread) })
     }
 
-    /// Has the callback of a source called for its messages from now on; `id` is the source's.
+    /// Adds a source, whose callback is called for its messages from now on; `id` is the source's.
     pub fn add(&self, id: u64, source: impl ListenerSource) {
         self.listener.add(id, Box::new(source));
     }
@@ -36,8 +36,8 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.listener.end();
         if let Some(thread) = self.thread.take() {
-            // A callback that panicked cannot be helped here. The last callback may have dropped this on its own
-            // thread.
+            // A panic of a callback cannot be handled here. The last callback may have dropped this listener on the
+            // listener's own thread.
             let _ = (thread.thread().id() != thread::current().id()).then(|| thread.join());
         }
     }

@@ -30,11 +30,11 @@ pub use source::AnySource;
 pub use subscription::Subscription;
 pub use wait_set::{Conditions, WaitSet};
 
-/// The malformed messages that one take passes over at most: a program that sends them without end holds no other one
-/// in a call. The next wait finds those that are left.
+/// The largest number of malformed messages that one take passes over: a program that sends them without end does not
+/// keep another program in a call. The next wait finds the remaining ones.
 const MAX_MALFORMED: usize = 64;
 
-/// The next message of `take` that `read` accepts; `skip` counts and logs the others, which are none of the type.
+/// The next message of `take` that `read` accepts; `skip` counts and logs the messages that are not of the type.
 fn take_valid<T>(
     mut take: impl FnMut() -> Result<Option<T>>,
     mut read: impl FnMut(&T) -> Result<()>,

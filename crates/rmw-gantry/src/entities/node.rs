@@ -16,7 +16,7 @@ use std::{
 pub struct Node {
     pub library: gantry::Node,
     pub context: Arc<Context>,
-    /// The name and the namespace as the program gave them; the library may have completed them.
+    /// The name and the namespace in the form that the program gave; the library may have completed them.
     pub name: CString,
     pub namespace: CString,
     /// The `data` of the handle below.
@@ -26,7 +26,7 @@ pub struct Node {
     owned: Mutex<Vec<Weak<dyn Close>>>,
 }
 
-// SAFETY: the handle's pointers are constants, to what the node itself keeps.
+// SAFETY: the handle's pointers are constants, to memory that the node itself keeps.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}

@@ -36,7 +36,7 @@ impl Publisher {
         Publisher { library, gid, message_type, qos, topic, loans, events: EndpointEvents::new() }
     }
 
-    /// Publishes a message: a plain one by one copy, all others serialised straight into the slot.
+    /// Publishes a message: a plain message by one copy, any other serialised straight into the slot.
     ///
     /// # Safety
     /// `message` is a message of the publisher's type, which no other thread writes meanwhile.

@@ -18,7 +18,7 @@ use std::{
     },
 };
 
-/// The largest depth of the library's services and clients; deeper ones become this.
+/// The largest depth of the library's services and clients; deeper profiles get this depth.
 const MAX_DEPTH: u32 = 10_000;
 
 /// A service, which any thread may use.
@@ -33,7 +33,7 @@ pub struct Service {
     taken: AtomicU64,
 }
 
-/// The QoS that a service or a client of that full name is granted.
+/// The QoS that a service or a client with this full name is granted.
 pub(super) fn granted(name: &str, profile: &rmw_qos_profile_t) -> Result<Qos> {
     check_full_name("service", name)?;
     let qos = service_qos(profile)?;
@@ -52,7 +52,7 @@ impl Service {
         Ok(Service { source, service_type, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// The next request that `read` accepts. The others are no requests of the type, and get no answer.
+    /// The next request that `read` accepts. Other requests are not of the type, and get no answer.
     pub fn take_valid_request(
         &self,
         read: impl FnMut(&GenericRequest) -> Result<()>,
@@ -80,8 +80,8 @@ impl Service {
     }
 
     /// Answers a request: the response is serialised straight into memory that the client reads. If the client is gone,
-    /// the response is dropped. If the client holds all memory for its responses, or shared memory is full, it loses
-    /// this one: an error would end the server for all clients.
+    /// the response is dropped. If the client holds all memory for its responses, or shared memory is full, this
+    /// response is lost: an error would end the server for all clients.
     ///
     /// # Safety
     /// `response` is a response of the service's type, which no other thread writes meanwhile.

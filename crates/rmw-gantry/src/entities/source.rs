@@ -17,7 +17,7 @@ use std::{
 
 /// An endpoint that takes messages.
 pub struct Source<E> {
-    /// Its number in this process, which is not used again.
+    /// The source's number in this process, which is not used again.
     pub id: u64,
     pub library: Library<E>,
     /// The callback for new messages, and its count of them.
@@ -32,10 +32,10 @@ pub trait Receive: Waitable {
 /// A source of any kind.
 pub trait AnySource: Send + Sync {
     fn id(&self) -> u64;
-    /// Whether there is something to take. There is nothing if the node was destroyed.
+    /// Whether there is something to take. `false` if the node was destroyed.
     fn is_ready(&self) -> Result<bool>;
     fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>>;
-    /// The number of messages that were ever available to it.
+    /// The number of messages that were ever available to this source.
     fn received(&self) -> Result<u64>;
     fn callback(&self) -> MutexGuard<'_, Callback>;
 }
@@ -48,9 +48,9 @@ impl<E> Source<E> {
         Source { id, library: Library::new(endpoint), callback: Mutex::default() }
     }
 
-    /// Sets the callback for new messages, or removes it; `gone` of the messages that were ever available are not any
-    /// more. It is called here for messages that are there already, as in the other implementations; the listener of
-    /// the context calls it for those that come.
+    /// Sets the callback for new messages, or removes it. `gone` is the number of messages that were available and are
+    /// not any more. The callback is called here for messages that are there already, as in the other implementations;
+    /// the listener of the context calls it for later messages.
     ///
     /// # Safety
     /// As [`Callback::set`].
@@ -73,7 +73,7 @@ impl<E> Source<E> {
         // SAFETY: the promise of the caller.
         unsafe { callback.set(function, user_data) };
         callback.notify(|| self.received());
-        // Under the lock, so that the listener learns of changes in their order.
+        // Under the lock, so that the listener gets the changes in their order.
         match function {
             Some(_) => listener.add(self.id, ListenedSource(Arc::downgrade(self))),
             None => listener.remove(self.id),
@@ -81,7 +81,7 @@ impl<E> Source<E> {
         Ok(())
     }
 
-    /// Ends the callback, before the entity is destroyed: none runs after this.
+    /// Ends the callback, before the entity is destroyed: no call runs after this.
     pub fn end_callback(&self, context: &Context) {
         let was_set = std::mem::take(&mut *lock(&self.callback)).is_set();
         if was_set && let Ok(listener) = context.listener() {

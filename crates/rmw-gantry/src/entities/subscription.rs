@@ -32,7 +32,7 @@ pub struct Subscription {
     /// The samples that a program holds, by the addresses of their bytes.
     held: Mutex<Vec<GenericSample>>,
     taken: AtomicU64,
-    /// The number of messages of its own process that it skipped.
+    /// The number of messages of its own process that the subscription skipped.
     skipped: AtomicU64,
     /// The number of losses that the event of lost messages has counted.
     told_lost: AtomicU64,
@@ -103,7 +103,7 @@ impl Subscription {
     /// Adds new losses to the event of lost messages. `lost` is the number of all losses so far.
     fn tell_lost(&self, lost: u64) {
         let told = self.told_lost.load(Relaxed);
-        // Relaxed, as all of these counters: none orders other memory.
+        // Relaxed, as all of these counters: no counter orders other memory.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
             self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
         }

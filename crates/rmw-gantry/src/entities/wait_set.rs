@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest sleep of a wait set while another one has the rings of one of its flags.
+/// The longest sleep of a wait set while one of its flags rings another wait set.
 const SHARED_SLICE: Duration = Duration::from_millis(1);
 
 /// Waits for sources, guard conditions and events; used by one thread at a time.
@@ -121,13 +121,13 @@ impl Waiting {
             };
             self.sources.push(waited);
         }
-        // A source that was in the last wait twice is in this one once.
+        // A source that the last wait had twice has one entry in this wait.
         let left = kept.into_iter().filter_map(|waited| waited.attachment);
         left.for_each(|attachment| self.collector.detach(attachment));
         Ok(())
     }
 
-    /// Attaches the flags of this wait, and detaches flags of the last wait that this wait does not have.
+    /// Attaches the flags of this wait, and detaches the flags that only the last wait had.
     fn attach_flags(&mut self, conditions: &Conditions<'_>) -> Result<()> {
         let Waiting { wake_up, flags, .. } = self;
         let is_same = flags.len() == conditions.flags().count()
@@ -144,7 +144,7 @@ impl Waiting {
             unsafe { flag.attach(wake_up) };
         }
         if !is_same {
-            // After the attachment: news that come at once wake this wait set.
+            // The check comes after the attachment: news that arrives meanwhile wakes this wait set.
             conditions.guard_conditions.iter().try_for_each(|(guard_condition, _)| guard_condition.prepare())?;
         }
         Ok(())
@@ -204,7 +204,7 @@ mod tests {
     use crate::entities::source::Source;
     use gantry::{Node, TypeDescription};
 
-    /// A left attachment would let each message of the topic wake the wait set for ever.
+    /// If the attachment stayed, each message of the topic would wake the wait set for ever.
     #[test]
     fn a_source_that_was_in_a_wait_twice_leaves_nothing() {
         const DOMAIN_ID: u32 = 98;

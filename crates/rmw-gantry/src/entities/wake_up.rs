@@ -1,4 +1,4 @@
-//! The wake-up of a thread in `rmw_wait` by news that are no messages: guard conditions and events.
+//! The wake-up of a thread in `rmw_wait` by news that is no message: guard conditions and events.
 
 use gantry::Bell;
 use std::{
@@ -26,20 +26,21 @@ impl WakeUp {
         self.has_news.load(Acquire) // partner: `ring`
     }
 
-    /// Forgets earlier rings; the caller looks at its flags after this, and sees what was stored before those rings.
+    /// Forgets earlier rings. The caller reads its flags after this, and sees the values that were stored before those
+    /// rings.
     pub fn reset(&self) {
         self.has_news.swap(false, AcqRel); // partner: `ring`
     }
 
     fn ring(&self) {
-        // Partner: `has_news`, `reset`; the bell orders it before its look whether a thread sleeps.
+        // Partner: `has_news`, `reset`. The bell orders this store before its check whether a thread sleeps.
         self.has_news.store(true, Release);
         self.bell.ring();
     }
 }
 
-/// The side of a guard condition or an event: a flag, and the wake-up of the wait set that waited for it last. Setting
-/// it takes no lock and does not allocate, so a signal handler may do it.
+/// A guard condition's or event's part of the wake-up: a flag, and the wake-up of the wait set that waited for it last.
+/// Setting the flag takes no lock and does not allocate, so a signal handler may do it.
 #[derive(Debug, Default)]
 pub struct Flag {
     is_set: AtomicBool,
@@ -58,8 +59,8 @@ impl Flag {
 
     /// Sets it; [`Flag::ring`] is to follow.
     pub fn mark(&self) {
-        // SeqCst, as the load of the wake-up in `ring`: either this sees the wake-up that `attach` stored, or the look
-        // after `attach` sees this.
+        // SeqCst, as the load of the wake-up in `ring`: either this thread sees the wake-up that `attach` stored, or
+        // the check after `attach` sees this store.
         self.is_set.store(true, SeqCst); // partner: `is_set`, `take`
     }
 
@@ -86,7 +87,7 @@ impl Flag {
         self.ringing.fetch_sub(1, Release); // partner: `detach`: the use of the wake-up is over
     }
 
-    /// Attaches a wait set, which is woken from now on; the caller looks at the flag after this. A wait set that was
+    /// Attaches a wait set, which is woken from now on. The caller reads the flag after this. A wait set that was
     /// attached before is woken a last time, so that its wait ends.
     ///
     /// # Safety
@@ -98,7 +99,7 @@ impl Flag {
         }
     }
 
-    /// Whether that wait set is the one that is woken.
+    /// Whether this wait set is the attached one.
     pub fn is_attached(&self, wake_up: &WakeUp) -> bool {
         self.wake_up.load(SeqCst) == from_ref(wake_up).cast_mut()
     }
@@ -106,10 +107,10 @@ impl Flag {
     /// Ends the attachment of [`Flag::attach`]: the flag does not use `wake_up` after this.
     pub fn detach(&self, wake_up: &WakeUp) {
         let attached = from_ref(wake_up).cast_mut();
-        // Another wake-up may be attached by now: then the last ring of `wake_up` may still go on.
+        // Another wake-up may be attached by now: then the last ring of `wake_up` may still be under way.
         let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
         // A ring takes one system call at most. A signal handler that rings on this thread has returned when this
-        // thread continues. The sleep lets a thread of a lower real-time priority go on.
+        // thread continues. The sleep lets a thread with a lower real-time priority continue.
         let mut looks = 0;
         while self.ringing.load(SeqCst) > 0 {
             looks += 1;

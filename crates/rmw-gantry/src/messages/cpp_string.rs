@@ -1,10 +1,10 @@
-//! `std::string` and `std::u16string` of libstdc++, as it has them since GCC 5: pointer, length, and 16 bytes that hold
-//! the text if it is short, and the capacity otherwise.
+//! `std::string` and `std::u16string` of libstdc++ since GCC 5: pointer, length, and 16 bytes. These bytes hold the
+//! text if it is short, and the capacity otherwise.
 //!
-//! `std::string` is assigned by libstdc++'s own exported function; for `std::u16string` it exports none, so that one is
-//! assigned here, with the program's `operator new` and `delete`. The layout is checked once in each process on a
-//! string of a message ([`check_layout`]), so that a message package that was built with another library (libc++) is
-//! refused.
+//! libstdc++ exports the function that assigns a `std::string`, and it is used here. It exports none for
+//! `std::u16string`, so this file assigns those, with the program's `operator new` and `delete`. The layout is checked
+//! once in each process on a string of a message ([`check_layout`]), so that a message package that was built with
+//! another library (libc++) is refused.
 //!
 //! `text.rs` states the invariant T1.
 
@@ -52,7 +52,7 @@ pub(super) unsafe fn assign(at: *mut c_void, text: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Gives a `std::u16string` a length, with any units, and returns the first one.
+/// Sets the length of a `std::u16string`, with any units, and returns the first unit.
 ///
 /// # Safety
 /// T1.

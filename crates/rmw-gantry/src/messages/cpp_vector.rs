@@ -1,8 +1,8 @@
 //! `std::vector` of libstdc++ (and libc++): the first element, the end of the elements, the end of the memory.
 //!
-//! `resize` of a vector writes zeros in all new elements before the message is copied there. So numbers are given
-//! memory here, with the program's `operator new`, if the layout is as expected, which is checked once in each process;
-//! otherwise `resize` does it.
+//! `resize` of a vector writes zeros into all new elements before the message is copied there. Vectors of numbers
+//! therefore get their memory here, with the program's `operator new`, if the layout is as expected, which is checked
+//! once in each process; otherwise `resize` is used.
 
 use super::{
     fault::Result,
@@ -21,7 +21,7 @@ pub(super) struct CppVector {
     memory_end: *mut u8,
 }
 
-/// Whether vectors have the expected layout. Not set: no vector has been looked at.
+/// Whether vectors have the expected layout. Not set while no vector has been checked.
 static IS_AS_EXPECTED: OnceLock<bool> = OnceLock::new();
 
 /// Whether [`resize`] may be used.
@@ -30,7 +30,8 @@ pub(super) fn is_as_expected() -> bool {
     IS_AS_EXPECTED.get() == Some(&true)
 }
 
-/// Gives a vector of numbers or plain structs this length and returns its first element. The elements have any values.
+/// Gives a vector of numbers or plain structs this length and returns its first element. The values of the elements are
+/// arbitrary.
 ///
 /// # Safety
 /// `at` is such a vector, initialised, of the expected layout.
@@ -49,14 +50,14 @@ pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*
     // SAFETY: as this function's.
     unsafe { at.write(CppVector { begin: begin_now, end, memory_end: end }) };
     if !begin.is_null() {
-        // SAFETY: the memory of a vector is of `operator new`, and the vector has other memory now. Its elements need
-        // no destruction.
+        // SAFETY: the memory of a vector comes from `operator new`, and the vector has other memory now. Its elements
+        // need no destruction.
         unsafe { delete(begin.cast()) };
     }
     Ok(begin_now)
 }
 
-/// Looks at the layout of a vector of numbers of `stride` bytes, if none was looked at before.
+/// Checks the layout of a vector of numbers of `stride` bytes, if no vector was checked before.
 ///
 /// # Safety
 /// A member of a valid table of C++, which is such a vector.

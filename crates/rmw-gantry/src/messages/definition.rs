@@ -1,4 +1,4 @@
-//! The text of a definition, as `gantry-idl` writes it for its messages and bags have it ("ros2msg").
+//! The text of a definition, in the form of `gantry-idl` and of bags ("ros2msg").
 //!
 //! An introspection type support has no constants and no defaults, so the text has none either.
 

@@ -8,7 +8,7 @@ pub(super) struct Fault(Box<Details>);
 
 #[derive(Debug)]
 struct Details {
-    /// As `fields[2].name`; empty if the fault concerns the whole message.
+    /// The path, as `fields[2].name`; empty if the fault concerns the whole message.
     path: String,
     sentence: String,
 }

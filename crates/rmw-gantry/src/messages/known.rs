@@ -7,8 +7,8 @@ use std::{
     sync::{Arc, Mutex, Weak},
 };
 
-/// By the addresses of the tables of their fields. These stay as long as the type is used (M1), so no address is
-/// another type's.
+/// The types by the addresses of the tables of their fields. A table stays as long as its type is used (M1), so two
+/// types never have the same address.
 static KNOWN: Mutex<Option<HashMap<usize, Weak<MessageType>>>> = Mutex::new(None);
 
 /// The type, resolved now or by another endpoint.

@@ -1,8 +1,8 @@
 //! Message types: from the structs of C and C++ to the bytes of Gantry and back.
 //!
 //! A type is resolved once into a [`Program`](program::Program) of few steps. A message is measured, then written
-//! straight into its slot, and read straight from it: no buffer between, no allocation except in the message that is
-//! read.
+//! straight into its slot, and read straight from it: there is no buffer between, and no allocation except in the
+//! message that is read.
 //!
 //! The bytes are a CDR body, as ROS 2 has it on the wire without the four bytes of encapsulation: XCDR1, little endian,
 //! aligned from the first byte. Texts are not checked for UTF-8 and UTF-16: ROS 2 does not check them either, and
@@ -44,7 +44,7 @@ use shape::Shape;
 use std::{ffi::c_void, sync::Arc};
 use structure::Structure;
 
-/// CDR's alignments go up to this, and bodies begin at a multiple of it.
+/// The largest alignment of CDR. Bodies begin at a multiple of it.
 const BODY_ALIGNMENT: usize = 8;
 
 /// A message type, with the way to measure, write and read its messages.
@@ -82,14 +82,15 @@ impl MessageType {
     }
 
     /// The type for Gantry: name, RIHS01 hash (zeros if the type support has none), text of the definition, and the
-    /// length of all messages, or `usize::MAX` if they differ in length.
+    /// length of all messages, or `usize::MAX` if their lengths differ.
     pub fn description(&self) -> &gantry::TypeDescription {
         &self.description
     }
 
-    /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. It has numbers, arrays
-    /// and other plain structs, each at its CDR offset. There may be padding inside, which no reader uses, but not at
-    /// the end (the struct would be longer than the CDR of another node), and no array of structs with booleans.
+    /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. A plain struct has
+    /// numbers, arrays and other plain structs, each at its CDR offset. It may have padding inside, which no reader
+    /// uses. It has no padding at the end (the struct would be longer than the CDR of another node), and no array of
+    /// structs with booleans.
     pub fn plain_bytes(&self) -> Option<usize> {
         self.codec.plain.as_ref().map(|shape| shape.size_bytes)
     }
@@ -121,14 +122,14 @@ impl MessageType {
         unsafe { self.codec.read(bytes, message) }
     }
 
-    /// A body without the bytes after its message, with which other RMWs pad serialized messages. They are seen in
-    /// types of fixed size only; elsewhere readers pass over them.
+    /// A body without the bytes after its message, with which other RMWs pad serialized messages. They are detected in
+    /// types of fixed size only; readers of other types pass over them.
     pub fn without_padding<'a>(&self, body: &'a [u8]) -> &'a [u8] {
         self.codec.fixed_bytes.and_then(|bytes| body.get(..bytes)).unwrap_or(body)
     }
 
     /// Refuses bytes that are no struct of a plain type: of another length, or with a boolean that is neither 0 nor 1.
-    /// Bytes that another process may change afterwards are trusted not to be.
+    /// If another process may change the bytes afterwards, it is trusted not to do so.
     pub fn check_plain(&self, bytes: &[u8]) -> Result<()> {
         let name = &self.codec.structure.name;
         let Some(Shape { size_bytes, bools, .. }) = &self.codec.plain else {
@@ -193,7 +194,7 @@ impl Codec {
     /// nothing.
     ///
     /// # Errors
-    /// As `size_bytes`; the message has another length now. The bytes are then not a message.
+    /// As `size_bytes`; the message has another length now, and then the bytes are no message.
     ///
     /// # Safety
     /// `message` is an initialised message of this type (M2), outside `target`.
@@ -211,8 +212,8 @@ impl Codec {
         }
     }
 
-    /// Reads a message. Bytes after it are passed over: some implementations pad it. Allocates only in the message, and
-    /// not if its sequences have the lengths of the bytes already.
+    /// Reads a message. Bytes after it are passed over: some implementations pad messages. Allocates only in the
+    /// message, and not if its sequences have the right lengths already.
     ///
     /// # Errors
     /// The bytes are not a message of this type. The message is then a valid mixture of old and new values.
@@ -234,7 +235,7 @@ impl Codec {
     }
 }
 
-/// The length of all messages of a type without texts and sequences.
+/// The common length of all messages of a type without texts and sequences.
 fn fixed_bytes(program: &Program) -> Option<usize> {
     let mut position: usize = 0;
     add_fixed(program, &mut position)?;

@@ -1,4 +1,4 @@
-//! A message of C++ made to look at the layout of its fields, and C++'s operators of memory.
+//! A message of C++ that is made to check the layout of its fields, and C++'s operators of memory.
 
 use super::{fault::Result, text::absent};
 use crate::{bindings::*, foreign::Foreign};
@@ -7,8 +7,8 @@ use std::{alloc, ffi::c_void};
 pub(super) type New = unsafe extern "C-unwind" fn(usize) -> *mut c_void;
 pub(super) type Delete = unsafe extern "C" fn(*mut c_void);
 
-/// `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both; its own, in
-/// the global scope (the library named ""), go before libstdc++'s.
+/// `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both; the program's
+/// operators, in the global scope (the library named ""), take precedence over libstdc++'s.
 pub(super) fn operators() -> Result<(New, Delete)> {
     // SAFETY: void *operator new(size_t).
     static PROGRAM_NEW: Foreign<New> = unsafe { Foreign::new(c"", c"_Znwm") };
@@ -22,8 +22,8 @@ pub(super) fn operators() -> Result<(New, Delete)> {
     found.or_else(|| NEW.get().zip(DELETE.get())).ok_or_else(|| absent("libstdc++.so.6"))
 }
 
-/// Makes a message with its defaults and passes the address of a field to `probe`; `None` if that cannot be done, or if
-/// `probe` says so.
+/// Makes a message with its defaults and passes the address of a field to `probe`. `None` if the message cannot be
+/// made, or if `probe` returns it.
 ///
 /// # Safety
 /// A member of a valid table of C++.
@@ -42,7 +42,7 @@ pub(super) unsafe fn with_message<T>(
     // SAFETY: memory for the message; 0 = all fields get their defaults.
     unsafe { init(memory.cast(), 0) };
     let found = probe(memory.wrapping_add(member.offset_ as usize));
-    // A message of an unknown layout may be damaged, and what it owns is leaked.
+    // A message with an unknown layout may be damaged, so its memory is leaked.
     if found.is_some() {
         // SAFETY: initialised above.
         unsafe { fini(memory.cast()) };

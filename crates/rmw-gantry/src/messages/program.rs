@@ -1,6 +1,6 @@
 //! The steps that write and read a message of one type: its structure, flattened.
 //!
-//! Numbers that follow each other in memory as in CDR are one step, also across nested messages.
+//! Numbers that lie in memory in the order of CDR are one step, also across nested messages.
 
 use super::{
     sequence::Sequence,
@@ -22,7 +22,7 @@ pub(super) struct Program {
 pub(super) struct Step {
     /// The offset of the field from the start of the struct.
     pub offset: usize,
-    /// The path of the field, or of the first one.
+    /// The path of the step's field, or of its first field.
     pub path: Box<str>,
     pub action: Action,
 }
@@ -31,8 +31,8 @@ pub(super) struct Step {
 pub(super) enum Action {
     /// Copies bytes, which begin at a multiple of `alignment`.
     Bytes { length: usize, alignment: usize },
-    /// Looks at booleans among the bytes of the step before, `back` bytes before their end. Offset 0 of the step is the
-    /// first one.
+    /// Checks the booleans among the bytes of the step before, `back` bytes before their end. Offset 0 of the step is
+    /// the first boolean.
     Bools { back: usize, count: usize },
     /// A text or a message.
     One(Item),
@@ -42,7 +42,7 @@ pub(super) enum Action {
     Sequence { sequence: Sequence, item: Item, stride: usize },
 }
 
-/// An element of a sequence, or what is not only numbers.
+/// An element of a sequence, or a field that has more than numbers.
 #[derive(Debug)]
 pub(super) enum Item {
     /// Numbers or plain structs. In sequences only.
@@ -108,7 +108,7 @@ struct Known {
 }
 
 impl Known {
-    /// The padding before a multiple of `alignment`, if it is known; moves there.
+    /// The padding before a multiple of `alignment`, if it is known; the position moves there.
     fn align(&mut self, alignment: usize) -> Option<usize> {
         if self.modulus < alignment {
             *self = Known { modulus: alignment, residue: 0 };
@@ -160,7 +160,7 @@ impl Builder {
         }
     }
 
-    /// A step after which nothing is known of the position.
+    /// A step after which the position in CDR is not known.
     fn push(&mut self, offset: usize, path: &str, action: Action, count: usize, stride: usize) {
         self.known = Known { modulus: 1, residue: 0 };
         if let Action::One(item) | Action::Array { item, .. } = &action {
@@ -181,14 +181,14 @@ impl Builder {
         self.known = Known { modulus, residue: 0 };
     }
 
-    /// Bytes, which become part of the step before if they follow it in memory and in CDR. `bools`: they are that many
-    /// booleans.
+    /// Bytes, which become part of the step before if they follow it in memory and in CDR. `bools` is their number if
+    /// they are booleans.
     fn bytes(&mut self, offset: usize, length: usize, alignment: usize, bools: Option<usize>, path: &str) {
         let padding = self.known.align(alignment);
         self.known.advance(length);
         self.program.min_bytes = self.program.min_bytes.saturating_add(length);
         let steps = &mut self.program.steps;
-        // Booleans look at the bytes before them, which must stay the last ones: so they end a step.
+        // A check of booleans refers to the bytes before it, so no bytes may be added: it ends a step.
         match steps.last_mut() {
             Some(Step { offset: start, action: Action::Bytes { length: before, .. }, .. })
                 if padding == Some(0) && *start + *before == offset =>

@@ -1,6 +1,6 @@
 //! Reads a message from CDR.
 //!
-//! The bytes may be memory that another process writes: a length is read once, and a value is checked after it was
+//! The bytes may be memory that another process writes: a length is loaded once, and a value is checked after it was
 //! copied.
 
 use super::{
@@ -151,7 +151,8 @@ impl<'a> Reader<'a> {
     fn length(&mut self) -> Result<usize> {
         let bytes = self.take(4, 4)?;
         let length = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
-        // Read once: the checked value must be the used value, even if the writer changes the bytes meanwhile.
+        // The value is loaded once: the checked value must be the used value, even if the writer changes the bytes
+        // meanwhile.
         Ok(std::hint::black_box(length.unwrap_or_default()) as usize)
     }
 
@@ -168,7 +169,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses bytes that are neither 0 nor 1, and makes them 0, so that the message stays a valid one.
+/// Refuses bytes that are neither 0 nor 1, and sets them to 0, so that the message stays valid.
 ///
 /// # Safety
 /// `at` are `count` initialised bytes, of a message that only this thread uses.

@@ -8,12 +8,12 @@ use super::{
 use crate::{bindings::*, foreign::Foreign};
 use std::ffi::c_void;
 
-/// The size of a C sequence and of a `std::vector` (libstdc++, libc++), `std::vector<bool>` aside, which is larger.
+/// The size of a C sequence and of a `std::vector` (libstdc++, libc++), except `std::vector<bool>`, which is larger.
 pub(super) const STRUCT_BYTES: usize = size_of::<rosidl_runtime_c__Sequence>();
 
 type ResizeFunction = unsafe extern "C-unwind" fn(*mut c_void, usize);
 
-/// How a sequence is accessed, and the greatest length that its type allows.
+/// The kind of access to a sequence, and the greatest length that its type allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sequence {
     /// `usize::MAX`: none.
@@ -65,12 +65,12 @@ impl Sequence {
         (self.bound != usize::MAX).then_some(self.bound)
     }
 
-    /// Whether it is a `std::vector<bool>`, whose elements have no addresses.
+    /// Whether the sequence is a `std::vector<bool>`, whose elements have no addresses.
     pub fn is_bits(&self) -> bool {
         matches!(self.access, Access::Bits { .. })
     }
 
-    /// The first element and their number. The pointer is null for bits.
+    /// The first element and the number of elements. The pointer is null for bits.
     ///
     /// # Safety
     /// `at` is such a sequence, initialised.
@@ -113,8 +113,8 @@ impl Sequence {
         Ok(length)
     }
 
-    /// Makes the sequence `length` long and returns its first element, null for bits. Elements that it has already may
-    /// keep their values.
+    /// Makes the sequence `length` long and returns its first element, null for bits. Existing elements may keep their
+    /// values.
     ///
     /// # Safety
     /// `at` is such a sequence, initialised.
@@ -146,7 +146,7 @@ impl Sequence {
         }
     }
 
-    /// As [`Sequence::resize`], of numbers or plain structs of `stride` bytes, all of which are written next.
+    /// As [`Sequence::resize`], for numbers or plain structs of `stride` bytes. The caller writes all of them next.
     ///
     /// # Safety
     /// `at` is such a sequence, initialised.
@@ -164,7 +164,8 @@ impl Sequence {
         }
     }
 
-    /// `number_bytes`: the elements are numbers or plain structs of that size, all of which are written next.
+    /// `number_bytes` means that the elements are numbers or plain structs of this size, and that the caller writes all
+    /// of them next.
     ///
     /// # Safety
     /// `sequence` is a C sequence, initialised.
@@ -240,7 +241,7 @@ fn default_allocator() -> Option<Allocator> {
     Some((allocator.allocate?, allocator.deallocate?, allocator.state))
 }
 
-/// Gives a sequence other memory; without memory its size becomes 0.
+/// Gives a sequence other memory; if there is none, its size becomes 0.
 ///
 /// # Safety
 /// A C sequence of numbers or plain structs, initialised; `length_bytes` is not 0.

@@ -61,7 +61,7 @@ pub(crate) unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result
 }
 
 /// Makes room for a body of `body_bytes`, writes the encapsulation before it, sets the length, and returns the memory
-/// of the body, whose bytes are any. Grows with the array's own allocator; does not shrink.
+/// of the body, whose bytes are arbitrary. The memory grows with the array's own allocator; it does not shrink.
 ///
 /// # Errors
 /// Null; an allocator without `reallocate`; no memory (`RMW_RET_BAD_ALLOC`).
@@ -85,7 +85,7 @@ pub(crate) unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes
             let sentence = format!("there is no memory for a serialized message of {length} bytes");
             return Err(Failure { code: RMW_RET_BAD_ALLOC, sentence });
         }
-        // The new part, so that the slice below is of initialised bytes.
+        // The new part is cleared, so that the slice below consists of initialised bytes.
         let new = buffer.wrapping_add(capacity);
         // SAFETY: from the old capacity, which is below the length, to the new one.
         unsafe { new.write_bytes(0, length - capacity) };

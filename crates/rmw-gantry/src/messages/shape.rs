@@ -2,8 +2,8 @@
 
 use super::structure::{Count, Element, Structure};
 
-/// A struct of numbers that stand at the same offsets in memory and in CDR, if that begins at a multiple of 8, and that
-/// has no padding at its end.
+/// A struct of numbers whose offsets in memory and in CDR are equal, if the CDR begins at a multiple of 8, and that has
+/// no padding at its end.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     pub size_bytes: usize,
@@ -17,9 +17,9 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The shape of a struct; `None` if its memory is not its CDR. Padding at the end (`float64`, `uint8`: 9 bytes of
-    /// CDR in a struct of 16) makes it so, too: then a message of another node would be shorter than the struct that a
-    /// reader looks at.
+    /// The shape of a struct; `None` if its memory differs from its CDR. Padding at the end makes a difference, too
+    /// (`float64`, `uint8`: 9 bytes of CDR in a struct of 16): a message of another node would be shorter than the
+    /// struct that a reader expects.
     pub fn from_structure(structure: &Structure) -> Option<Shape> {
         let mut shape = Shape::default();
         shape.add(structure, 0)?;
@@ -27,7 +27,7 @@ impl Shape {
     }
 
     /// Whether its memory is its CDR at each offset of a body, and may be copied in one piece: it has no padding, whose
-    /// bytes are not to be shown, and no booleans, which must be looked at.
+    /// bytes would be disclosed, and no booleans, which must be checked.
     pub fn is_block(&self) -> bool {
         !self.has_padding && self.bools.is_empty() && self.first_alignment == self.alignment
     }
@@ -52,7 +52,8 @@ impl Shape {
                 Element::Message(nested) => {
                     let bools = self.bools.len();
                     self.add(nested, offset)?;
-                    // The next element begins at a multiple of its alignment, so it is as the first.
+                    // The next element begins at a multiple of its alignment, so its offsets are those of the first
+                    // element.
                     let has_same_stride = self.size_bytes == offset + nested.size_bytes;
                     if !has_same_stride || self.bools.len() > bools {
                         return None;

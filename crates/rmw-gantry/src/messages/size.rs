@@ -81,7 +81,7 @@ pub(super) fn check_bound(length: usize, bound: usize) -> Result<()> {
     Ok(())
 }
 
-/// The next multiple of a power of two; saturates below one.
+/// The next multiple of a power of two; saturates at the largest multiple.
 #[inline]
 pub(super) fn aligned(position: usize, alignment: usize) -> usize {
     position.saturating_add(alignment - 1) & !(alignment - 1)

@@ -2,8 +2,8 @@
 //!
 //! # Invariants
 //! - S1: a field lies in its struct: offset + size ≤ size of the struct.
-//! - S2: the number, text, sequence or struct that an [`Element`] and a [`Count`] name is what stands at the offset.
-//!   This is the type support's word, which is trusted as the program that was compiled with it trusts it.
+//! - S2: the number, text, sequence or struct that an [`Element`] and a [`Count`] name lies at the offset. The type
+//!   support asserts this, and is trusted as by the program that was compiled with it.
 
 use super::{
     cpp_string, cpp_vector,
@@ -18,9 +18,9 @@ use std::{
     sync::Arc,
 };
 
-/// Nesting beyond this depth is a damaged table: types cannot contain themselves.
+/// The largest depth of nesting. A deeper table is damaged: types cannot contain themselves.
 const MAX_DEPTH: usize = 64;
-/// The only field of a message that has none, because C has no empty structs. It is a byte in CDR, too.
+/// The only field of a message without fields, because C has no empty structs. It is a byte in CDR, too.
 pub(super) const PLACEHOLDER: &str = "structure_needs_at_least_one_member";
 
 /// A struct.

@@ -26,7 +26,7 @@ pub(super) fn struct_bytes(language: Language) -> usize {
     }
 }
 
-/// The first character and the number of them, in bytes or in UTF-16 units.
+/// The first character and the number of characters, in bytes or in UTF-16 units.
 ///
 /// # Safety
 /// T1.

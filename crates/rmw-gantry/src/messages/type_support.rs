@@ -1,4 +1,4 @@
-//! The way from the type supports that programs pass to the introspection type supports, which have the structure.
+//! The step from the type supports that programs pass to the introspection type supports, which have the structure.
 
 use super::text::Language;
 use crate::{
@@ -55,7 +55,7 @@ fn introspection<T>(find: impl Fn(*const c_char) -> *const T) -> Option<(*const 
         if !found.is_null() {
             return Some((found, language));
         }
-        // A type support of the other language says no with an error.
+        // A type support of the other language answers with an error.
         foreign::reset_error_state();
     }
     None

@@ -1,11 +1,11 @@
-//! Policies that are best available: they follow the endpoints that a topic has when another one is made. `rmw/types.h`
-//! has the rules.
+//! Policies that are best available: an endpoint gets them from the topic's endpoints of the other kind when it is
+//! made. `rmw/types.h` has the rules.
 
 use super::{BEST_AVAILABLE, qos_profile, without_best_available};
 use crate::{bindings::*, failure::Result};
 use gantry::Qos;
 
-/// The QoS of a publisher of that topic: the best that the topic's subscriptions can use.
+/// The QoS of a publisher of this topic: the best that the topic's subscriptions can use.
 ///
 /// # Errors
 /// A policy is unknown; the sentence names it. The domain cannot be read.
@@ -18,7 +18,7 @@ pub fn publisher_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic: &s
     without_best_available(&profile)
 }
 
-/// The QoS of a subscription to that topic: the best that all publishers of the topic offer.
+/// The QoS of a subscription to this topic: the best that all publishers of the topic offer.
 ///
 /// # Errors
 /// As [`publisher_qos`].

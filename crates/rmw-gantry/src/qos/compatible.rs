@@ -1,7 +1,6 @@
 //! The compatibility of two profiles, with the reasons: `rmw_qos_profile_check_compatible`.
 //!
-//! An error is sure; a warning says that a policy is a system default or unknown, on which it depends. Nothing is
-//! allocated.
+//! An error is certain; a warning depends on a policy that is a system default or unknown. Nothing is allocated.
 
 use super::limit;
 use crate::bindings::*;
@@ -35,7 +34,7 @@ impl Write for Text<'_> {
 enum Value {
     /// Less than the other.
     Less(&'static str),
-    /// A subscription that requests it needs a publisher that offers it.
+    /// A subscription that requests this value needs a publisher that offers it.
     More(&'static str),
     /// The value is not known beforehand: a system default, or an unknown value.
     Open(&'static str),
@@ -85,7 +84,7 @@ fn liveliness(value: rmw_qos_liveliness_policy_t) -> Value {
 }
 
 /// Whether a publisher and a subscription with these profiles match. `reason` gets a sentence for each error, or else
-/// for each warning, with semicolons behind them; it is cut where it ends.
+/// for each warning, each followed by a semicolon. It is cut at the end of the buffer.
 pub fn check_compatible(
     publisher: &rmw_qos_profile_t,
     subscription: &rmw_qos_profile_t,

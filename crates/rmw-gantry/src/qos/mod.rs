@@ -1,6 +1,6 @@
 //! QoS: from `rmw_qos_profile_t` to [`Qos`] and back.
 //!
-//! A system default is what DDS has: reliable, volatile, automatic, the last sample.
+//! A system default has DDS's value: reliable, volatile, automatic, the last sample.
 
 mod best_available;
 mod compatible;
@@ -21,11 +21,11 @@ const INFINITE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_807 
 const BEST_AVAILABLE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_806 };
 /// The depth of a system default.
 const DEFAULT_DEPTH: u32 = 1;
-/// The largest depth that the library has; deeper ones become this.
+/// The largest depth that the library has; deeper profiles get this depth.
 const MAX_DEPTH: u32 = 1_000_000;
 
-/// The QoS of a service or a client: best available is what `rmw_qos_profile_services_default` has. Requests and
-/// responses are reliable, whatever the profile asks for.
+/// The QoS of a service or a client: policies that are best available come from `rmw_qos_profile_services_default`.
+/// Requests and responses are reliable, whatever the profile asks for.
 ///
 /// # Errors
 /// A policy is unknown; the sentence names it.
@@ -43,7 +43,7 @@ pub fn service_qos(profile: &rmw_qos_profile_t) -> Result<Qos> {
     without_best_available(&profile)
 }
 
-/// A profile whose policies are chosen; a duration that is best available is none.
+/// A profile without open policies; a duration that is best available counts as unset.
 fn without_best_available(profile: &rmw_qos_profile_t) -> Result<Qos> {
     let (history, depth) = history(profile)?;
     let reliability = match profile.reliability {
@@ -107,8 +107,8 @@ fn as_duration(time: rmw_time_t) -> Duration {
     Duration::from_secs(time.sec).saturating_add(Duration::from_nanos(time.nsec))
 }
 
-/// The profile of a QoS that was granted. KEEP_ALL has the depth 0, and no limit is `RMW_DURATION_INFINITE`, as in the
-/// other implementations.
+/// The profile of a QoS that was granted. KEEP_ALL has the depth 0, and an unlimited duration is
+/// `RMW_DURATION_INFINITE`, as in the other implementations.
 pub fn qos_profile(qos: &Qos) -> rmw_qos_profile_t {
     let (history, depth) = match qos.history {
         History::KeepLast => (RMW_QOS_POLICY_HISTORY_KEEP_LAST, qos.depth as usize),

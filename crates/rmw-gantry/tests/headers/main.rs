@@ -1,4 +1,4 @@
-//! The bindings agree with the headers of a ROS 2, and the shared library exports what an RMW exports.
+//! The bindings agree with the headers of a ROS 2, and the shared library exports the functions of an RMW.
 //!
 //! `GANTRY_ROS_INCLUDE` is a directory with `rmw/`, `rcutils/`, `rosidl_runtime_c/` and so on; without it, the
 //! directories of `AMENT_PREFIX_PATH` are searched. Without headers or a C compiler the tests that need them are
@@ -15,7 +15,7 @@ use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 /// The functions that Jazzy's `rmw` declares and that its `librmw.so` does not define, one a line.
 const FUNCTIONS: &str = include_str!("functions.txt");
 
-/// No library of Jazzy defines these, and none calls them.
+/// No library of Jazzy defines these functions, and none calls them.
 const ONLY_DECLARED: &[&str] = &["rmw_get_dynamic_data_from_middleware", "rmw_get_dynamic_type_from_middleware"];
 
 fn main() -> ExitCode {
@@ -87,7 +87,7 @@ fn the_headers_declare_the_functions() {
 }
 
 fn the_library_exports_the_functions() {
-    // The prototypes that are compared with the headers are those that the source shows: none may come out of a macro.
+    // The prototypes are read from the source, so no function may come out of a macro.
     let defined: BTreeSet<String> =
         source::read().functions.iter().map(|function| function.ident.to_string()).collect();
     assert_eq!(defined, functions(), "the functions with #[unsafe(no_mangle)]");

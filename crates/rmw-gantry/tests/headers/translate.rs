@@ -104,7 +104,7 @@ fn layout(text: &mut String, item: &Struct, structs: &BTreeSet<&str>) {
             writeln!(text, "_Static_assert({same}, \"the type of {what}\");").unwrap();
         }
     }
-    // The compiler warns of a field that has no value here, and of a value that has no field.
+    // The compiler warns of a field without a value here, and of a value without a field.
     let values: Vec<&str> =
         item.fields.iter().map(|(_, of)| if is_aggregate(of, structs) { "{0}" } else { "0" }).collect();
     writeln!(text, "extern const {c} every_field_of_{name};").unwrap();
@@ -141,7 +141,7 @@ fn field_name(name: &str) -> &str {
     if name == "implementation" { "impl" } else { name }
 }
 
-/// The declaration of `declarator` with the type `of` in C's syntax, which reads from the inside to the outside.
+/// The declaration of `declarator` with the type `of` in C's syntax, which is read from the inside to the outside.
 fn declare(of: &Type, declarator: &str, is_const: bool) -> String {
     let qualifier = if is_const { "const " } else { "" };
     match of {

@@ -35,7 +35,7 @@ impl Counter {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until it has counted to `news`, and no further.
+    /// Waits until the counter is `news`, and checks that it does not go further.
     fn wait_for(&self, news: usize) {
         let limit = Duration::from_secs(TIME_LIMIT.sec);
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |counted| *counted < news);

@@ -17,7 +17,7 @@ unsafe extern "C" {
 /// The argument with which this program is the child.
 pub const BEGIN: &str = "--begin";
 
-/// The role of the child: initializes options as the first function that a program calls, and says what became of them.
+/// The role of the child: initializes options with the first function that a program calls, and prints the result.
 pub fn begin() {
     let mut options = [0u64; 64]; // of any layout, followed by what is not theirs
     // SAFETY: zeros are options that are not initialized, with room for the options of each distribution.
@@ -47,7 +47,7 @@ fn another_name_of_the_distribution_is_refused_before_a_struct_is_written() {
     assert!(outcome(Some("jazzy"), None).0.ends_with("code 0, options written"));
 }
 
-/// The stand-ins have the functions of the distribution's library that tell it from others, and no name of it is set.
+/// The stand-ins have the functions by which the library recognises the distribution, and `ROS_DISTRO` is not set.
 fn libraries_of_another_distribution_are_refused_before_a_struct_is_written() {
     if let Some(why) = missing_compiler("cc", "c") {
         ignore(why);

@@ -72,7 +72,7 @@ fn a_publisher_is_told_which_policy_is_incompatible() {
     ros.end(&[publisher], &[subscription]);
 }
 
-/// rcl takes a status whenever it is asked, also before an event.
+/// rcl takes a status whenever a program asks for it, also before an event.
 fn without_an_event_no_policy_is_named() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/eventless", &DEFAULT_QOS);
@@ -115,7 +115,7 @@ fn matches_that_come_while_their_events_are_made_are_all_counted() {
     ros.end(&[], &[]);
 }
 
-/// The depth of the subscription bounds the messages of all its publishers, also of those that left.
+/// The depth of the subscription bounds the messages of all its publishers together, including publishers that left.
 fn messages_of_publishers_that_left_are_lost_with_an_event() {
     let ros = Ros::new();
     let subscription = ros.subscription(c"/left", &rmw_qos_profile_t { depth: 2, ..DEFAULT_QOS });

@@ -1,4 +1,4 @@
-//! Messages that are none of their type, as a program that breaks the protocol publishes them.
+//! Messages that are not of their type, from a program that breaks the protocol.
 
 use crate::ros::*;
 use gantry::{Node, Qos, ServiceTypeDescription, TypeDescription};
@@ -25,7 +25,7 @@ fn intruder(ros: &Ros) -> Node {
 }
 
 /// The type of [`Point`], without the length of its messages.
-fn of_any_size() -> TypeDescription {
+fn any_size_type() -> TypeDescription {
     TypeDescription {
         name: "test_rmw/msg/Point".to_owned(),
         hash: [7; 32],
@@ -35,14 +35,14 @@ fn of_any_size() -> TypeDescription {
 }
 
 fn ask_of_any_size() -> ServiceTypeDescription {
-    ServiceTypeDescription { name: "test_rmw/srv/Ask".to_owned(), request: of_any_size(), response: of_any_size() }
+    ServiceTypeDescription { name: "test_rmw/srv/Ask".to_owned(), request: any_size_type(), response: any_size_type() }
 }
 
 /// Publishes bytes on a topic of [`Point`] for `ros`, from a node of its own.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn publish_bytes(ros: &Ros, topic: &str, messages: &[&[u8]]) -> gantry::GenericPublisher {
     let qos = Qos::default().keep_last(10);
-    let mut publisher = intruder(ros).create_generic_publisher(topic, of_any_size(), qos).unwrap();
+    let mut publisher = intruder(ros).create_generic_publisher(topic, any_size_type(), qos).unwrap();
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     for message in messages {
         publisher.publish_copy(message).unwrap();

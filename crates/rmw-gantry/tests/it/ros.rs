@@ -4,7 +4,10 @@ use rmw_gantry::bindings::*;
 use std::{
     ffi::{CStr, c_char, c_void},
     ptr::{null, null_mut},
-    sync::atomic::{AtomicU32, Ordering::Relaxed},
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
 };
 
 unsafe extern "C" {
@@ -220,6 +223,15 @@ fn member(name: &'static CStr, type_id_: u8, offset_: u32) -> MessageMember {
     }
 }
 
+/// Keeps a part of a type support for the life of the process. The list makes it reachable, so that it is no leak for
+/// AddressSanitizer.
+fn keep<T>(part: T) -> &'static T {
+    static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let part = Box::leak(Box::new(part));
+    KEPT.lock().expect("no thread panics here").push(std::ptr::from_ref(part).addr());
+    part
+}
+
 fn message_type<const N: usize>(
     name: &'static CStr,
     size_of_: usize,
@@ -237,7 +249,7 @@ fn message_type<const N: usize>(
         static HASH: rosidl_type_hash_t = rosidl_type_hash_t { version: 1, value: [7; 32] };
         &raw const HASH
     }
-    let members: &'static [MessageMember; N] = Box::leak(Box::new(members));
+    let members: &'static [MessageMember; N] = keep(members);
     let message = MessageMembers {
         message_namespace_: c"test_rmw__msg".as_ptr(),
         message_name_: name.as_ptr(),
@@ -248,22 +260,22 @@ fn message_type<const N: usize>(
         init_function: None,
         fini_function: None,
     };
-    Box::leak(Box::new(rosidl_message_type_support_t {
+    keep(rosidl_message_type_support_t {
         typesupport_identifier: c"rosidl_typesupport_introspection_c".as_ptr(),
-        data: std::ptr::from_ref(Box::leak(Box::new(message))).cast(),
+        data: std::ptr::from_ref(keep(message)).cast(),
         func: Some(itself),
         get_type_hash_func: Some(hash),
         get_type_description_func: null(),
         get_type_description_sources_func: null(),
-    }))
+    })
 }
 
-/// The type support of a service that is asked by a [`Point`], and answers by one; it stays for ever.
+/// The type support of a service whose requests and responses are each a [`Point`]; it stays for ever.
 pub fn ask_type() -> *const rosidl_service_type_support_t {
     service_type(c"Ask", point_type())
 }
 
-/// Likewise for a service that is asked by a [`Point`], and answers by [`Bytes`].
+/// The type support of a service whose requests are a [`Point`], and whose responses are [`Bytes`].
 pub fn load_type() -> *const rosidl_service_type_support_t {
     service_type(c"Load", bytes_type())
 }
@@ -287,9 +299,9 @@ fn service_type(
         response_members_: null(),
         event_members_: null(),
     };
-    Box::leak(Box::new(rosidl_service_type_support_t {
+    keep(rosidl_service_type_support_t {
         typesupport_identifier: c"rosidl_typesupport_introspection_c".as_ptr(),
-        data: std::ptr::from_ref(Box::leak(Box::new(members))).cast(),
+        data: std::ptr::from_ref(keep(members)).cast(),
         func: Some(itself),
         request_typesupport: point_type(),
         response_typesupport,
@@ -299,7 +311,7 @@ fn service_type(
         get_type_hash_func: None,
         get_type_description_func: null(),
         get_type_description_sources_func: null(),
-    }))
+    })
 }
 
 /// A handle that several threads use at the same time, as `rmw` allows.

@@ -3,16 +3,19 @@
 use crate::ros::*;
 use gantry::{GenericClient, Node, Qos, ServiceTypeDescription, TypeDescription};
 use rmw_gantry::bindings::*;
-use test_support::{PATIENCE, eventually, tests};
+use std::ffi::CStr;
+use test_support::{PATIENCE, eventually, ignore, in_small_tmpfs, say, tests, why_no_small_tmpfs};
 
-tests![a_client_that_takes_no_responses_ends_no_server];
+tests![
+    a_client_that_takes_no_responses_ends_no_server,
+    in_a_full_file_system_a_client_that_takes_no_responses_ends_no_server,
+];
 
-/// The size of a map or an image: a server has room for 22 of them in the gigabyte of a client, or for one in Docker's
-/// 64 MB.
-const RESPONSE_BYTES: usize = 48_000_000;
+/// The argument with which this program is the child in a small file system.
+pub const ANSWER: &str = "--answer";
 
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-fn client(node: &Node) -> GenericClient {
+fn client(node: &Node, service_name: &str) -> GenericClient {
     let of_any_size = |name: &str| TypeDescription {
         name: format!("test_rmw/msg/{name}"),
         hash: [7; 32],
@@ -24,13 +27,13 @@ fn client(node: &Node) -> GenericClient {
         request: of_any_size("Point"),
         response: of_any_size("Bytes"),
     };
-    let mut client = node.create_generic_client_with_qos("/load", service_type, Qos::services_default()).unwrap();
+    let mut client = node.create_generic_client_with_qos(service_name, service_type, Qos::services_default()).unwrap();
     client.set_requires_server(false); // so that it may send more requests than its depth
     eventually("the server is matched", || client.server_count().unwrap() == 1);
     client
 }
 
-/// Asks, and lets the server answer with those bytes, of which the first is the number.
+/// Sends a request, and lets the server answer with these bytes, of which the first becomes the number.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn answer(client: &mut GenericClient, service: *const rmw_service_t, bytes: &mut [u8], number: u8) {
     client.send_request_copy(&[0; 16]).unwrap();
@@ -56,22 +59,48 @@ fn take_all(client: &mut GenericClient) -> Vec<gantry::GenericResponse> {
 }
 
 fn a_client_that_takes_no_responses_ends_no_server() {
+    // The size of a map or an image: a client has room for 22 of them in its gigabyte.
+    outlast_an_idle_client(c"/load", 48_000_000);
+}
+
+/// The file system is as small as Docker's shared memory: it has room for one map, or for twelve of these responses.
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+fn in_a_full_file_system_a_client_that_takes_no_responses_ends_no_server() {
+    let directory = tempfile::tempdir().unwrap();
+    if let Some(why) = why_no_small_tmpfs(directory.path()) {
+        ignore(why);
+    }
+    let mut server = in_small_tmpfs(directory.path(), &[ANSWER]);
+    let output = server.env("GANTRY_SHM_DIR", directory.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "lost and counted\n");
+}
+
+/// The role of the child: the file system is full long before the client's limit.
+pub fn answer_in_a_small_file_system() {
+    outlast_an_idle_client(c"/small", 5_000_000);
+    say("lost and counted");
+}
+
+/// Answers a client that takes nothing with more responses than the memory can hold, then answers another client.
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+fn outlast_an_idle_client(service_name: &CStr, response_bytes: usize) {
     let ros = Ros::new();
     // SAFETY: a node of this library, a type support that stays, a string and a profile.
-    let service = unsafe { rmw_create_service(ros.node, load_type(), c"/load".as_ptr(), &DEFAULT_QOS) };
+    let service = unsafe { rmw_create_service(ros.node, load_type(), service_name.as_ptr(), &DEFAULT_QOS) };
     let domain_id = u32::try_from(ros.context.actual_domain_id).unwrap();
     let node = Node::builder("idler").domain_id(domain_id).build().unwrap();
-    let (mut idle, mut other) = (client(&node), client(&node));
-    let mut bytes = vec![0; RESPONSE_BYTES];
+    let [mut idle, mut other] = [(); 2].map(|()| client(&node, service_name.to_str().unwrap()));
+    let mut bytes = vec![0; response_bytes];
     const SENT: u8 = 25;
     (1..=SENT).for_each(|number| answer(&mut idle, service, &mut bytes, number));
-    // The oldest are lost for the newest, and the client counts them.
+    // The oldest responses are lost for the newest, and the client counts them.
     let held = take_all(&mut idle);
     let numbers: Vec<u8> = held.iter().map(|response| response.bytes()[4]).collect();
     assert!((1..SENT.into()).contains(&numbers.len()), "{numbers:?}");
     assert_eq!(numbers, (SENT + 1 - numbers.len() as u8..=SENT).collect::<Vec<_>>());
     assert_eq!(usize::try_from(idle.received().unwrap()).unwrap(), SENT.into(), "the lost ones were counted");
-    // Those that the client holds leave no room for the next ones, which are lost.
+    // The responses that the client holds leave no room for the next ones, which are lost.
     (26..=30).for_each(|number| answer(&mut idle, service, &mut bytes, number));
     let more = take_all(&mut idle);
     assert!(more.len() < 5, "{} more", more.len());

@@ -55,7 +55,7 @@ pub fn close_and_go_on() {
     eventually("the node is there", is_there);
     // SAFETY: no function of the library is called after this.
     assert_eq!(unsafe { libc::dlclose(library) }, 0);
-    // The control thread of the library goes on: it sees nodes that come and go.
+    // The control thread of the library continues: it sees nodes that come and go.
     for number in 0..20 {
         drop(gantry::Node::builder(&format!("other_{number}")).domain_id(99).build().unwrap());
     }

@@ -36,7 +36,7 @@ impl Talker {
         let made = Publisher::new(participant.clone(), NODE, topic.name, topic.message_type(), qos, options);
         let Some(publisher) = allowed(made)? else { return Ok(None) };
         count(Count::Publishers, 1);
-        Ok(Some(Talker { publisher, loans: Vec::new(), topic, offer: Offer::of(&qos), sequence: 0 }))
+        Ok(Some(Talker { publisher, loans: Vec::new(), topic, offer: Offer::from_qos(&qos), sequence: 0 }))
     }
 
     /// A loan of any length; `None` if all memory is in use.

@@ -116,7 +116,7 @@ const OFFER_BITS: u32 = 12;
 
 impl Offer {
     /// The offer of a publisher with that QoS.
-    pub fn of(qos: &Qos) -> Offer {
+    pub fn from_qos(qos: &Qos) -> Offer {
         Offer {
             depth: if qos.history == History::KeepAll { 0 } else { qos.depth },
             is_reliable: qos.reliability == Reliability::Reliable,

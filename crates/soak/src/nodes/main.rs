@@ -62,9 +62,9 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             .collect::<gantry::Result<Vec<Node>>>()?;
         let cost_ms = (cpu_ms() - begin_ms) / arguments.nodes as f64;
         nodes.iter().step_by(arguments.nodes.div_ceil(CALLED)).try_for_each(|node| call(&stays, node))?;
-        let most = Remains::of(arguments.domain)?;
+        let most = Remains::find(arguments.domain)?;
         drop(nodes);
-        let left = Remains::of(arguments.domain)?;
+        let left = Remains::find(arguments.domain)?;
         println!("{round:5}  {cost_ms:18.2}  {most}  {left}");
         if round == 1 {
             continue; // the allocator's arenas grow in the first round, and a little in the second
@@ -111,7 +111,7 @@ struct Remains {
 }
 
 impl Remains {
-    fn of(domain_id: u32) -> Result<Remains, Box<dyn Error>> {
+    fn find(domain_id: u32) -> Result<Remains, Box<dyn Error>> {
         let report = gantry_shm::inspect(domain_id)?.ok_or("there is no such domain")?;
         let resident = fs::read_to_string("/proc/self/statm")?;
         let resident_pages: usize = resident.split(' ').nth(1).ok_or("no resident pages")?.parse()?;

@@ -1,5 +1,5 @@
-//! CAN FD: a message is a frame, and each client has an identifier of 29 bits for both directions. The bus is one of
-//! SocketCAN, or with the feature `simulated-can` a simulated one.
+//! CAN FD: a message is a frame, and each client has an identifier of 29 bits for both directions. The bus is a
+//! SocketCAN interface or, with the feature `simulated-can`, a simulated bus.
 
 #[cfg(feature = "simulated-can")]
 mod simulated;
@@ -35,8 +35,8 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The kernel raises it to its minimum, which holds about six frames: the agent is to keep the others until the bus
-/// takes them, and the queue of an interface is longer.
+/// The kernel raises the value to its minimum, which holds about six frames. The agent should keep further frames until
+/// the bus takes them; the queue of an interface is longer.
 const SEND_BUFFER_BYTES: usize = 1;
 
 /// `CAN_RAW` of `linux/can.h`.
@@ -63,11 +63,11 @@ struct Bus {
 }
 
 impl Can {
-    /// Takes clients on an interface, such as `can0`. If it goes away, as with its adapter, it is opened again when it
-    /// is back.
+    /// Takes clients on an interface, such as `can0`. If the interface goes away, as with its adapter, it is opened
+    /// again when it returns.
     ///
     /// # Errors
-    /// The kernel has no CAN, or no interface of this name; the interface is one of classic CAN.
+    /// The kernel has no CAN, or no interface of this name; or the interface has classic CAN only.
     pub fn open(agent: &Agent, interface: &str) -> Result<Can> {
         let failed = |source: io::Error| {
             let advice = match source.raw_os_error().map(Errno::from_raw_os_error) {
@@ -79,10 +79,10 @@ impl Can {
             };
             Error::Open { what: format!("CAN interface {interface}"), source, advice }
         };
-        // Asked first, because an interface that is not there is another error.
+        // This check comes first, because a missing interface is a different error.
         socket(AddressFamily::CAN, SocketType::RAW, CAN_RAW).map_err(|error| failed(error.into()))?;
         let line = open_interface(interface).map_err(failed)?;
-        // Such an interface refuses each frame, and a client would wait for an answer.
+        // A classic interface refuses each frame, and a client would wait for an answer.
         if fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"))
             .is_ok_and(|mtu| mtu.trim() == CLASSIC_MTU)
         {
@@ -97,7 +97,8 @@ impl Can {
         Ok(Self::start(agent, line, format!("can {interface}"), false, Some(Box::new(open)))?.0)
     }
 
-    /// Takes clients on a line of packets that do not block, as tests have it. `open` is the way to open it again.
+    /// Takes clients on a non-blocking packet socket, which tests use in place of an interface. `open` opens the socket
+    /// again after an error.
     ///
     /// # Errors
     /// Its thread cannot be started.
@@ -155,9 +156,9 @@ impl Bus {
         self.device.run(port, open, |stream| {
             loop {
                 match stream.run(received, &mut || port.has_room_for_all(), &mut || true) {
-                    // An interface that is down says so once, and its socket goes on when it is up again.
+                    // An interface that is down reports one error. Its socket works again when the interface is up.
                     Err(error) if error.kind() == io::ErrorKind::NetworkDown => port.failed(&error),
-                    // After other errors, such as of an adapter that is pulled out, the socket belongs to no interface.
+                    // After other errors, as when an adapter is pulled out, the socket belongs to no interface.
                     ended => return ended,
                 }
             }

@@ -148,7 +148,7 @@ impl TestClient {
         Instant::from_us(self.origin.elapsed().as_micros() as u64)
     }
 
-    /// Does all that can be done now, and waits for one message at most so long.
+    /// Does all work that can be done now, and then waits at most this long for one message.
     pub fn spin(&mut self, longest: Duration) {
         let now = self.now();
         let Self { session, wire, told, .. } = self;
@@ -232,7 +232,7 @@ impl TestClient {
         self.create(ObjectId::new(number, ObjectKind::TOPIC), Entity::Topic(topic), Owner::Object(PARTICIPANT))
     }
 
-    /// Creates a data writer of a topic, both of that number.
+    /// Creates a topic and a data writer of it, both with this number.
     #[track_caller]
     pub fn create_writer(&mut self, number: u16, topic: &str, type_name: &str) -> ObjectId {
         assert_eq!(self.create_topic(number, topic, type_name), StatusValue::OK);
@@ -245,7 +245,7 @@ impl TestClient {
         id
     }
 
-    /// Creates a data reader of a topic, both of that number.
+    /// Creates a topic and a data reader of it, both with this number.
     #[track_caller]
     pub fn create_reader(&mut self, number: u16, topic: &str, type_name: &str) -> ObjectId {
         assert_eq!(self.create_topic(number, topic, type_name), StatusValue::OK);
@@ -275,7 +275,8 @@ impl TestClient {
                 delivery: Some(control),
             })
         });
-        // The answer to the next request of the same stream comes after it was read.
+        // The agent answers the requests of a stream in their order, so it has read the first one when the second is
+        // answered.
         self.read += 1;
         let id = ObjectId::new(0xf00 + self.read, ObjectKind::PUBLISHER);
         assert_eq!(self.create(id, Entity::Publisher(Group::default()), Owner::Object(PARTICIPANT)), StatusValue::OK);

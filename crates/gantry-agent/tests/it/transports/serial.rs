@@ -75,7 +75,7 @@ fn a_slow_line_holds_up_nobody() {
     }
     let mut other = TestClient::open(socket(&udp), 0x0709);
     exchange(&mut other, "beside_a_slow_line");
-    // When it reads again, it gets what waited, up to the newest.
+    // When the client reads again, it gets all bytes that waited.
     slow.until("the newest sample", |slow| {
         slow.data(reader).last().is_some_and(|data| data.windows(150).any(|window| window == text(999).as_bytes()))
     });
@@ -85,7 +85,7 @@ fn a_slow_line_holds_up_nobody() {
     assert_eq!(counts.delivered + counts.overwritten, 1000);
 }
 
-/// A pseudoterminal as a device: what the agent opens is the path, and this end is the client's.
+/// A pseudoterminal stands for the device: the agent opens the path, and the client has this end.
 fn device() -> (File, PathBuf) {
     let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     unlockpt(&end).unwrap();
@@ -102,7 +102,7 @@ fn a_serial_device_that_comes_back_is_opened_again() {
     let serial = Serial::open(&agent, &link, 115_200).unwrap();
     assert_eq!(serial.path(), link);
     let mut client = TestClient::open(SerialWire::over(end, 1), 0x070a);
-    // The device is pulled out and plugged in again; while it is away, no client is there.
+    // The device is pulled out and plugged in again. Meanwhile no client is there.
     let (end, path) = device();
     client.wire = Box::new(SerialWire::over(end, 1));
     eventually("the device is gone", || lines.lock().unwrap().iter().any(|line| line.contains("failed")));

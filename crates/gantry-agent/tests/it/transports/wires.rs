@@ -54,7 +54,7 @@ impl TcpWire {
         Self::over(TcpStream::connect(tcp.address()).unwrap())
     }
 
-    /// A connection from another machine, as far as its address tells.
+    /// A connection whose address looks like another machine's.
     pub fn connect_from(host: Ipv4Addr, tcp: &Tcp) -> Self {
         Self::over(Self::connection_from(host, tcp))
     }

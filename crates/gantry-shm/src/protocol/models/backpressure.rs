@@ -5,8 +5,8 @@ use crate::protocol::{layout::READER_GATING, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
-/// The history is full with samples 1 and 2; the third waits until the first is taken. No sample is lost, no wait is
-/// endless.
+/// The history is full with samples 1 and 2; the third waits until the first is taken. No sample is lost, and no wait
+/// is endless.
 pub(super) const GATE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 4, 4);
@@ -26,8 +26,8 @@ pub(super) const GATE: Model = Model {
     needs: &[Site::CursorAfterHold, Site::CursorFence, Site::BlockFence, Site::RingCounts],
 };
 
-/// Joins while the publisher publishes, whose ring has one entry more than the history is long. The samples of the
-/// reader after it is matched have no gaps.
+/// A reader joins while the publisher publishes; the publisher's ring has one entry more than its history. After the
+/// match, the reader's samples have no gaps.
 pub(super) const JOIN: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);

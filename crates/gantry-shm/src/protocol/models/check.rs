@@ -1,5 +1,5 @@
-//! The runner of models, as they are and weakened. Loom runs all threads of a model on the thread that checks it, so
-//! the weakened site is a thread-local, and tests run in parallel.
+//! The runner of models. It runs them unchanged, and with one ordering weakened. Loom runs all threads of a model on
+//! the thread that checks it, so the weakened site is a thread-local, and tests run in parallel.
 
 use crate::protocol::sync::{Site, WEAKENED};
 use std::{
@@ -19,7 +19,7 @@ pub(super) struct Model {
     /// Most preemptions of the interleavings that are tried; `None`: all interleavings. Overridden by
     /// `LOOM_MAX_PREEMPTIONS`.
     pub(super) preemptions: Option<usize>,
-    /// Sites of which each makes the model fail if it is weakened.
+    /// The sites whose weakening, each by itself, makes the model fail.
     pub(super) needs: &'static [Site],
 }
 
@@ -30,7 +30,7 @@ thread_local! {
     static IS_OF_MODEL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Asserts that the model passes as it is and fails with any one of its needs weakened.
+/// Asserts that the model passes unchanged, and fails when any one of its sites is weakened.
 pub(super) fn verify(model: &Model) {
     explore(model.run, model.preemptions);
     for &site in model.needs {

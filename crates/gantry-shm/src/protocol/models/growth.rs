@@ -43,8 +43,8 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::DescriptorStore],
 };
 
-/// A reader joins that is deeper than all before; the publisher discovers it when it is short of slots, and grows the
-/// ring.
+/// A reader joins whose depth is larger than all earlier ones. The publisher discovers it when it is short of slots,
+/// and grows the ring.
 pub(super) const DEEPER: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);

@@ -2,10 +2,11 @@
 //! which tries every interleaving and every value that a load may see, and reports data races on payloads and lost
 //! wake-ups (deadlocks).
 //!
-//! `check` runs a model as it is, which must pass, and once for each ordering that the model shows to be needed,
-//! weakened, which must fail. `world` is the memory, `publisher` and `subscription` are the steps around the protocol,
-//! as in `publish` and `subscribe`; each other file holds models of one subject. The kernel and the files are modelled,
-//! too: the directory is a mutex over whether the record is visible, and a larger ring lies ready.
+//! `check` runs a model unchanged, which must pass, and once for each ordering that the model shows to be needed, with
+//! this ordering weakened, which must fail. `world` is the memory; `publisher` and `subscription` are the steps around
+//! the protocol, as in `publish` and `subscribe`; each other file holds models of one subject. The kernel and the files
+//! are modelled, too: a mutex stands for the directory, with a flag whether the record is visible, and a larger ring is
+//! ready from the start.
 //!
 //! Limits of loom: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that needs that would
 //! pass here; and it runs each thread's operations in order, so no load sees a store that comes later (load buffering).

@@ -33,7 +33,7 @@ pub(super) const TWO: Model = Model {
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// The same on the shared waiter line, whose bit publishers withdraw.
+/// The same model on the shared waiter line, whose bit publishers withdraw.
 pub(super) const SHARED: Model = Model {
     run: || publishers(2, SHARED_WAITER),
     preemptions: Some(3),
@@ -198,7 +198,7 @@ fn shared_collector(changes: u64) {
     run_callbacks(changes, &board, &shared);
 }
 
-/// The steps of one thread. A callback ends after all were begun.
+/// The steps of one thread. A callback ends after all callbacks have begun.
 fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<PoolState>, Condvar)) {
     let line = board.waiter(READER_BELL);
     let mut state = shared.lock().unwrap();

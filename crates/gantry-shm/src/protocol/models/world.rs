@@ -68,7 +68,7 @@ unsafe impl Sync for World {}
 unsafe impl Send for World {}
 
 impl World {
-    /// `slots` payloads, a ring of `capacity` entries, and one twice as large.
+    /// `slots` payloads, a ring of `capacity` entries, and a ring of twice this capacity.
     pub(super) fn new(board: &Arc<Board>, slots: usize, capacity: usize) -> Arc<World> {
         let ring = |capacity| (0..capacity * ENTRY_BYTES / 8).map(|_| AtomicU64::new(0)).collect();
         let world = World {

@@ -16,10 +16,10 @@ impl Publisher {
     /// for more.
     ///
     /// # Real-time
-    /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or
-    /// added. A publisher begins with one slot for messages of 1 MiB or more. To have more before they are needed, take
-    /// several loans at a time and drop them.
-    // Inlined with what it calls: a loan that is returned in memory is loaded again before its store is complete.
+    /// If no slot of about this size is free and no sample of this size can be reclaimed, memory is allocated anew or
+    /// added. A publisher begins with one slot for messages of 1 MiB or more. To have more slots before they are
+    /// needed, take several loans at a time and drop them. The function and its callees are inlined: a loan that is
+    /// returned in memory would be loaded again before its store is complete.
     #[inline(always)]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
         if self.is_inline(length_bytes)
@@ -36,12 +36,12 @@ impl Publisher {
         if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
             return Err(self.refused_loan(length_bytes));
         }
-        // A message that will be copied into the ring's entry is written in a slot of one size, to the end of the
+        // A message that will be copied into the ring's entry is written in a slot of fixed size, to the end of the
         // entry's line.
         let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
         let bytes = slot_bytes(room_bytes)?;
         if bytes >= slots::SINGLE_SLOT_BYTES {
-            self.retire_unwanted(); // for the slot that readers released last, which is in the cache
+            self.retire_unwanted(); // for the slot that readers released last, which is still in the cache
         }
         let slot = match self.writer.history.take_free(bytes) {
             Some(slot) => slot,
@@ -52,8 +52,8 @@ impl Publisher {
         Loan::new(file, slot, length_bytes)
     }
 
-    /// A loan for a message that is copied into it, for which the lines of the last one's slot are the best if readers
-    /// have released it. To read their pins for each message is little beside a large copy.
+    /// A loan for a message that is copied into it. The lines of the last message's slot are the best for it if readers
+    /// have released that slot. Reading their pins for each message costs little beside a large copy.
     ///
     /// # Errors
     /// As [`Publisher::loan`].

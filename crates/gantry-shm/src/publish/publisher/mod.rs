@@ -1,8 +1,8 @@
 //! A publisher: loans, publishing, and the memory for both.
 //!
-//! `&mut self` makes it belong to one thread at a time; `gantry::Publisher` is a typed layer over it. The protocol is
-//! in `protocol::writer`. Here are its memory (`slots`, `loans`), its subscriptions (`readers`), and the wait for
-//! gating readers (`backpressure`).
+//! `&mut self` makes a publisher belong to one thread at a time; `gantry::Publisher` is a typed layer over it. The
+//! protocol is in `protocol::writer`. Here are the publisher's memory (`slots`, `loans`), its subscriptions
+//! (`readers`), and the wait for gating readers (`backpressure`).
 
 mod backpressure;
 mod liveliness;
@@ -56,11 +56,11 @@ use std::{
 /// allocation, no lock, no system call except to wake a sleeping reader. All other operations are on the control path,
 /// unless they say otherwise.
 ///
-/// A subscription that was there before the publisher gets its samples from the first on, as far as they are kept. So a
-/// publisher that published and is dropped within 100 ms of its creation waits that long at most for the subscriptions
-/// that have not joined.
-// Aligned, and so on cache lines of its own, wherever a program puts it: beside a subscription that another thread
-// polls it would cost both of them 100 ns a sample. Two lines, since processors fetch pairs of them.
+/// A subscription that exists before the publisher gets its samples from the first on, as far as they are kept. So a
+/// publisher that published and is dropped within 100 ms of its creation waits until then at most for the subscriptions
+/// that have not joined. The struct is aligned, and so on cache lines of its own, wherever a program puts it: beside a
+/// subscription that another thread polls, it would cost both of them 100 ns a sample. It has two lines, since
+/// processors fetch pairs of lines.
 #[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
@@ -73,7 +73,7 @@ pub struct Publisher {
     /// Keeps the topic's line.
     _held: HeldTopic,
     pub(crate) file: Arc<PublisherFile>,
-    /// References to `file` of published loans: to move one costs nothing, to count one does.
+    /// References to `file` that published loans left: moving a reference is free, counting one is not.
     spare: Vec<Arc<PublisherFile>>,
     /// The loan of the last inline message, for the next one.
     inline_loan: Option<Loan>,
@@ -85,7 +85,7 @@ pub struct Publisher {
     wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
-    /// A reader is in another process, so likely on another core.
+    /// Whether a reader is in another process, and so probably on another core.
     has_remote_readers: bool,
     /// Whether the publisher records its activity, from which its deadline or its lease is counted.
     records_activity: bool,
@@ -181,8 +181,8 @@ impl Publisher {
         Ok(publisher)
     }
 
-    /// The number of samples that left the history before their time since the last call, because all memory was in use
-    /// or the file system was full ([`PublisherOptions::loses_oldest_at_limit`]).
+    /// The number of samples, since the last call, that left the history early because all memory was in use or the
+    /// file system was full ([`PublisherOptions::loses_oldest_at_limit`]).
     #[must_use]
     pub fn take_lost_samples(&mut self) -> u64 {
         std::mem::take(&mut self.lost_samples)
@@ -210,11 +210,11 @@ impl Publisher {
     }
 
     /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL,
-    /// and the subscription has not taken a sample that would have to be retired, it waits up to
+    /// and the subscription has not taken a sample that would have to be retired, publish waits up to
     /// [`PublisherOptions::max_blocking_time`].
     ///
     /// # Errors
-    /// The loan is another publisher's; that time is over; no room for the ring of a history that grew to the
+    /// The loan is another publisher's; the blocking time is over; no room for the ring of a history that grew to the
     /// publisher's depth; the process forked. The loan comes back with the error.
     ///
     /// # Real-time
@@ -253,7 +253,7 @@ impl Publisher {
         let sequence = self.writer.publish(slot, loan.length_bytes());
         self.keep_file(loan);
         if let Some(next) = self.writer.history.next_free() {
-            // A reader of the slot's last sample has its lines in the cache of another core.
+            // A reader of the slot's last sample has the slot's lines in the cache of another core.
             let payload = self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET);
             prefetch::beginning(payload, next.bytes - PAYLOAD_OFFSET, prefetch::for_writing);
         }
@@ -278,8 +278,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// The properties of a message that travels inline. `None`: it is too long, or an entry has no room for its
-    /// properties.
+    /// The properties of a message that travels inline. `None`: the message is too long, or an entry has no room for
+    /// its properties.
     #[inline]
     fn inline_info(&mut self, loan: &Loan, time: SourceTime) -> Option<InlineInfo> {
         let wall_shift_ns = time.wall_ns.wrapping_sub(time.monotonic_ns).wrapping_sub(self.wall_offset_ns);
@@ -319,7 +319,7 @@ impl Publisher {
         &self.description
     }
 
-    /// Whether `loan` is of this publisher, which alone can publish it.
+    /// Whether `loan` belongs to this publisher, which alone can publish it.
     #[must_use]
     pub fn owns(&self, loan: &Loan) -> bool {
         loan.is_of(&self.file)
@@ -338,7 +338,7 @@ impl Publisher {
     }
 }
 
-/// An error of a publisher's creation: what is not found is the directory, which was removed.
+/// An error of a publisher's creation: "not found" means the directory, which was removed.
 fn removed(error: Error, domain: &Domain, topic: &str) -> Error {
     match error.is_not_found() {
         true => Error::Removed { file: domain.directory.path().to_owned(), what: format!("a publisher of {topic}") },

@@ -1,5 +1,5 @@
-//! The subscriptions of a publisher, for its user: how many are matched, the wait for them, and why others are not.
-//! Control path.
+//! The subscriptions of a publisher, for its user: the number of matched ones, the wait for them, and the reasons why
+//! others are not matched. Control path.
 
 use super::Publisher;
 use crate::{
@@ -21,8 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest time between the creation of a publisher and its end, if subscriptions that are there have not joined it
-/// yet.
+/// Longest time between the creation of a publisher and its end, if some existing subscriptions have not joined it yet.
 const LINGER: Duration = Duration::from_millis(100);
 
 impl Publisher {
@@ -50,7 +49,7 @@ impl Publisher {
         self.has_remote_readers =
             self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
         if let Some(capacity) = change.needed_ring {
-            // Without room for a larger ring, readers are granted the depth that the old one allows (`granted_depth`).
+            // Without room for a larger ring, readers get the depth that the old ring allows (`granted_depth`).
             let _ = self.grow_ring(capacity);
         }
         self.writer.grant(change);
@@ -122,8 +121,8 @@ impl Publisher {
         }
     }
 
-    /// Finds the subscriptions that are there: those that may still join, and the reasons why others do not match.
-    /// Processes that cannot be read are reasons, too.
+    /// Finds the existing subscriptions: those that may still join, and the reasons why others do not match. Processes
+    /// that cannot be read are reasons, too.
     pub(super) fn find_first_readers(&mut self) -> Result<()> {
         let there = self.domain.read_endpoints(&self.description.topic, Role::Subscription)?;
         self.first_mismatches.extend(there.problems());
@@ -137,8 +136,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Forgets the first readers that left, or all when each that is there has joined or the time for it is over. An
-    /// allocation and some loads for each endpoint of the topic.
+    /// Forgets the first readers that left, or all of them when each one that exists has joined or the time for joining
+    /// is over. An allocation and some loads for each endpoint of the topic.
     #[cold]
     pub(super) fn check_first_readers(&mut self) {
         match self.created.elapsed() < LINGER {
@@ -151,8 +150,8 @@ impl Publisher {
         let mut there: Vec<&PeerEndpoint> = there.list.iter().collect();
         let gids: HashSet<Gid> = there.iter().map(|(_, subscription)| subscription.gid).collect();
         self.first_readers.retain(|first| gids.contains(first));
-        // Records do not name their subscriptions: of those that have equal ones, a later subscription has it, so that
-        // no first reader is taken for joined that is not.
+        // Records do not name their subscriptions. Of several subscriptions with equal records, the record is
+        // attributed to a later one, so that no first reader counts as joined that has not joined.
         there.sort_by_key(|(_, subscription)| self.first_readers.contains(&subscription.gid));
         let records = self.writer.roster.active().cloned().collect();
         let joined = joined(&self.description, records, there.into_iter().map(|(peer, endpoint)| (peer, endpoint)));
@@ -166,14 +165,14 @@ impl Publisher {
         self.domain.endpoints(&self.description.topic, Role::Subscription).unwrap_or_default()
     }
 
-    /// Whether subscriptions that were there before this publisher may still join it, and want its first samples. Not
+    /// Whether subscriptions that existed before this publisher may still join it, and want its first samples. Not
     /// longer than [`LINGER`] after the creation.
     pub(super) fn awaits_first_readers(&self) -> bool {
         !self.first_readers.is_empty() && self.created.elapsed() < LINGER
     }
 
-    /// Waits for the first readers, so that none loses the samples of a publisher that ends at once: its file can be
-    /// joined by name only.
+    /// Waits for the first readers, so that no reader loses the samples of a publisher that ends at once: its file can
+    /// be joined by name only.
     pub(super) fn linger(&mut self) {
         if self.writer.history.head() > 0 && self.awaits_first_readers() {
             // A drop cannot return errors.

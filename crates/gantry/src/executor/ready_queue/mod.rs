@@ -1,15 +1,15 @@
-//! The ready queue: the callbacks that may have something to do, the time at which the next is due, and the sleep until
-//! then.
+//! The ready queue: the callbacks that may have something to do, the next due time, and the sleep until then.
 //!
 //! Invariants:
 //! - A callback is *pending* from the moment that it may have something until a run finds nothing. Only gathering makes
-//!   it pending.
+//!   a callback pending.
 //! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
-//!   (`WakeSignal`): each of these ends a sleep.
+//!   (`WakeSignal`). Each of these events ends a sleep.
 //! - A callback whose subscription is muted is pending.
-//! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes.
-//!   A callback whose source failed is pending, and in `due` with the time of the next try.
+//! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever the due time
+//!   changes. A callback whose source failed is pending, and in `due` with the time of the next try.
 
+mod registered_callback;
 mod registration;
 mod run;
 
@@ -18,8 +18,9 @@ use registration::RegisteredMember;
 pub(crate) use run::{Running, Work};
 
 use super::{
-    members::Members, registered_callback::RegisteredCallback, slow_run::SlowRun, wake_signal::WakeSignal,
-    watchdog::Watchdog,
+    members::Members,
+    slow_run::{SlowRun, Watchdog},
+    wake_signal::WakeSignal,
 };
 use crate::{
     callback::{Callback, Group, RunOutcome},
@@ -27,6 +28,7 @@ use crate::{
     time::monotonic_ns,
 };
 use gantry_shm::Collector;
+use registered_callback::RegisteredCallback;
 use std::{
     collections::{BTreeSet, HashMap},
     mem::take,
@@ -39,7 +41,7 @@ use std::{
 pub struct ReadyQueue {
     pub(crate) signal: Arc<WakeSignal>,
     pub(crate) members: Arc<Members>,
-    /// The number of changes of the members, and the members, that `callbacks` holds.
+    /// The number of changes of the members, and the members, as of the last registration in `callbacks`.
     members_version: u64,
     registered_members: Vec<RegisteredMember>,
     /// `None` without a member, as the watchdog.
@@ -49,16 +51,16 @@ pub struct ReadyQueue {
     callbacks: Vec<RegisteredCallback>,
     /// Indices of callbacks, by the bit of the collector; empty before the first registration.
     by_bit: Vec<Vec<usize>>,
-    /// The times at which callbacks become ready by themselves, or are tried again, with their indices.
+    /// The times at which callbacks become ready without news, or are tried again, with their indices.
     due: BTreeSet<(u64, usize)>,
-    /// Indices of pending callbacks that are not taken for a run yet, by their levels.
+    /// Indices of pending callbacks that no run has taken yet, by their levels.
     ready: Vec<Vec<usize>>,
-    /// Empty: room for the indices of callbacks whose news are of no use at present.
+    /// An empty list, kept for its memory: it collects the indices of callbacks whose news are of no use at present.
     useless: Vec<usize>,
     lanes: usize,
     /// The lanes of mutually exclusive groups, by the groups' addresses.
     lanes_of_groups: HashMap<usize, usize>,
-    /// The callback that [`ReadyQueue::run`] runs, or that panicked in it.
+    /// The callback that [`ReadyQueue::run`] runs, or that panicked in the last run.
     current: Option<usize>,
     slow_run: Option<SlowRun>,
     /// Callbacks have other indices than at the last gathering.
@@ -67,23 +69,23 @@ pub struct ReadyQueue {
 }
 
 impl ReadyQueue {
-    /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the
-    /// last gathering.
+    /// Makes the callbacks pending that may have something. Returns whether the indices of callbacks have changed since
+    /// the last gathering.
     pub(crate) fn gather(&mut self) -> bool {
         self.begin_gathering();
         self.collect_news();
         self.end_gathering()
     }
 
-    /// The same without the callbacks that have news of publishers: for an order that would not run these next. Their
-    /// bits stay set, and end a sleep.
+    /// Gathers as above, except the callbacks that have news of publishers: for an order that would not run these next.
+    /// Their bits stay set, and end a sleep.
     pub(crate) fn gather_without_news(&mut self) -> bool {
         self.begin_gathering();
         self.end_gathering()
     }
 
     fn begin_gathering(&mut self) {
-        // The notifications first: a change of the callbacks after the look at them notifies again.
+        // The notifications come first: a change of the callbacks after they were read notifies again.
         let notified = self.signal.take_notified();
         self.signal.count_gathering();
         if self.is_outdated() {
@@ -128,7 +130,7 @@ impl ReadyQueue {
         take(&mut self.is_changed)
     }
 
-    /// Makes a callback pending that was notified. The due time of a timed one may have changed.
+    /// Makes a callback pending that was notified. If the callback has a timer, its due time may have changed.
     fn set_notified(&mut self, callback: Arc<Callback>) {
         let Some(index) = self.index_of(&callback) else { return self.deferred.callbacks.push(callback) };
         let registered = &mut self.callbacks[index];
@@ -164,7 +166,7 @@ impl ReadyQueue {
 
     /// Asks a callback's source when it is due.
     fn update_due(&mut self, index: usize) {
-        // A callback that runs is pending, and its due time is not asked: its mutex is never waited for.
+        // A callback that runs is pending, and its due time is not read: this thread never waits for its mutex.
         let due_ns = self.callbacks[index].callback.lock().waitable().due_ns();
         self.set_due(index, due_ns);
     }
@@ -177,12 +179,12 @@ impl ReadyQueue {
         self.due.extend(due_ns.map(|due_ns| (due_ns, index)));
     }
 
-    /// The number of lanes: of mutually exclusive groups, and of callbacks of reentrant ones.
+    /// The number of lanes: one for each mutually exclusive group, and one for each callback of reentrant groups.
     pub(crate) fn lanes(&self) -> usize {
         self.lanes
     }
 
-    /// The lane of a mutually exclusive group; `None` before the callbacks that changed are gathered.
+    /// The lane of a mutually exclusive group; `None` until the changed callbacks are gathered.
     pub(crate) fn lane_of(&self, group: &Arc<Group>) -> Option<usize> {
         if self.is_changed {
             return None;
@@ -190,7 +192,8 @@ impl ReadyQueue {
         self.lanes_of_groups.get(&(Arc::as_ptr(group) as usize)).copied()
     }
 
-    /// The lane of a callback of a reentrant group; `None` if it was removed, or the next gathering changes the lanes.
+    /// The lane of a callback of a reentrant group; `None` if the callback was removed, or the next gathering changes
+    /// the lanes.
     pub(crate) fn lane_of_callback(&self, callback: &Arc<Callback>) -> Option<usize> {
         self.index_of(callback).filter(|_| !self.is_changed).map(|index| self.callbacks[index].lane)
     }
@@ -205,7 +208,7 @@ impl ReadyQueue {
         &self.callbacks[index]
     }
 
-    /// Takes the ready callbacks in the order of registration. Each is to be run and reported.
+    /// Takes the ready callbacks in the order of registration. The caller runs and reports each of them.
     pub(crate) fn take_ready(&mut self, into: &mut impl Extend<usize>) {
         if let Some((first, others)) = self.ready.split_first_mut() {
             others.iter_mut().for_each(|level| first.append(level));
@@ -219,14 +222,14 @@ impl ReadyQueue {
         into.extend(self.ready[level].drain(..));
     }
 
-    /// The next time at which a callback becomes ready by itself or is tried again, CLOCK_MONOTONIC; `u64::MAX` if none
-    /// will.
+    /// The next time at which a callback becomes ready without news or is tried again, CLOCK_MONOTONIC; `u64::MAX` if
+    /// there is none.
     pub(crate) fn next_due_ns(&self) -> u64 {
         self.due.first().map_or(u64::MAX, |&(due_ns, _)| due_ns)
     }
 
-    /// The end of the next sleep: the next due time or `limit`; `Some(None)`: none of these, so only news ends it.
-    /// `None`: a callback is ready, so there is no sleep.
+    /// The end of the next sleep: the next due time or `limit`; `Some(None)` if there is neither, so only news ends the
+    /// sleep. `None`: a callback is ready, so there is no sleep.
     pub(crate) fn sleep_deadline(&self, limit: Option<Instant>) -> Option<Option<Instant>> {
         if self.ready.iter().any(|ready| !ready.is_empty()) {
             return None;

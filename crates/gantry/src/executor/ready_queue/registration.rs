@@ -1,13 +1,14 @@
-//! The registration of the members' callbacks: what the queue holds follows the members.
+//! The registration of the members' callbacks: the contents of the queue follow the members.
 
-use super::{
-    super::{members::Member, registered_callback::RegisteredCallback, slow_run::SlowRunWarning, watchdog::Watchdog},
-    ReadyQueue,
-};
+use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
     callback::{Callback, CallbackGroupType},
     context,
     error::{Error, Result},
+    executor::{
+        members::Member,
+        slow_run::{SlowRunWarning, Watchdog},
+    },
 };
 use gantry_shm::Collector;
 use std::{
@@ -17,8 +18,8 @@ use std::{
     task::Waker,
 };
 
-/// The work that gatherings leave for a moment at which no lock is held: to log, and to drop members and callbacks that
-/// were let go, which may own anything.
+/// The work that gatherings leave for a moment at which no lock is held: logging, and dropping members and callbacks,
+/// which may own anything.
 #[derive(Default)]
 pub(crate) struct Deferred {
     members: Vec<Member>,
@@ -88,7 +89,7 @@ impl ReadyQueue {
     }
 
     pub(super) fn is_outdated(&self) -> bool {
-        // Not in the condition, which may not look at it: it is for the versions that are compared now.
+        // The call stands before the condition, which might skip it: the flag must be taken together with the versions.
         let are_nodes_changed = self.signal.take_nodes_changed();
         self.members_version != self.members.version()
             || are_nodes_changed
@@ -101,7 +102,7 @@ impl ReadyQueue {
     /// Registers the nodes' current callbacks. All become pending: their sources were not looked at yet.
     pub(super) fn update_callbacks(&mut self) {
         let Some(collector) = &mut self.collector else {
-            // Before its first spin: members that came and left by a handle have no callbacks here.
+            // Before the first spin, members that came and left by a handle have no callbacks here.
             let waker = self.signal.clone().into();
             let (_, leaving) = self.members.list();
             self.deferred.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
@@ -138,7 +139,7 @@ impl ReadyQueue {
         let stays = |registered| RegisteredCallback { is_leaving: true, ..registered };
         self.callbacks.extend(running.into_iter().map(stays));
         self.index_callbacks();
-        self.wait_for_look(); // the last handles of what was let go are here, and not on the control thread
+        self.wait_for_look(); // the last handles of what was removed are dropped here, and not on the control thread
     }
 
     fn wait_for_look(&self) {
@@ -185,7 +186,7 @@ impl Drop for ReadyQueue {
         for member in &members {
             member.detach(&waker);
             if context::is_shut_down() {
-                member.clear(); // its callbacks run no more; one that owns its node would keep it for ever
+                member.clear(); // its callbacks run no more; a callback that owns its node would keep the node for ever
             }
         }
         self.signal.set_bell(None);

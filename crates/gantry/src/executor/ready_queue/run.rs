@@ -1,14 +1,9 @@
 //! The runs of callbacks: their beginning, their end, and what follows from their outcomes.
 
-use super::{
-    super::{
-        registered_callback::RegisteredCallback,
-        slow_run::{SlowRun, SlowRunWarning, is_in_slow_run, slow_ns},
-    },
-    ReadyQueue,
-};
+use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
     callback::{Callback, EventKey, RunOutcome},
+    executor::slow_run::{SlowRun, SlowRunWarning, is_in_slow_run, slow_ns},
     time::monotonic_ns,
 };
 use std::{mem::take, sync::Arc};
@@ -28,7 +23,8 @@ pub(crate) struct Running {
 pub(crate) enum Work {
     /// Takes a value, and calls the callback with it.
     Take,
-    /// Calls the callback with a kept value. A lossy one was reported when it was queued.
+    /// Calls the callback with a kept value. A callback whose values may be dropped was reported when the value was
+    /// queued.
     Queued { key: EventKey, is_lossy: bool },
 }
 
@@ -52,7 +48,7 @@ impl ReadyQueue {
         matches!(outcome, RunOutcome::More | RunOutcome::Last)
     }
 
-    /// The same for a callback whose outcome was reported before.
+    /// Runs a callback as above, whose outcome was reported before.
     pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
         let callback = &self.callbacks[index].callback;
         let outcome = run(callback);
@@ -69,7 +65,7 @@ impl ReadyQueue {
         }
     }
 
-    /// The warning of a slow run if another callback has something to do after it, and had to wait for it.
+    /// The warning of a slow run if another callback had to wait for it.
     pub(super) fn warning_of(&self, slow: &SlowRun) -> Option<SlowRunWarning> {
         if self.is_changed {
             return None;
@@ -135,7 +131,8 @@ impl ReadyQueue {
         }
     }
 
-    /// Lets news of a callback be reported again; `true` if they were not: then it must be looked at.
+    /// Allows news of a callback to be reported again; `true` if they were not allowed: then the callback must be
+    /// looked at.
     fn unmute(&mut self, index: usize) -> bool {
         match (&mut self.collector, &mut self.callbacks[index].attachment) {
             (Some(collector), Some(attachment)) => collector.unmute(attachment),

@@ -7,7 +7,7 @@ use super::{
 use crate::{Clock, Node, Timer};
 use std::task::Wake;
 
-/// The cancel comes after the look whether there was one and before the gathering, which takes its notification.
+/// The cancel comes between the check for a cancel and the gathering, which takes its notification.
 #[test]
 fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
     let mut queue = ReadyQueue::default();
@@ -20,7 +20,7 @@ fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
     assert!(begin.elapsed() < Duration::from_millis(900), "it slept until the limit");
 }
 
-/// Another thread gathers after a callback's thread has looked and before it reports.
+/// Another thread gathers between the look of a callback's thread and its report.
 #[test]
 fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
     let mut queue = ReadyQueue::default();

@@ -1,4 +1,4 @@
-//! A change of a node's parameters, with the callbacks and the listener that learn of it.
+//! A change of a node's parameters, with the callbacks and the listener that are called about it.
 
 use super::{
     super::{callbacks::Callbacks, value::Parameter},
@@ -20,7 +20,8 @@ impl Drop for Change<'_> {
 }
 
 impl ParameterStore {
-    /// Waits until no other thread changes parameters. A callback of a change would wait for itself, and gets an error.
+    /// Waits until no other thread changes parameters. If a callback of a change calls this, it would wait for itself,
+    /// so it gets an error.
     pub(super) fn change(&self, name: &str) -> Result<Change<'_>> {
         let this = std::thread::current().id();
         if *lock(&self.changer) == Some(this) {
@@ -40,7 +41,7 @@ impl Change<'_> {
         refusal.map_or(Ok(()), |why| Err(refused(name, why)))
     }
 
-    /// Tells callbacks and listener of the change that was made.
+    /// Calls the callbacks and the listener after the change was made.
     pub(super) fn tell(&self, parameters: &[Parameter], changes: Changes) {
         self.callbacks.post_set.run(|callback| callback(parameters)).for_each(drop);
         self.publish(changes);

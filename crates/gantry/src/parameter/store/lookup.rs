@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The separator of a name's parts.
 const SEPARATOR: &str = ".";
-/// The most letters in which two names differ that are similar.
+/// The largest number of letters in which two similar names may differ.
 const MOST_DIFFERENCES: usize = 2;
 
 impl ParameterStore {
@@ -58,7 +58,7 @@ impl ParameterStore {
         untaken.filter_map(|name| Some((name.as_str(), similar(name)?))).collect()
     }
 
-    /// The parameters below the prefixes, or all without prefixes, up to `depth` parts below (0: any number).
+    /// The parameters below the prefixes (all without prefixes), up to `depth` parts below; a depth of 0 means any.
     pub(crate) fn list(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
         let is_within = |name: &str| depth == 0 || (name.matches(SEPARATOR).count() as u64) < depth;
         let is_below = |name: &str, prefix: &String| {
@@ -77,7 +77,7 @@ impl ParameterStore {
         ListParametersResult { prefixes: prefixes.collect::<BTreeSet<_>>().into_iter().collect(), names }
     }
 
-    /// The parameters below a prefix, without it; all with an empty one.
+    /// The parameters below a prefix, without the prefix in their names; all parameters if the prefix is empty.
     pub(crate) fn by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}{SEPARATOR}") };
         let declared = lock(&self.declared);

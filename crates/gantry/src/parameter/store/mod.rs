@@ -1,5 +1,5 @@
-//! The declared parameters of a node. The rules are rclcpp's (`node_parameters.cpp`).
-//! `change` has the right to change them, `lookup` reads them.
+//! The declared parameters of a node. The rules are rclcpp's (`node_parameters.cpp`). `change` changes them, `lookup`
+//! reads them.
 //!
 //! Invariants: one thread at a time changes parameters, and callbacks run on it; they may read parameters and not
 //! change them. A change is made as a whole or not at all.
@@ -64,7 +64,7 @@ pub(crate) struct ParameterStore {
     changer: Mutex<Option<ThreadId>>,
     /// The node's services have started, or start now.
     is_started: AtomicBool,
-    /// Called with each change; set when the node's services start.
+    /// The function that is called with each change; set when the node's services start.
     listener: OnceLock<Box<dyn Fn(Changes) + Send + Sync>>,
     /// Things that live as long as the store.
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
@@ -84,8 +84,8 @@ impl ParameterStore {
         &self.options
     }
 
-    /// Calls `start` once; again after an error. Another thread does not wait for it: it holds no lock, since it waits
-    /// for callbacks of changes, which may come here.
+    /// Calls `start` once, and again after an error. Another thread does not wait for it: `start` holds no lock, since
+    /// it waits for callbacks of changes, which may call this method.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
         if self.is_started.swap(true, SeqCst) {
             return Ok(());
@@ -97,7 +97,7 @@ impl ParameterStore {
         &self.overrides
     }
 
-    /// Sets the function that is called at changes, once, and calls it with the parameters that have a value already.
+    /// Sets, once, the function that is called at changes, and calls it with the parameters that have a value already.
     pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) -> Result<()> {
         let change = self.change("a listener")?;
         if self.listener.set(Box::new(listener)).is_ok() {
@@ -197,7 +197,7 @@ impl ParameterStore {
         changes
     }
 
-    /// A parameter with another value, if it may have it.
+    /// The parameter with another value, if its descriptor allows the value.
     fn checked(&self, parameter: &Parameter, known: Option<Declared>) -> Result<Declared> {
         let Parameter { name, value } = parameter;
         let mut declared = match known {
@@ -218,7 +218,7 @@ impl ParameterStore {
         Ok(declared)
     }
 
-    /// Takes a parameter away, which only one with dynamic typing allows.
+    /// Removes a parameter, which must have dynamic typing.
     pub(crate) fn undeclare(&self, name: &str) -> Result<()> {
         let _change = self.change(name)?;
         let mut declared = lock(&self.declared);

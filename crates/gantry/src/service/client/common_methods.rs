@@ -1,6 +1,6 @@
 //! The methods that do not depend on the form of messages, for typed and generic clients.
 
-/// Implements them for a client with the fields `requests` and `tracker` and the method `parts`.
+/// Implements the methods for a client with the fields `requests` and `tracker` and the method `parts`.
 macro_rules! common_methods {
     ($client:ident) => {
         #[doc = concat!("Waits until [`", stringify!($client), "::take_response`] has a response or an error; `false` after `timeout`.")]
@@ -36,7 +36,7 @@ macro_rules! common_methods {
             Ok(self.server_count()? > 0)
         }
 
-        /// The number of servers that would get a request now.
+        /// The number of servers that a request would reach now.
         ///
         /// # Errors
         #[doc = concat!("As [`", stringify!($client), "::service_is_ready`].")]
@@ -73,7 +73,8 @@ macro_rules! common_methods {
             self.tracker.mismatches()
         }
 
-        /// The number of responses that no request waited for: responses of further servers, and late responses.
+        /// The number of responses that no request waited for: further responses to answered requests, and late
+        /// responses.
         #[must_use]
         pub fn dropped_responses(&self) -> u64 {
             self.tracker.dropped_responses

@@ -1,4 +1,4 @@
-//! The futures of a client: the outcome of one request, and the match with a server. A shutdown ends them.
+//! The futures of a client: the outcome of one request, and the match with a server. Both end at a shutdown.
 
 use super::request_tracker::{Outcome, RequestTracker};
 use crate::{context::ShutdownWaker, error::Result, topic::GenericPublisher};
@@ -43,7 +43,7 @@ impl RequestTracker {
             self.responses.set_waker(Some(waker.clone()))?;
             if !self.has_server(requests)? {
                 if self.responses.publishers().next().is_some() {
-                    waker.wake_by_ref(); // the other half of the server comes at once, and calls no waker
+                    waker.wake_by_ref(); // the other endpoint of the server follows at once, and calls no waker
                 }
                 return Poll::Pending;
             }
@@ -53,7 +53,7 @@ impl RequestTracker {
 
     /// No task is woken any more.
     pub(super) fn remove_waker(&mut self) {
-        // It fails in a forked child only, which has no control thread.
+        // The call fails only in a forked child, which has no control thread.
         let _ = self.responses.set_waker(None);
     }
 }

@@ -44,15 +44,15 @@ use std::{
 pub struct GenericClient {
     requests: GenericPublisher,
     tracker: RequestTracker,
-    /// The requests that were lost because a server left no room.
+    /// The number of requests that were lost because a server left no room.
     lost_requests: u64,
     /// The last request was lost.
     is_full: bool,
 }
 
 impl Node {
-    /// A client under `name`, whose type is known at run time; [`Node::service_types`] has the types of the servers
-    /// that are there.
+    /// Creates a client under `name`, whose type is known at run time. [`Node::service_types`] has the types of the
+    /// servers.
     ///
     /// # Errors
     /// As [`Node::create_client`]; a description of more than 1 MiB.
@@ -90,13 +90,13 @@ impl GenericClient {
         self.tracker.is_tracking = on;
     }
 
-    /// The longest time for which a send waits for servers that do not keep up, before it fails; 100 ms if it was not
-    /// set. A program that serves others meanwhile sets zero.
+    /// The longest time for which a send waits for servers that do not keep up, before it fails; 100 ms by default. A
+    /// program that serves other requests meanwhile sets zero.
     pub fn set_max_blocking_time(&mut self, limit: Duration) {
         self.requests.engine.set_max_blocking_time(limit);
     }
 
-    /// Memory for a request of that length, as [`GenericPublisher::loan`].
+    /// Memory for a request of this length, as [`GenericPublisher::loan`].
     ///
     /// # Errors
     /// As there.
@@ -118,10 +118,10 @@ impl GenericClient {
         self.tracker.send(&mut self.requests, request)
     }
 
-    /// As [`GenericClient::send_request`], for a binding whose programs end at an error: a request for which a server
-    /// leaves no room is lost, and `None` is returned. [`GenericClient::lost_requests`] counts it, and the log has the
-    /// first, the tenth, the hundredth …. The first such request waits for the server; those after it do not, until one
-    /// is sent again.
+    /// As [`GenericClient::send_request`], for a binding whose programs end at an error: a request is lost if a server
+    /// leaves no room for it, and `None` is returned. [`GenericClient::lost_requests`] counts the request, and the log
+    /// has the first, the tenth, the hundredth …. The first lost request waits for the server; the requests after it do
+    /// not, until a request is sent again.
     ///
     /// # Errors
     /// As there, except for [`EngineError::PublishTimeout`](crate::EngineError::PublishTimeout).
@@ -171,8 +171,8 @@ impl GenericClient {
         self.send_request_copy_with(request.len(), |body| gantry_cdr::copy(body, request))
     }
 
-    /// As [`GenericClient::send_request_copy`], of a request whose `length_bytes` bytes `write` writes, as
-    /// [`GenericPublisher::publish_copy_with`].
+    /// As [`GenericClient::send_request_copy`], for a request that `write` serialises: it writes all `length_bytes`
+    /// bytes, as in [`GenericPublisher::publish_copy_with`].
     ///
     /// # Errors
     /// As [`GenericClient::send_request_copy`].
@@ -240,8 +240,9 @@ impl GenericClient {
         TakeFuture::new(self).await?
     }
 
-    /// Counts a response that was taken as malformed, and logs the first, the tenth, the hundredth …, as
-    /// [`GenericSubscription::skip_malformed`](crate::GenericSubscription::skip_malformed). Its request has ended.
+    /// Counts a taken response as malformed, and logs the first, the tenth, the hundredth …, as
+    /// [`GenericSubscription::skip_malformed`](crate::GenericSubscription::skip_malformed). The request of this
+    /// response has ended.
     ///
     /// # Real-time
     /// As there.
@@ -258,7 +259,7 @@ impl GenericClient {
         self.tracker.gid
     }
 
-    /// The number of responses that came so far, those that no request waits for included; as
+    /// The number of responses that have come so far, including responses that no request waited for; as
     /// [`GenericSubscription::received`](crate::GenericSubscription::received).
     ///
     /// # Errors

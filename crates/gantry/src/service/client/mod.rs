@@ -109,14 +109,14 @@ impl<S: ServiceType> Client<S> {
     /// have taken more.
     ///
     /// # Errors
-    /// [`Error::NoServer`](crate::Error::NoServer); as many requests are in flight as the client's QoS allows
-    /// ([`Error::TooManyRequests`](crate::Error::TooManyRequests)); that time is over; the loan is another publisher's;
-    /// the process forked. The error returns the request.
+    /// [`Error::NoServer`](crate::Error::NoServer); the client is at its QoS's limit of requests in flight
+    /// ([`Error::TooManyRequests`](crate::Error::TooManyRequests)); the 100 ms are over; the loan is another
+    /// publisher's; the process forked. The error returns the request.
     ///
     /// # Real-time
-    /// It allocates for more pending requests than ever before, and if servers came or went since the last call. It
-    /// makes one system call for each server that sleeps, and one if this process sent no request for a second. While
-    /// no request is pending it first drops late responses.
+    /// Allocates if more requests are pending than ever before, and if servers came or went since the last call. Makes
+    /// one system call for each server that sleeps, and one if this process sent no request for a second. While no
+    /// request is pending, it first drops late responses.
     pub fn send_request(
         &mut self,
         request: Loan<S::Request>,
@@ -138,9 +138,9 @@ impl<S: ServiceType> Client<S> {
     /// request's id.
     ///
     /// # Errors
-    /// A request that will not be answered, which the error names: [`Error::ServerGone`](crate::Error::ServerGone),
-    /// [`Error::ResponseLost`](crate::Error::ResponseLost), or a response that is no such message. A server whose
-    /// memory is invalid, which is then excluded for good; the process forked.
+    /// A request that will not be answered; the error names the request:
+    /// [`Error::ServerGone`](crate::Error::ServerGone), [`Error::ResponseLost`](crate::Error::ResponseLost), or a
+    /// malformed response. A server whose memory is invalid, and which is excluded for good; the process forked.
     pub fn take_response(&mut self) -> Result<Option<Response<S>>> {
         let outcome = self.tracker.take_outcome()?;
         outcome.map(|outcome| self.response(outcome)).transpose()
@@ -189,7 +189,7 @@ impl<S: ServiceType> Client<S> {
         self.response(outcome)
     }
 
-    /// The next response when there is one, as [`Client::take_response`]. The future never ends if no request is
+    /// The next response, when there is one, as [`Client::take_response`]. The future never ends if no request is
     /// pending.
     ///
     /// # Errors

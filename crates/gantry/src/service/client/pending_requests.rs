@@ -18,7 +18,7 @@ pub(crate) struct PendingRequests {
 #[derive(Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) sequence: u64,
-    /// The servers that received it and can answer, by their publishers of responses.
+    /// The servers that received the request and can answer, by their publishers of responses.
     servers: Arc<[Gid]>,
     /// The number of servers that received it.
     pub(crate) server_count: usize,
@@ -30,8 +30,8 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// The responses of all servers that are not gone may have been overwritten; if not, one is among those that can be
-    /// taken now.
+    /// Whether the responses of all servers that are not gone may have been overwritten; if not, a response is among
+    /// those that can be taken now.
     Lost,
     /// All servers that can answer are gone.
     ServerGone,
@@ -66,7 +66,7 @@ impl PendingRequests {
         Some(request)
     }
 
-    /// Responses of a server were overwritten: it is no longer counted on.
+    /// Responses of a server were overwritten: the requests no longer wait for this server.
     #[cold]
     pub(crate) fn lose(&mut self, server: Gid) {
         for request in self.requests.iter_mut().filter(|request| request.servers.contains(&server)) {
@@ -78,7 +78,7 @@ impl PendingRequests {
         }
     }
 
-    /// Fails the waiting requests whose servers are all gone, or no longer counted on.
+    /// Fails the requests whose servers are all gone, or had responses overwritten.
     #[cold]
     pub(crate) fn fail_without_server(&mut self, is_there: impl Fn(Gid) -> bool) {
         let waiting = self.requests.iter_mut().filter(|request| request.state == State::Waiting);

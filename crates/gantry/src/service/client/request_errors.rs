@@ -1,4 +1,4 @@
-//! The errors of a client's requests, with the reasons that can be read from the graph.
+//! The errors of a client's requests, with the reasons that the graph shows.
 
 use super::{
     super::service_type::{ServiceTypeDescription, type_mismatch},
@@ -13,7 +13,7 @@ use crate::{
 use gantry_shm::{Gid, Role};
 use std::time::Duration;
 
-/// The most letters in which two names differ that are similar.
+/// The largest number of letters in which two similar names may differ.
 const MOST_DIFFERENCES: usize = 2;
 
 impl RequestTracker {
@@ -66,7 +66,7 @@ impl RequestTracker {
         Error::ShutDown { what: format!("request {sequence} to {}", self.name) }
     }
 
-    /// The error of a wait for the service that a shutdown ends.
+    /// The error of a wait for the service when a shutdown ends the wait.
     pub(super) fn wait_shut_down(&self) -> Error {
         Error::ShutDown { what: format!("the wait for service {}", self.name) }
     }

@@ -1,10 +1,10 @@
-//! The tracking of requests from sending to their end: which servers can answer, which responses came, which will not
-//! come.
+//! The tracking of requests from sending to their end: the servers that can answer, the responses that came, and the
+//! responses that will not come.
 //!
-//! A server is known by its publisher of responses for this client: a server that is gone stays among the publishers
+//! A server is known by its publisher of responses for this client. A server that is gone stays among the publishers
 //! until its responses were taken, so its end is seen after its last response. Invariant: each request that was sent
-//! ends once, in a response, in an error that names it (`request_errors`), or by its sender giving it up. A client may
-//! turn that off.
+//! ends once: in a response, in an error that names it (`request_errors`), or because its sender gives it up. A client
+//! may turn the tracking off.
 
 use super::{
     super::{
@@ -31,7 +31,7 @@ use std::{
 /// The pause between two looks for a server while only one of its two endpoints is there.
 const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 
-/// The end of a request, with its sequence. The response is not checked yet.
+/// The end of a request, with the sequence of the request. The response is not checked yet.
 pub(super) type Outcome = (u64, Result<gantry_shm::Sample>);
 
 /// The requests of one client. Its publisher of requests is an argument, since it may be typed.
@@ -42,22 +42,23 @@ pub(super) struct RequestTracker {
     pub(super) gid: Gid,
     /// The most requests in flight.
     depth: usize,
-    /// Requests are followed to their end. Else none is ever pending, and each response to this client is an outcome.
+    /// Whether requests are followed to their end. If not, no request is ever pending, and each response to this client
+    /// is an outcome.
     pub(super) is_tracking: bool,
     pub(super) responses: gantry_shm::Subscription,
     pending: PendingRequests,
     /// Outcomes that came while another one was waited for.
     arrived: VecDeque<Outcome>,
-    /// The servers that get a request now, and the versions of both endpoints for which `servers` is valid.
+    /// The servers that a request would reach now, and the versions of both endpoints for which `servers` is valid.
     servers: Arc<[Gid]>,
     servers_of: Option<(u64, u64)>,
     /// The version of the publishers of responses at the last check of `pending`.
     checked_publishers: u64,
-    /// The losses of responses that `pending` has accounted for, in all and of each server that has any.
+    /// The losses of responses that `pending` has accounted for, in all and for each server with losses.
     pub(super) noted_losses: u64,
     noted_losses_of: Vec<(Gid, u64)>,
     pub(super) dropped_responses: u64,
-    /// Responses that are no messages of their type, as a binding finds.
+    /// The number of responses that are no messages of their type, as a binding finds.
     pub(super) malformed: MalformedSamples,
 }
 
@@ -134,7 +135,7 @@ impl RequestTracker {
         Err(self.no_server()?)
     }
 
-    /// Without a pending request, responses are late: drops them, and does not count overwritten ones as losses.
+    /// Without a pending request, all responses are late: drops them, and does not count overwritten ones as losses.
     fn drop_stale(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
             return Ok(());
@@ -161,7 +162,7 @@ impl RequestTracker {
         }
     }
 
-    /// The number of servers that would get a request now.
+    /// The number of servers that a request would reach now.
     pub(super) fn server_count(&mut self, requests: &mut GenericPublisher) -> Result<usize> {
         requests.subscription_count()?;
         self.responses.publisher_count()?;
@@ -170,8 +171,8 @@ impl RequestTracker {
         Ok(self.servers.len())
     }
 
-    /// Whether a server would get a request now, for those that wait for one. Takes all responses first: a late one of
-    /// a server that is gone would end each wait at once.
+    /// Whether a request would reach a server now, for callers that wait for a server. Takes all responses first: a
+    /// late response of a server that is gone would end each wait at once.
     pub(super) fn has_server(&mut self, requests: &mut GenericPublisher) -> Result<bool> {
         while let Some(outcome) = self.next_outcome()? {
             self.arrived.push_back(outcome);
@@ -193,7 +194,8 @@ impl RequestTracker {
                     .pop()
                     .map_or(Ok(false), |mismatch| Err(Error::ServiceTypeMismatch { mismatch }));
             }
-            // A server makes its publisher for this client when its subscription has joined, so that comes last.
+            // A server makes its publisher for this client after its subscription has joined, so the publisher comes
+            // last.
             let is_half_ready = self.responses.publishers().next().is_some();
             let pause = if is_half_ready { remaining.min(HALF_READY_PAUSE) } else { remaining };
             self.responses.wait_for_change(pause)?;
@@ -233,7 +235,7 @@ impl RequestTracker {
         Ok(!self.arrived.is_empty())
     }
 
-    /// The next outcome, of those that came while another one was waited for first.
+    /// The next outcome. Outcomes that came during a wait for another one come first.
     pub(super) fn take_outcome(&mut self) -> Result<Option<Outcome>> {
         match self.arrived.pop_front() {
             Some(outcome) => Ok(Some(outcome)),
@@ -241,14 +243,14 @@ impl RequestTracker {
         }
     }
 
-    /// An outcome that came while another one was waited for.
+    /// An outcome that came during a wait for another outcome.
     pub(super) fn take_arrived(&mut self) -> Option<Outcome> {
         self.arrived.pop_front()
     }
 
     /// The next response to a pending request; if there is none, the next request that will not be answered. Drops
-    /// other responses: as many as were there when it dropped the first, so that a server that sends on does not hold
-    /// the call.
+    /// other responses, but at most the number that was there when it dropped the first, so that a server that sends
+    /// continuously does not hold the call.
     fn next_outcome(&mut self) -> Result<Option<Outcome>> {
         let mut left = None;
         while left != Some(0)
@@ -280,8 +282,8 @@ impl RequestTracker {
         losses.overwritten + losses.before_matched
     }
 
-    /// If responses of a server were overwritten since the last take, its response to any request may have been among
-    /// them, unless it can still be taken.
+    /// If responses of a server were overwritten since the last take, its response to any pending request may have been
+    /// among them, unless this response can still be taken.
     #[inline]
     fn note_losses(&mut self) {
         if self.losses() != self.noted_losses {
@@ -308,7 +310,7 @@ impl RequestTracker {
             .iter()
             .filter(|&lost| !noted.contains(lost))
             .for_each(|&(server, _)| self.pending.lose(server));
-        self.checked_publishers = u64::MAX; // the servers that are left to a request may have gone before
+        self.checked_publishers = u64::MAX; // the remaining servers of a request may have gone before
     }
 
     fn note_gone_servers(&mut self) {
@@ -320,7 +322,7 @@ impl RequestTracker {
         }
     }
 
-    /// The outcome of that request, sent at `begin`; an error after `timeout`.
+    /// The outcome of the request that was sent at `begin`; an error after `timeout`.
     pub(super) fn wait_for_outcome(
         &mut self,
         requests: &GenericPublisher,
@@ -352,7 +354,7 @@ impl RequestTracker {
         was_pending
     }
 
-    /// The outcome of that request, if it ended. The outcomes of others are kept.
+    /// The outcome of this request, if it has ended. The outcomes of other requests are kept.
     pub(super) fn outcome_of(&mut self, sequence: u64) -> Result<Option<Outcome>> {
         while let Some(outcome) = self.next_outcome()? {
             if outcome.0 == sequence {

@@ -1,7 +1,7 @@
 //! A client that several tasks share.
 //!
-//! The engine wakes one waker; that one wakes all tasks that wait, and each looks whether its request ended. A waker
-//! may poll or drop its task at once, so wakers are called and dropped while nothing is locked.
+//! The engine wakes one waker. This waker wakes all waiting tasks, and each checks whether its request has ended. A
+//! waker may poll or drop its task at once, so wakers are called and dropped while nothing is locked.
 
 use super::{
     Client, Outcome, Response,
@@ -50,7 +50,7 @@ struct State<S: ServiceType> {
     outcomes: BTreeMap<u64, Outcome>,
 }
 
-/// The locked state. Fields drop in this order: the tasks that are woken meanwhile wait until it is unlocked.
+/// The locked state. Fields drop in this order, so the tasks that are woken meanwhile wait until the state is unlocked.
 struct LockedState<'a, S: ServiceType> {
     state: MutexGuard<'a, State<S>>,
     _deferral: Deferral<'a>,
@@ -201,14 +201,14 @@ impl<S: ServiceType> Future for SharedResponse<S> {
             ended = Poll::Ready(Err(state.client.tracker.shut_down(*sequence)));
         }
         if state.keep_outcomes() || ended.is_ready() {
-            waker.wake(); // the others' outcomes are there, or one of them has to set the engine's waker
+            waker.wake(); // the outcomes of other tasks are here, or one of these tasks has to set the engine's waker
         }
         ended.map(|outcome| state.client.response(outcome?))
     }
 }
 
 impl<S: ServiceType> State<S> {
-    /// Keeps the outcomes of other tasks that came; returns whether there were any.
+    /// Keeps the outcomes that belong to other tasks; returns whether there were any.
     fn keep_outcomes(&mut self) -> bool {
         let before = self.outcomes.len();
         while let Some(outcome) = self.client.tracker.take_arrived() {

@@ -17,7 +17,7 @@ struct List {
     last_id: u64,
     /// The number of threads that must not wake tasks now.
     deferrals: usize,
-    /// The tasks are to be woken when a deferral ends.
+    /// Whether the tasks are to be woken when a deferral ends.
     is_due: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Task {
     id: u64,
 }
 
-/// While it is there, no task is woken; its drop wakes them.
+/// A deferral: while it lives, no task is woken; its drop wakes them.
 pub(super) struct Deferral<'a>(&'a Tasks);
 
 impl Task {
@@ -37,7 +37,7 @@ impl Task {
         Task { tasks: tasks.clone(), id: list.last_id }
     }
 
-    /// Has the task woken once, and returns the waker of all.
+    /// Registers the task for one wake-up, and returns the waker of all tasks.
     pub(super) fn wait(&self, task: &Waker) -> Waker {
         let old = lock(&self.tasks.0).wakers.insert(self.id, task.clone());
         drop(old); // unlocked: it may own a task of this client

@@ -1,6 +1,6 @@
 //! The methods that do not depend on the form of messages, for typed and generic servers.
 
-/// Implements them for a server with the fields `name`, `requests` and `replies`.
+/// Implements the methods for a server with the fields `name`, `requests` and `replies`.
 macro_rules! common_methods {
     ($service:ident) => {
         /// The next request, in place, when there is one, on any async runtime.
@@ -24,9 +24,9 @@ macro_rules! common_methods {
             }
         }
 
-        /// The number of responses that clients lost because they did not take them, and all memory for them was in
-        /// use. The log has the first, the tenth, the hundredth … with the client. Those that a client leaves beyond
-        /// its history are not among them: the client counts them.
+        /// The number of responses that were lost because all memory for them was in use: their clients did not take
+        /// them. The log has the first, the tenth, the hundredth … with the client. Responses that overflow a client's
+        /// history are not among them: the client counts them.
         #[must_use]
         pub fn lost_responses(&self) -> u64 {
             self.replies.lost_responses

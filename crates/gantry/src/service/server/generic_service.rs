@@ -68,8 +68,8 @@ impl GenericService {
         Ok(self.requests.take()?.map(|sample| GenericRequest { sample }))
     }
 
-    /// Memory for the response to that request, as [`GenericPublisher::loan`](crate::GenericPublisher::loan). It lies
-    /// where the client of the request reads its responses.
+    /// Memory for the response to this request, as [`GenericPublisher::loan`](crate::GenericPublisher::loan). It lies
+    /// in the memory from which the client reads its responses.
     ///
     /// # Errors
     /// As there.
@@ -78,8 +78,8 @@ impl GenericService {
         self.replies.publisher_for(request.client_gid)?.loan(length_bytes)
     }
 
-    /// Bytes of the shared memory for the responses to all clients, which grows as they need it; that for a client that
-    /// left goes back.
+    /// Bytes of the shared memory for the responses to all clients. The memory grows as needed; the memory for a client
+    /// that left is freed.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.replies.memory_bytes()
@@ -106,9 +106,9 @@ impl GenericService {
         self.send_response_copy_with(request, response.len(), |body| gantry_cdr::copy(body, response))
     }
 
-    /// As [`GenericService::send_response_copy`], of a response whose `length_bytes` bytes `write` writes, as
-    /// [`GenericPublisher::publish_copy_with`](crate::GenericPublisher::publish_copy_with). `write` is not called if
-    /// the client is gone.
+    /// As [`GenericService::send_response_copy`], for a response that `write` serialises: it writes all `length_bytes`
+    /// bytes, as in [`GenericPublisher::publish_copy_with`](crate::GenericPublisher::publish_copy_with). `write` is not
+    /// called if the client is gone.
     ///
     /// # Errors
     /// As [`GenericService::send_response_copy`].
@@ -124,14 +124,14 @@ impl GenericService {
     }
 
     /// Counts a response that is not sent as [lost](GenericService::lost_responses), and logs the first, the tenth, the
-    /// hundredth …: for a binding whose programs end at an error, when [`loan_response`](GenericService::loan_response)
-    /// finds no memory.
+    /// hundredth …. It is for a binding whose programs end at an error, after
+    /// [`loan_response`](GenericService::loan_response) has found no memory.
     pub fn lose_response(&mut self, request: RequestId) {
         self.replies.count_lost(request.client_gid, 1);
     }
 
-    /// Counts a request that was taken as malformed, and logs the first, the tenth, the hundredth …, as
-    /// [`GenericSubscription::skip_malformed`]. Its client gets no answer.
+    /// Counts a taken request as malformed, and logs the first, the tenth, the hundredth …, as
+    /// [`GenericSubscription::skip_malformed`]. The client of this request gets no answer.
     ///
     /// # Real-time
     /// As there.
@@ -139,7 +139,7 @@ impl GenericService {
         self.requests.skip_malformed(&request.sample, why);
     }
 
-    /// The number of requests that came so far, as [`GenericSubscription::received`].
+    /// The number of requests that have come so far, as [`GenericSubscription::received`].
     ///
     /// # Errors
     /// As there.

@@ -25,7 +25,7 @@ use std::{ops::Deref, time::Duration};
 
 /// Answers the requests of a service's clients; belongs to one thread at a time.
 ///
-/// A service may have several servers: each gets every request, and a client uses the first response.
+/// A service may have several servers: each gets every request, and the client uses the first response.
 ///
 /// ```
 /// # use gantry_msgs::example_interfaces::srv::AddTwoInts;
@@ -48,18 +48,18 @@ use std::{ops::Deref, time::Duration};
 /// # Ok(()) }
 /// ```
 ///
-/// A server has memory of its own for the replies to each client, from which [`loan_response`](Service::loan_response)
-/// loans. The control thread makes it when the client comes. It frees it after the client left and another request was
-/// taken.
+/// A server has separate memory for the replies to each client, from which [`loan_response`](Service::loan_response)
+/// loans. The control thread makes this memory when the client comes, and frees it after the client has left and
+/// another request was taken.
 ///
 /// # Real-time
 /// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
-/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the
-/// exceptions that they and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
+/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name). Exceptions
+/// are those that these methods and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
 /// [`GenericSubscription`](crate::GenericSubscription) name, and two more. If clients came or left since the last call,
-/// each of them takes a lock and allocates. While the control thread makes the memory for a client, a response to a
-/// client without such memory takes a lock, and a response to that client waits until it is made. The other methods are
-/// control path.
+/// each of the methods takes a lock and allocates. While the control thread makes the memory for a client, a response
+/// to a client without such memory takes a lock, and a response to the new client waits until its memory is made. The
+/// other methods are control path.
 pub struct Service<S: ServiceType> {
     name: String,
     requests: Subscription<S::Request>,
@@ -167,13 +167,14 @@ impl<S: ServiceType> Service<S> {
         self.requests.malformed()
     }
 
-    /// Borrows memory for the response to that request, with that shape, as
-    /// [`Publisher::loan_with`](crate::Publisher::loan_with). It lies where the client of the request reads its
+    /// Borrows memory for the response to this request, with this shape, as
+    /// [`Publisher::loan_with`](crate::Publisher::loan_with). It lies in the memory from which the client reads its
     /// responses.
     ///
     /// # Errors
-    /// As there: a client that holds too many responses uses up the memory for its own responses, and not the memory
-    /// for other clients. A client that does not take its responses loses the oldest ([`Service::lost_responses`]).
+    /// As [`Publisher::loan_with`](crate::Publisher::loan_with). A client that holds too many responses uses up the
+    /// memory for its own responses, and not the memory for other clients. A client that does not take its responses
+    /// loses the oldest ones ([`Service::lost_responses`]).
     pub fn loan_response_with(
         &mut self,
         request: RequestId,

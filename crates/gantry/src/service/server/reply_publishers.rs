@@ -1,8 +1,8 @@
 //! The publishers of a server's replies: one for each client, on a topic that only this client reads.
 //!
-//! So the replies to a client are kept for that client alone, whatever the others do. The control thread makes a
-//! publisher when a client is matched (`reply_watcher`), and a client counts a server as ready when it has mapped that
-//! publisher; therefore a client that asks can be answered.
+//! So the replies to a client are kept for that client alone, whatever other clients do. The control thread makes a
+//! publisher when a client is matched (`reply_watcher`), and the client counts the server as ready when it has mapped
+//! this publisher; therefore a client that sends a request can be answered.
 
 use super::{
     super::service_type::ServiceTypeDescription,
@@ -33,7 +33,7 @@ pub(super) struct ReplyPublishers {
     pub(super) lost_responses: u64,
 }
 
-/// The publisher for replies to clients that left, which is made for the first of them.
+/// The publisher for replies to clients that left. It is made for the first of them.
 struct Unread {
     publisher: Option<Box<GenericPublisher>>,
     /// The record that shows the type of the replies to other processes until the publisher exists.
@@ -70,7 +70,7 @@ impl ReplyPublishers {
         })
     }
 
-    /// The publisher for a client's replies, or for those that no client reads if it left.
+    /// The publisher for a client's replies; if the client left, the publisher that no client reads.
     ///
     /// # Errors
     /// The client left, and there is no room for a publisher.
@@ -88,7 +88,7 @@ impl ReplyPublishers {
         self.clients.values().chain(self.unread.publisher.as_deref()).map(GenericPublisher::memory_bytes).sum()
     }
 
-    /// Publishes by the publisher for a client's replies; `None` if the client left.
+    /// Publishes with the publisher for a client's replies; `None` if the client left.
     pub(super) fn publish<R>(&mut self, client: Gid, publish: impl FnOnce(&mut GenericPublisher) -> R) -> Option<R> {
         self.find(client);
         let publisher = self.clients.get_mut(&client)?;
@@ -120,8 +120,8 @@ impl ReplyPublishers {
         );
     }
 
-    /// Sends a response, which no process reads if the client left. The client may have got its publisher since the
-    /// loan: a request arrives earlier if the client counts on another server. The response is copied then.
+    /// Sends a response, which no process reads if the client left. If the client got its publisher after the loan, the
+    /// response is copied: this happens if another server let the client send its request early.
     pub(super) fn send(
         &mut self,
         request: RequestId,
@@ -161,8 +161,8 @@ impl ReplyPublishers {
         }
     }
 
-    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other
-    /// servers, or left.
+    /// A client may send a request as soon as it has mapped its publisher. A client without a publisher here relies on
+    /// another server, or has left.
     #[cold]
     fn wait_for(&mut self, client: Gid) {
         self.watcher.wait_until_made(client);
@@ -200,10 +200,10 @@ mod tests {
 
     const CLIENT: Gid = Gid([7; 16]);
     const RESPONSE_BYTES: usize = 64 << 10;
-    /// The client's depth: more responses than this are never in flight.
+    /// The client's depth: it never has more responses than this to wait for.
     const DEPTH: u32 = 5;
 
-    /// A tester with a server of that name whose responses have any size, and its type of responses.
+    /// A tester with a server of this name whose responses have any size, and the type of its responses.
     fn server(name: &str) -> (Node, gantry_shm::Subscription, ReplyPublishers, TypeDescription) {
         let node = Node::builder("reply_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         let of_any_size = TypeDescription { name: "response".into(), payload_bytes: usize::MAX, ..Default::default() };
@@ -236,7 +236,7 @@ mod tests {
         assert!(other.send(request, foreign).is_err(), "it is another server's");
     }
 
-    /// In real life it is at the limit of memory after a gigabyte.
+    /// Outside of this test, the limit of memory is reached after a gigabyte.
     #[test]
     fn a_client_that_takes_no_response_loses_the_oldest_and_stops_no_server() {
         let (node, _requests, mut replies, of_any_size) = server("/map");
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(sequences, (SENT + 1 - sequences.len() as u64..=SENT).collect::<Vec<_>>(), "the newest are there");
         assert_eq!(replies.lost_responses, SENT - sequences.len() as u64);
         assert_eq!(client.overwritten(), replies.lost_responses, "the client counts them, too");
-        // A client that holds them leaves no memory, and then it is an error.
+        // A client that holds the responses leaves no memory, and then a loan is an error.
         let held = std::iter::from_fn(|| replies.publisher_for(CLIENT).unwrap().loan(RESPONSE_BYTES).ok()).count();
         assert!(held <= 2, "{held}");
         drop(taken);

@@ -35,7 +35,7 @@ struct Schedule {
     /// `None`: canceled, or a one-shot that went off.
     next_ns: Option<u64>,
     overruns: u64,
-    /// The time of the last cancel or reset: ticks from before are not given to callbacks.
+    /// The time of the last cancel or reset: callbacks do not get ticks from before it.
     changed_ns: Option<u64>,
     /// The number of handles that were made.
     handles: u64,
@@ -46,12 +46,12 @@ struct Schedule {
 /// A due time of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick {
-    /// The time at which it was due, by the timer's clock: the first due time since the last tick (rclcpp's
-    /// `expected_call_time`), so `noticed - scheduled` is the whole delay, of several periods, too.
+    /// The time at which the tick was due, by the timer's clock: the first due time since the last tick (rclcpp's
+    /// `expected_call_time`). So `noticed - scheduled` is the whole delay, also if it is several periods.
     pub scheduled: Duration,
     /// The time at which it was taken (rclcpp's `actual_call_time`).
     pub noticed: Duration,
-    /// The number of due times after `scheduled` that had passed, too, and get no tick of their own.
+    /// The number of due times after `scheduled` that had passed, too. They get no ticks of their own.
     pub overruns: u64,
 }
 
@@ -81,7 +81,7 @@ impl Timer {
         let schedule = Schedule { period_ns, is_one_shot, next_ns, overruns: 0, changed_ns, handles: 1, wakers };
         let schedule = Arc::new(Mutex::new(schedule));
         let listener: Weak<Mutex<Schedule>> = Arc::downgrade(&schedule);
-        clock.add_listener(listener); // first, so that no jump after the reading is missed
+        clock.add_listener(listener); // the registration comes first, so that no jump after the reading is missed
         let timer = Timer { clock: clock.clone(), schedule, handle: 0 };
         let mut schedule = lock(&timer.schedule);
         schedule.next_ns = Some(clock.now_ns().saturating_add(period_ns));
@@ -89,8 +89,8 @@ impl Timer {
         Ok(timer)
     }
 
-    /// The tick that is due, if one is. Several are one tick, with the time of the first; the others are its overruns.
-    /// The next tick is due a whole number of periods later.
+    /// The tick that is due, if there is one. Several due times are one tick, with the time of the first; the others
+    /// are its overruns. The next tick is due a whole number of periods later.
     pub fn take(&mut self) -> Option<Tick> {
         let schedule = &mut *lock(&self.schedule);
         let now_ns = self.clock.now_ns(); // under the lock, which a jump of the clock takes
@@ -103,29 +103,29 @@ impl Timer {
         Some(Tick { scheduled, noticed, overruns })
     }
 
-    /// Stops the timer until a reset; a tick that was due before runs no callback any more.
+    /// Stops the timer until a reset. Callbacks do not get ticks that were due before.
     pub fn cancel(&self) {
         self.change(|schedule, _| schedule.next_ns = None);
     }
 
-    /// Restarts the timer: it is due one period from now, and a tick that was due before runs no callback any more.
+    /// Restarts the timer: the next tick is due one period from now. Callbacks do not get ticks that were due before.
     pub fn reset(&self) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
-    /// As [`Timer::reset`], but it is due `delay` from now, and whole periods after that: timers that are to keep one
-    /// phase are reset with delays to one time.
+    /// As [`Timer::reset`], but the next tick is due `delay` from now, and the following ones whole periods later. To
+    /// keep several timers in one phase, reset them with delays to the same time.
     pub fn reset_after(&self, delay: Duration) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(in_ns(delay))));
     }
 
-    /// Whether the timer was canceled, or is a one-shot that went off, and was not reset since.
+    /// Whether the timer was canceled, or was a one-shot that went off, and was not reset since then.
     #[must_use]
     pub fn is_canceled(&self) -> bool {
         lock(&self.schedule).next_ns.is_none()
     }
 
-    /// The time until the next tick is due: 0 if one is due now, `None` if none will be.
+    /// The time until the next tick is due: 0 if a tick is due now, `None` if there will be none.
     #[must_use]
     pub fn time_until_trigger(&self) -> Option<Duration> {
         let next_ns = lock(&self.schedule).next_ns?;
@@ -140,19 +140,19 @@ impl Timer {
 
     fn change(&self, change: impl FnOnce(&mut Schedule, u64)) {
         let mut schedule = lock(&self.schedule);
-        let now_ns = self.clock.now_ns(); // under the lock: ticks that were taken before are not later
+        let now_ns = self.clock.now_ns(); // the lock excludes ticks from before the reset
         change(&mut schedule, now_ns);
         schedule.changed_ns = Some(now_ns);
         let wakers = schedule.wakers.clone();
         drop(schedule);
-        // The new due time may be earlier than the end of their sleep.
+        // The new due time may be earlier than the end of the sleep of waiting threads.
         wakers.into_iter().for_each(|(_, waker)| waker.wake());
     }
 }
 
 impl JumpListener for Mutex<Schedule> {
-    /// As rcl does: after a change of the source, the rest of the period remains; after a jump back by more than a
-    /// period, a whole one does.
+    /// As in rcl: after a change of the source, the rest of the period remains; after a jump back by more than a
+    /// period, a whole period remains.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker> {
         let mut schedule = lock(self);
         let Some(next_ns) = schedule.next_ns else { return Vec::new() };
@@ -174,7 +174,7 @@ impl WaitSource for Timer {
         let due_ns = self.clock.due_ns(next_ns);
         if due_ns.is_none() {
             schedule.wakers.iter().for_each(|(_, waker)| self.clock.wake_when_set(waker));
-            // The clock may have been set since the last look.
+            // The clock may have been set since the last check.
             if next_ns <= self.clock.now_ns() {
                 return Some(0);
             }

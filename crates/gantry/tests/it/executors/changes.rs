@@ -40,7 +40,7 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
     assert_eq!(listener.rest(), []);
 }
 
-/// Indices change at any moment, while other callbacks run, wait for their group or for their run.
+/// Indices change at any moment, while other callbacks run, or wait for their group or for their run.
 fn nothing_is_lost_while_others_come_and_go(case: &Case) {
     const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let (mut fars, mut executor, listener) = ([case.far(), case.far()], case.executor(), Listener::new());
@@ -150,7 +150,7 @@ fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     assert_eq!(after, [("a", 2), ("b", 1), ("b", 2), ("c", 1), ("c", 2)]);
 }
 
-/// Its callback was found ready, but was not run, because of a cancel or a panic of that callback.
+/// The callback was found ready, but did not run because of a cancel or a panic of this callback.
 fn a_node_that_left_before_its_run_is_run_by_another_executor(case: &Case) {
     let (mut executor, mut other, others) = (case.executor(), case.executor(), [0, 1, 2].map(|_| Listener::new()));
     for listener in &others {
@@ -247,7 +247,7 @@ fn callbacks_that_are_added_do_not_multiply_queued_events(case: &Case) {
     drain(&mut *executor);
     let heard = listener.rest();
     let keeps_each = matches!(case.kind.overflow(), Some(Overflow::DropOldest | Overflow::DropNewest));
-    // Besides the messages that ran: one that was queued, and the newest.
+    // Two more than the messages that ran: one that was queued, and the newest.
     assert!(keeps_each || heard.len() <= 10 + 4, "{heard:?}");
     for name in ["a", "b"] {
         let numbers: Vec<_> = heard.iter().filter(|heard| heard.0 == name).map(|heard| heard.1).collect();

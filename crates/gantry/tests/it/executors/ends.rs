@@ -40,7 +40,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
             spinner.join().unwrap().unwrap();
             cancels.into_iter().for_each(|cancel| cancel.join().unwrap());
         });
-        // The later of the two cancels may have come after the spin: it would end the next one.
+        // The later of the two cancels may have come after the spin; then it would end the next spin.
         canceler.cancel();
         executor.spin().unwrap();
     }

@@ -40,7 +40,7 @@ pub fn collect_log() {
     ONCE.call_once(|| on_log(|line| LOG.lock().unwrap().push(line)));
 }
 
-/// Has each error and warning of the process passed to that function.
+/// Passes each error and warning of the process to this function.
 pub fn on_log(each: impl Fn(String) + Send + Sync + 'static) {
     tracing::subscriber::set_global_default(OnLog(each)).unwrap();
 }

@@ -25,7 +25,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// Stays inside for a while, in which other callbacks have a chance to come.
+    /// Stays in the callback for a while, so that other callbacks have a chance to run meanwhile.
     fn stay(&self) {
         self.most.fetch_max(self.count.fetch_add(1, SeqCst) + 1, SeqCst);
         (0..20).for_each(|_| std::thread::yield_now());
@@ -41,7 +41,7 @@ struct Meeting {
 }
 
 impl Meeting {
-    fn of(parties: usize) -> Arc<Meeting> {
+    fn new(parties: usize) -> Arc<Meeting> {
         Arc::new(Meeting { parties, arrived: Mutex::default(), all_here: Condvar::new() })
     }
 
@@ -90,7 +90,7 @@ fn run_at_once(case: &Case, groups: &[CallbackGroup], node: &Node, feed: impl Fn
         Kind::CallbackIsolated => groups.len() == 1,
         Kind::SingleThreaded | Kind::Events(_) => true,
     };
-    let (meeting, inside, (sender, told)) = (Meeting::of(NAMES.len()), Arc::new(Inside::default()), value_channel());
+    let (meeting, inside, (sender, told)) = (Meeting::new(NAMES.len()), Arc::new(Inside::default()), value_channel());
     for (name, group) in NAMES.iter().zip(groups.iter().cycle()) {
         let (meeting, inside, sender) = (meeting.clone(), inside.clone(), sender.clone());
         let subscription = node.create_subscription::<Point>(&case.topic(name), all()).unwrap();
@@ -135,11 +135,11 @@ fn exclusive_groups_run_beside_each_other(case: &Case) {
     });
 }
 
-/// Callbacks that wait for each other come together in a spin with a condition, too.
+/// Callbacks that wait for each other also meet in a spin with a condition.
 fn a_spin_until_uses_all_threads(case: &Case) {
     let parties = if case.kind.has_threads() || case.kind == Kind::CallbackIsolated { NAMES.len() } else { 1 };
     let (mut executor, node, meeting, (sender, told)) =
-        (case.executor(), node(), Meeting::of(parties), value_channel());
+        (case.executor(), node(), Meeting::new(parties), value_channel());
     for _ in NAMES {
         let (meeting, sender) = (meeting.clone(), sender.clone());
         let once = Timer::one_shot(&Clock::steady(), ms(1)).unwrap();

@@ -106,7 +106,7 @@ impl Blocker {
     }
 }
 
-/// Adds a callback each of whose runs causes the next one; the returned function starts it.
+/// Adds a callback that causes its own next run; the returned function starts it.
 pub fn feed_itself(node: &Node, topic: &str, mut each: impl FnMut() + Send + 'static) -> Box<dyn FnOnce()> {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
     let feed = move |publisher: &Mutex<Publisher<Point>>| {

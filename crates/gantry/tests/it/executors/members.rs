@@ -1,4 +1,5 @@
-//! Members of executors: callback groups by themselves, and nodes and groups that come and go while an executor spins.
+//! Members of executors: callback groups without their nodes, and nodes and groups that come and go while an executor
+//! spins.
 
 use super::{listening::Blocker, *};
 
@@ -60,7 +61,7 @@ fn groups_of_a_node_run_in_two_executors(case: &Case) {
     };
     feed.publish(1);
     assert_eq!(both(&mut *executor, &mut *other), (vec![("node", 1)], vec![("group", 1)]));
-    // It goes back to the executor of its node, with what came meanwhile.
+    // The group goes back to the executor of its node, with the messages that came meanwhile.
     feed.publish(2);
     other.remove_callback_group(&group);
     drain(&mut *executor);
@@ -68,7 +69,7 @@ fn groups_of_a_node_run_in_two_executors(case: &Case) {
     heard.sort_unstable();
     assert_eq!(heard, [("group", 2), ("node", 2)]);
     assert!(other.spin_once(Duration::ZERO).unwrap_err().to_string().contains("no node"));
-    // Its executor is dropped while it spins in the other.
+    // The executor of the group is dropped while it spins in the other executor.
     executor.remove_node(&listener.node);
     other.add_callback_group(&group).unwrap();
     executor.add_node(&listener.node).unwrap();
@@ -119,7 +120,7 @@ fn a_group_is_in_one_executor(case: &Case) {
     executor.add_callback_group(&group).unwrap();
 }
 
-/// It is not to be added with its node any more, and another executor is to have it.
+/// The group is no longer added with its node, and another executor gets it.
 fn a_group_that_runs_with_its_node_is_free_when_its_run_has_ended(case: &Case) {
     let (mut executor, mut other, node) = (case.executor(), case.executor(), node());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
@@ -157,7 +158,7 @@ fn nodes_and_groups_come_and_go_while_it_spins(case: &Case) {
             handle.remove_callback_group(&group);
             // Another executor may have it as soon as the first one has let it go.
             eventually("the node is free", || another.add_node(&listener.node).is_ok());
-            // The first one may have the group a little longer: it has a thread of its own.
+            // The first executor may have the group a little longer: the group has a thread of its own.
             feed.publish(100 + number);
             let mut heard = Vec::new();
             eventually("all of it came", || {

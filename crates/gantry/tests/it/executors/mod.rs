@@ -253,7 +253,7 @@ pub fn play(role: &str, topic: &str) -> bool {
     true
 }
 
-/// A child that has an executor of that kind with 50 idle topics, and prints its CPU time and the elapsed time.
+/// The child with an executor of this kind and 50 idle topics. It prints its CPU time and the elapsed time.
 fn idle(kind: &str, topic: &str) {
     let (kind, _) = Kind::ALL.into_iter().find(|(_, name)| *name == kind).unwrap();
     let (node, mut executor) = (node(), kind.executor());

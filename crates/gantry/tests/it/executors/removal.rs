@@ -1,4 +1,4 @@
-//! Removed callbacks: their closures and sources are dropped at once, or at the end of a run.
+//! Removed callbacks: their closures and sources are dropped at once, or at the end of the current run.
 
 use super::*;
 

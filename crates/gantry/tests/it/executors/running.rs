@@ -14,7 +14,7 @@ behaviours! {
 /// The number of ticks after which an executor has looked for changes.
 const A_LOOK: usize = 20;
 
-/// A callback that runs once, until it is let go.
+/// A callback that runs once, and does not end until the test allows it.
 struct LongRun {
     handle: CallbackHandle,
     begins: SentValues<()>,
@@ -64,7 +64,7 @@ fn a_node_comes_back_while_its_callback_runs(case: &Case) {
         }
         handle.add_node(&leaves).unwrap();
         if case.runs_several() {
-            go_on(&others); // so the long run may wait for any of them
+            go_on(&others); // so the long run may hold up any of them
             go_on(&own);
         }
         long.go.send(()).unwrap();
@@ -108,7 +108,7 @@ impl<F: FnMut()> Drop for AtDrop<F> {
     }
 }
 
-/// The executor has the last handle of the node, and so drops what its callbacks own.
+/// The executor has the last handle of the node, and so drops the objects that its callbacks own.
 fn a_destructor_of_a_node_holds_up_no_callback(case: &Case) {
     let (mut executor, leaves, stays) = (case.executor(), node(), node());
     let others = ticking(&exclusive(&stays));

@@ -17,8 +17,7 @@ behaviours! {
     ],
 }
 
-/// A callback whose work takes 300 ms, in that group; the returned function has it run, and waits for the end of the
-/// run.
+/// A callback in this group whose work takes 300 ms. The returned function starts a run and waits for its end.
 fn slow(case: &Case, group: &CallbackGroup) -> impl FnMut() + Send + use<> {
     let (topic, (sender, told)) = (case.topic("slow"), value_channel());
     let work = move |_: Sample<Point>| {
@@ -72,7 +71,7 @@ fn a_callback_that_held_up_its_group_is_said_after_its_run(case: &Case) {
     });
 }
 
-/// The other threads are in callbacks that run for longer.
+/// The other threads are in callbacks that run even longer.
 fn a_callback_that_held_up_all_threads_is_said_after_its_run(case: &Case) {
     if !case.kind.has_threads() {
         return;

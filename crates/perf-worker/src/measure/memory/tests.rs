@@ -120,7 +120,7 @@ fn written_memory_becomes_resident_and_is_heap() {
     let (before, footprint_before) = (Memory::of_this_process().unwrap(), Footprint::of_this_process().unwrap());
     let large = black_box(vec![1_u8; LARGE_KIB as usize * 1024]);
     let (after, footprint_after) = (Memory::of_this_process().unwrap(), Footprint::of_this_process().unwrap());
-    // Tests beside this one allocate and free, too, but not half as much.
+    // Other tests of this process allocate and free memory, too, but not half as much.
     assert!(after.rss_kib > before.rss_kib + LARGE_KIB / 2, "{before:?} {after:?}");
     assert!(after.anonymous_kib > before.anonymous_kib + LARGE_KIB / 2, "{before:?} {after:?}");
     assert!(after.peak_rss_kib >= after.rss_kib - LARGE_KIB / 2, "{after:?}");
@@ -137,8 +137,8 @@ fn written_memory_becomes_resident_and_is_heap() {
 fn another_process_can_be_read_until_it_exits() {
     let mut idle = Idle::start();
     let pid = idle.0.id();
-    // It may not have run yet, and then nothing of its program is resident; a watchdog of the test runner ends this if
-    // it never does.
+    // The child may not have run yet; then nothing of its program is resident. A watchdog of the test runner ends this
+    // test if the child never runs.
     while Footprint::of_process(pid).unwrap().file.rss_kib == 0 {
         std::thread::yield_now();
     }

@@ -41,19 +41,19 @@ pub enum MockDaemon {
 pub struct MockScript {
     /// From sending to reception, ns.
     pub latency_ns: i64,
-    /// Every K-th has this latency instead. It is not overtaken: later messages are delivered after it, with their own
-    /// latencies.
+    /// Every K-th message has this latency instead. No message overtakes it: later messages are delivered after it,
+    /// with their own latencies.
     pub slow: Option<Timed>,
-    /// Every K-th is received this time before it was sent.
+    /// The reception of every K-th message is this time before its sending.
     pub early: Option<Timed>,
     /// Every K-th is not delivered, without a trace.
     pub lose: u64,
-    /// Every K-th is not delivered, and counted as overwritten.
+    /// Every K-th message is not delivered, and counted as overwritten.
     pub overwrite: u64,
     /// Every K-th is delivered twice.
     pub duplicate: u64,
-    /// Every K-th is delivered after the next one of its publisher; the last message, which has no next one, is not
-    /// delivered.
+    /// Every K-th message is delivered after the next message of its publisher. The last message has no next one, so it
+    /// is not delivered.
     pub swap: u64,
     /// Every K-th carries another payload than was written.
     pub corrupt: u64,
@@ -82,15 +82,16 @@ pub struct MockScript {
     pub copy: bool,
     /// No setting has an effect.
     pub deaf: bool,
-    /// It declares the capabilities of a mock without a script, whatever it does.
+    /// The mock declares the capabilities of a mock without a script, whatever the script does.
     #[serde(default)]
     pub undeclared: bool,
     /// Each message is announced on standard output.
     pub print: bool,
-    /// With marked phases: from the stamp until the message was serialised, ns; not marked without it, as the next two.
+    /// The time from the stamp until the message was serialised, with marked phases, ns. Without marked phases this and
+    /// the next two are not marked.
     pub serialise_ns: Option<i64>,
-    /// From sending to arrival, ns. The latency remains as it is: the rest of it is the wake-up, or with `wake` the
-    /// deserialising.
+    /// The time from sending to arrival, ns. The latency does not change: the rest of it is the wake-up, or with `wake`
+    /// the deserialising.
     pub transport_ns: Option<i64>,
     /// From arrival until the bytes are in hand, ns.
     pub wake_ns: Option<i64>,
@@ -156,7 +157,7 @@ pub fn is_nth(id: u64, nth: u64) -> bool {
 }
 
 impl MockScript {
-    /// From the sending of message `id` to its reception, ns.
+    /// The time from the sending of message `id` to its reception, ns.
     #[must_use]
     pub fn latency_of_ns(&self, id: u64) -> i64 {
         let of = |timed: Option<Timed>| timed.filter(|timed| is_nth(id, timed.number)).map(|timed| timed.time_ns);

@@ -1,4 +1,4 @@
-//! Scripts as text, and what they say of each message.
+//! Scripts as text, and the fate that they give each message.
 
 use super::text::KEYS;
 use super::*;

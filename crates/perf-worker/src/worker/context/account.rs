@@ -14,7 +14,7 @@ impl InstrumentAccount {
     /// Sets the account of the calling thread to its present usage without `excepted`, which was spent for the
     /// middleware.
     pub fn update(&self, excepted: &Usage) {
-        // Without an account its cost stays with the middleware's; it is some microseconds.
+        // Without an account, the cost of the thread stays with the middleware's; it is some microseconds.
         if let Ok(usage) = Usage::of_this_thread() {
             let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             accounts.insert(std::thread::current().id(), usage.without(excepted));

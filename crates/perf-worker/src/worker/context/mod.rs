@@ -1,4 +1,4 @@
-//! The context of an endpoint: its plan and its run, orders on their way in, reports on their way out.
+//! The context of an endpoint: its plan and its run, the orders to it, and the reports from it.
 
 pub mod account;
 pub mod outgoing;
@@ -43,7 +43,7 @@ pub struct Context {
     pub row_delay_ns: i64,
     pub orders: Receiver<Arc<Order>>,
     pub flags: Arc<Flags>,
-    /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
+    /// The number of samples to expect in all; `NOT_DRAINING` while more may be sent.
     pub expected: Arc<AtomicU64>,
     pub outgoing: SyncSender<Outgoing>,
     /// The account of threads that only report.
@@ -53,12 +53,12 @@ pub struct Context {
 impl Context {
     /// Hands a report to the reporting thread.
     pub fn report(&self, report: Report) {
-        // Fails only if the main thread has gone; then the process is ending.
+        // An error means that the main thread has gone; then the process is ending.
         let _ = self.outgoing.send(Outgoing::Control(Box::new(report)));
     }
 
-    /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be
-    /// looked at.
+    /// Reports that all is done, and waits: other processes may still read this endpoint's messages, and its memory is
+    /// yet to be measured.
     pub fn finish(&self, report: EndpointReport) {
         let _ = self.outgoing.send(Outgoing::Finished { endpoint: self.plan.endpoint, report });
     }

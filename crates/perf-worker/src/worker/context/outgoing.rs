@@ -27,7 +27,7 @@ pub enum Outgoing {
         whole: bool,
         /// The counts.
         tally: Box<Tally>,
-        /// The way back of the box when it is empty again.
+        /// The channel on which the empty box comes back.
         recycle: SyncSender<Box<Tally>>,
     },
     /// An endpoint has finished.

@@ -13,7 +13,7 @@ use crate::{
 /// Creates endpoints; a publisher comes before the subscriptions of its node.
 #[derive(Default)]
 pub struct Makers {
-    /// The ends of clients for their responses, until their turn comes.
+    /// The receiving ends of clients, until their turn of creation comes.
     responses: BTreeMap<Endpoint, Part>,
     /// The triggers of publishers.
     triggers: Vec<Arc<Trigger>>,
@@ -71,7 +71,7 @@ impl Makers {
         Ok(Part::Sender(sender, Some(publisher)))
     }
 
-    /// A client: the end for its requests, now, and the one for its responses, when its turn comes.
+    /// Creates a client: the end for its requests now, and the end for its responses when its turn comes.
     fn client(&mut self, requests: &Context, responses: &Context, executor: &mut dyn Executor) -> Result<Part, String> {
         let receiver = Arc::new(Receiver::new(&responses.plan, &[]));
         let NodeClient { requests: publisher, responses: received } =
@@ -83,7 +83,7 @@ impl Makers {
 
 /// The subscription of a client, if `requests` is its publisher.
 fn response_to<'a>(contexts: &'a [Context], requests: &Context) -> Option<&'a Context> {
-    // First the cheap look: a process may have thousands of publishers that are no clients.
+    // The cheap check comes first: a process may have thousands of publishers that are no clients.
     let is_client = requests.plan.service;
     is_client.then(|| contexts.iter().find(|context| context.plan.answers == Some(requests.plan.endpoint))).flatten()
 }

@@ -55,7 +55,7 @@ struct Member<'a> {
 enum Part {
     /// A publisher; with the middleware's until the start.
     Sender(Arc<Sender>, Option<Box<dyn Publisher + Send>>),
-    /// A subscription, and when its last message had come, ns.
+    /// A subscription, and the time at which its last message had come, ns.
     Receiver(Arc<Receiver>, Box<dyn Received + Send>, Option<i64>),
     /// A server.
     Server(Arc<Answering>, Box<dyn Received + Send>),
@@ -88,11 +88,12 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     for (number, executor) in executors {
         spins.start(number, executor, start.start_ns, beginning.clone())?;
     }
-    // The resources at the start are read with this thread's work until here.
+    // The resources at the start are read with this thread's work up to here.
     context.account.update(&created);
     beginning.passed();
     keep(&mut members, &spins, &created);
-    // Others may still read this process's memory; the middleware's threads live on, so that their cost can be read.
+    // Other processes may still read this process's memory. The middleware's threads stay alive, so that their cost can
+    // be read.
     context.wait_for_end();
     spins.end();
     Ok(())
@@ -156,7 +157,7 @@ impl Member<'_> {
         }
     }
 
-    /// Hands over rows. Returns when to look again, ns; none when it has finished.
+    /// Hands over rows. Returns the time of the next check, ns; none when the endpoint has finished.
     fn advance(&mut self, now_ns: i64) -> Result<Option<i64>, String> {
         let context = self.context;
         let refused = |sentence| {
@@ -201,10 +202,11 @@ impl Member<'_> {
     }
 }
 
-/// The beginning of the run in this process, which is reported when the keeper has done its part and all executors
-/// begin to spin: before, no timer runs.
+/// The beginning of the run in this process. It is reported when the keeper has done its part and all executors begin
+/// to spin; no timer runs before.
 struct Beginning {
-    /// The number of executors, and of keepers, that have not begun. The last one, by the counter's own order, reports.
+    /// The number of executors, and of keepers, that have not begun. The thread that brings the counter to zero
+    /// reports.
     left: AtomicUsize,
     outgoing: SyncSender<Outgoing>,
 }
@@ -218,13 +220,13 @@ impl Beginning {
     /// Counts the calling thread as begun.
     fn passed(&self) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Fails only if the main thread has gone; then the process is ending.
+            // An error means that the main thread has gone; then the process is ending.
             let _ = self.outgoing.send(Outgoing::Started);
         }
     }
 }
 
-/// The thread of an executor, which gives the executor back: its endpoints exist until all threads have ended.
+/// Runs the thread of an executor and gives the executor back: its endpoints exist until all threads have ended.
 type Spinning = JoinHandle<Box<dyn Executor>>;
 
 struct Spin {

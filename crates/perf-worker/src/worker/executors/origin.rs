@@ -1,5 +1,5 @@
-//! The origin of a message: when the first messages of its chain were sent. It travels in the payload of messages that
-//! others triggered.
+//! The origin of a message: the times at which the first messages of its chain were sent. It travels in the payload of
+//! messages that other messages triggered.
 
 use crate::{
     backend::{Draft, Stamp, Taken},
@@ -20,7 +20,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of a message on a chain; none if it has none there.
+    /// The origin of a message on a chain; none if the message carries none for this chain.
     pub fn read(taken: &Taken<'_>, link: &ChainLink) -> Option<Origin> {
         if link.begins {
             return Some(Origin { oldest_ns: taken.time_ns, newest_ns: taken.time_ns });
@@ -43,7 +43,7 @@ fn place(link: &ChainLink) -> std::ops::Range<usize> {
     begin..begin + ORIGIN_BYTES
 }
 
-/// Writes an origin in its place; zeros if there is none.
+/// Writes an origin into its position in the payload; zeros if there is no origin.
 fn write(payload: &mut [u8], link: &ChainLink, origin: Option<Origin>) {
     let times = origin.map_or([0; 2], |origin| [origin.oldest_ns, origin.newest_ns]);
     // The payload is long enough on each topic of the chain.

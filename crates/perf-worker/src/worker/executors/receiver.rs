@@ -1,4 +1,4 @@
-//! The callback of a subscription of a node: it records the message, works, notes the chains that end here, and
+//! The callback of a node's subscription: it records the message, is busy with it, notes the chains that end here, and
 //! triggers publishers.
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -63,8 +63,8 @@ impl Answering {
         });
     }
 
-    /// Hands over rows. Returns when to look again, ns; none when it has answered all requests. `overwritten`: requests
-    /// that left the history so far. `refused` gets the first refusal.
+    /// Hands over rows. Returns the time of the next check, ns; none when the server has answered all requests.
+    /// `overwritten` is the number of requests that left the history so far. `refused` gets the first refusal.
     ///
     /// # Errors
     /// A sentence: it cannot go on.
@@ -96,7 +96,7 @@ impl Answering {
 
 impl Responder for Answering {
     fn request(&self, taken: &Taken<'_>, respond: Respond<'_>) {
-        // Without the lock, which the keeper needs for the rows.
+        // This runs without the lock, which the keeper needs for the rows.
         if !is_probe(taken) {
             work_cpu(self.work_ns);
         }

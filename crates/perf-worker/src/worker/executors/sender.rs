@@ -3,7 +3,7 @@
 //!
 //! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message;
 //! messages of periods that the timer passed over count as skipped. So an id determines the due time, however late the
-//! timer is. Without a timer no message is due: each trigger has the next id.
+//! timer is. Without a timer, no message has a due time, and each trigger has the next id.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -60,7 +60,7 @@ struct Sending {
 pub enum Progress {
     /// The publisher goes on; its next row is to be handed over at this time, ns.
     Until(i64),
-    /// It has sent all that was due, with these times from message to message, ns.
+    /// The publisher has sent all messages that were due. The value has the times from message to message, ns.
     Done(Moments),
 }
 
@@ -106,7 +106,7 @@ impl Sender {
         }
     }
 
-    /// Hands over rows. A publisher whose callback runs is looked at the next time. `refused` gets the first refusal.
+    /// Hands over rows. A publisher whose callback runs now is checked the next time. `refused` gets the first refusal.
     ///
     /// # Errors
     /// A sentence: it cannot go on.
@@ -140,7 +140,8 @@ impl Sending {
         self.flags.stop.load(std::sync::atomic::Ordering::Relaxed) || self.flags.is_abandoned()
     }
 
-    /// Whether no message is sent any more: all that were due before the end were, or it is too late for them.
+    /// Whether no message will be sent any more: all messages that were due before the end were sent, or it is too late
+    /// for them.
     fn is_done(&self, now_ns: i64) -> bool {
         if !self.plan.triggers.is_empty() {
             return self.is_quiet(now_ns);
@@ -219,7 +220,7 @@ impl Sending {
             .count(&mut self.rows.open);
     }
 
-    /// Keeps messages that are not sent, from an index on, if messages are tracked.
+    /// Keeps the messages from an index on as not sent, if messages are tracked.
     fn track_unsent(&mut self, at_ns: i64, index: u64, messages: u64) {
         if self.spec.tracking && messages > 0 {
             self.rows.open.events.add(Event { at_ns, id: index + 1, trouble: Trouble::Unsent { messages } });
@@ -232,14 +233,14 @@ impl Sending {
         if !std::mem::replace(&mut self.has_refused, true) {
             self.refusal = Some(sentence.to_owned());
         }
-        // A client whose server does not answer may have too many requests in flight for any time.
+        // A client whose server does not answer may stay at its limit of requests in flight.
         if self.refusals_in_a_row == MOST_REFUSALS && !self.plan.service {
             let sentence = format!("it gave up after {MOST_REFUSALS} refused messages in a row; the last: {sentence}");
             self.failure = Some(sentence);
         }
     }
 
-    /// Hands over all rows. The message in preparation when the order to stop came does not count as unsent.
+    /// Hands over all rows. A message that was being prepared when the order to stop came does not count as unsent.
     fn finish(&mut self, now_ns: i64) {
         let begun = self.next + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);

@@ -1,6 +1,6 @@
 //! The loop of a subscription whose messages the middleware delivers on its own threads.
 //!
-//! These threads record the samples; the endpoint's thread wakes up to hand over rows and to notice the end.
+//! The middleware's threads record the samples; the endpoint's thread wakes up to hand over rows and to notice the end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), Str
     listener.start(shared.clone())?;
     let received = receive(context, &mut *listener, &shared);
     if received.is_ok() {
-        // Until then the threads of the middleware live on, so that their cost can be read.
+        // Until then the threads of the middleware stay alive, so that their cost can be read.
         context.wait_for_end();
     }
     received.and(listener.stop())

@@ -33,11 +33,11 @@ pub struct SentMessage {
     pub sent: Sent,
     /// Its stamp, ns.
     pub sent_ns: i64,
-    /// The time at which its publisher turned to it, ns.
+    /// The time at which the publisher began with the message, ns.
     pub awake_ns: i64,
-    /// The time at which publish returned, ns; none if it was not read.
+    /// The time at which publish returned, ns; none if the clock was not read.
     pub returned_ns: Option<i64>,
-    /// The time at which it was due, ns; none if it was due at once.
+    /// The time at which the message was due, ns; none if it was due at once.
     pub due_ns: Option<i64>,
     /// Its size, bytes.
     pub bytes: u64,

@@ -46,7 +46,7 @@ fn create(context: &Context, session: &dyn Session) -> Result<Box<dyn Publisher>
 
 /// Lets this thread sleep without slack.
 pub fn sleep_precisely() {
-    // The default slack of 50 µs makes every message late. Without permission it stays.
+    // The default timer slack of 50 µs makes every message late. Without permission the slack stays.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
@@ -111,8 +111,8 @@ impl<'a> PublisherLoop<'a> {
         while !self.is_stopped() {
             let due_ns = self.schedule.due_ns(index);
             let awake_ns = self.idle_until(due_ns.unwrap_or(0).min(self.end_ns), meanwhile)?;
-            // Messages that were due before the end are sent for a while after it, so that one stall at the end costs
-            // no sample.
+            // Messages that were due before the end are sent for a while after the end, so that one stall at the end
+            // costs no sample.
             let due_at_end = due_ns.is_none_or(|due_ns| due_ns >= self.end_ns);
             let over_ns = if due_at_end { 0 } else { CATCH_UP_NS };
             if self.is_stopped() || awake_ns >= self.end_ns.saturating_add(over_ns) {
@@ -122,7 +122,7 @@ impl<'a> PublisherLoop<'a> {
             index += 1;
             self.update_matched(awake_ns)?;
             let mut done_ns = awake_ns;
-            // Without a rate no message has a due time, which saves a reading of the clock.
+            // Without a rate, messages have no due times, which saves a reading of the clock.
             if let Some(next_due_ns) = self.schedule.due_ns(index) {
                 done_ns = now_ns();
                 self.rows.open.sent.reserve_ns.add((next_due_ns - done_ns) as f64);
@@ -130,7 +130,7 @@ impl<'a> PublisherLoop<'a> {
             meanwhile(done_ns, done_ns)?;
         }
         let now_ns = now_ns();
-        // The message in preparation when the order to stop came does not count as unsent.
+        // A message that was being prepared when the order to stop came does not count as unsent.
         let begun = index + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);
         self.rows.last(now_ns);
@@ -176,8 +176,8 @@ impl<'a> PublisherLoop<'a> {
         }
     }
 
-    /// Updates the matched subscriptions, on a topic shared with other programs and if it is time to. Not called
-    /// between the due time of a message and its publish.
+    /// Updates the number of matched subscriptions, if the topic is shared with other programs and the interval has
+    /// passed. Not called between the due time of a message and its publish.
     fn update_matched(&mut self, now_ns: i64) -> Result<(), String> {
         if self.context.plan.private || now_ns < self.next_check_ns {
             return Ok(());

@@ -1,9 +1,9 @@
 //! A thread that several endpoints share: a publisher and its subscriptions, or a client of a service.
 //!
-//! After each message the thread takes what has come. While no message is due a client waits for responses, so that it
-//! takes each when it arrives; the subscriptions of another publisher wait for the next message. With INTRA_THREAD the
-//! subscriptions take what this publisher sent: no thread has to be woken, so the latency is the cost of the
-//! middleware's calls alone.
+//! After each message the thread takes the samples that have arrived. While no message is due, a client waits for
+//! responses, so that it takes each one when it arrives; the subscriptions of other publishers wait for the next
+//! message. With INTRA_THREAD the subscriptions take the messages of this publisher: no thread has to be woken, so the
+//! latency is the cost of the middleware's calls alone.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::worker::context::Context;
 use crate::worker::matching::probe::End;
 use crate::worker::matching::wait_for_start;
 
-/// The longest wait for samples of one subscription while others may have some.
+/// The longest wait for samples of one subscription while others may have samples.
 const TURN: Duration = Duration::from_millis(1);
 
 /// Creates the endpoints, waits for the start, publishes and takes in turn, and stays until the run is over.
@@ -49,7 +49,8 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes what is still on its way to all subscriptions, in turn: no sample waits for the end of another subscription.
+/// Takes the samples that are still on their way to all subscriptions, in turn: no sample waits for the end of another
+/// subscription.
 fn take_all(mut open: Vec<(&Context, &mut SubscriberLoop<'_>)>) -> Result<(), String> {
     while !open.is_empty() {
         let mut waiting = Vec::with_capacity(open.len());

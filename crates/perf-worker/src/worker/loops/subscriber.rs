@@ -27,8 +27,8 @@ use crate::{
 
 /// A subscription that busy-waits begins to do so this long before the start.
 const SPIN_UP_NS: i64 = SECOND_NS / 1000;
-/// A client sleeps this long before its next request is due, or for this part of the period if that is shorter, and
-/// does not wait for responses: the time in which a middleware may wake it up late.
+/// The time before its next request is due at which a client stops waiting for responses and sleeps; for shorter
+/// periods, the part of the period. It covers a late wake-up by the middleware.
 const WAKE_UP_NS: i64 = SECOND_NS / 20_000;
 const WAKE_UP_PART: i64 = 10;
 
@@ -53,7 +53,7 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let early = start.early.pop().unwrap_or_default();
     let mut subscriber = SubscriberLoop::new(context, subscription, &start, early);
     if context.spec.wait == Wait::Spin && context.plan.private {
-        // Nothing comes before the start, and waiting for it is no cost of a message.
+        // No message arrives before the start, and waiting for the start is no cost of a message.
         sleep_until(start.start_ns - SPIN_UP_NS);
     }
     subscriber.take_all()?;
@@ -91,18 +91,19 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Takes the samples at hand. Returns the time until which all that came have been taken; none at the end, when all
-    /// that were sent have arrived, or no more come.
+    /// Takes the samples at hand. Returns the time up to which all samples that arrived have been taken; none at the
+    /// end, when all samples that were sent have arrived, or no more arrive.
     #[inline]
     pub fn take_rest(&mut self) -> Result<Option<i64>, String> {
         while !self.context.flags.is_abandoned() {
             if self.recorder.is_complete(self.subscription.overwritten()) {
-                // Samples still at hand arrived before. Publishers of other programs do not stop, so this loop would
-                // not end for them.
+                // Samples that are still at hand arrived earlier. Publishers of other programs do not stop, so this
+                // loop would not end for them.
                 while self.context.plan.publishers > 0 && self.take_one()? {}
                 break;
             }
-            // Read before the attempt: if there is no sample, all that came before this time have been taken.
+            // The time is read before the attempt: if there is no sample, all samples that came before this time have
+            // been taken.
             let before_ns = now_ns();
             if self.recorder.drain.is_over(before_ns) {
                 break;
@@ -128,7 +129,7 @@ impl<'a> SubscriberLoop<'a> {
 
     /// Waits until a sample comes, a row ends, or it is time to check the orders, and not longer than `longest`.
     pub fn wait(&mut self, now_ns: i64, longest: Duration) -> Result<(), String> {
-        // Before the wait: after it a sample may be there.
+        // This check comes before the wait: after the wait a sample may be there.
         self.publishers.check(&mut *self.subscription, self.recorder.taken, now_ns)?;
         if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();
@@ -158,7 +159,7 @@ impl<'a> SubscriberLoop<'a> {
         let work_ns = self.context.plan.work_ns;
         let mut reader = |taken: &Taken<'_>| {
             recorder.record(taken);
-            // As in a callback: the sample is still in hand.
+            // The subscription works as in a callback: the sample is still in hand.
             work_on(taken, work_ns);
         };
         let take = || subscription.take(&mut reader);

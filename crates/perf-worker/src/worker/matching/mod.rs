@@ -1,5 +1,5 @@
-//! Matching: before the start, endpoints wait until they are matched, answer questions, and wait for the order to
-//! begin.
+//! Matching: before the start, endpoints wait until they are matched, answer the coordinator's questions, and wait for
+//! the order to go.
 //!
 //! The time until they are matched is the only measurement here.
 
@@ -43,12 +43,12 @@ struct Waiting<'a, 'b> {
 }
 
 /// Applies the placement to this thread, reports that its endpoints exist, and waits until they are matched and for the
-/// start, which is returned. The order comes through the first endpoint. `None`: the run ended before.
+/// start. Returns the start; `None` if the run ended before. The order to go comes through the first endpoint.
 ///
 /// # Errors
 /// A sentence of the middleware, or of the kernel about the placement.
 pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<Start>, String> {
-    // The middleware's own threads exist now, so that they do not inherit it.
+    // The middleware's own threads exist now, so that they do not inherit the placement.
     if let Some((context, _)) = endpoints.first() {
         context.placement.apply_to_thread(context.plan.index as usize)?;
     }
@@ -62,7 +62,8 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
     let mut endpoints: Vec<Waiting<'_, '_>> =
         endpoints.iter_mut().map(|(context, end)| waiting((*context, end))).collect();
     loop {
-        // Also when all are matched: a check maps the memory of new ones, and this is the time for it.
+        // The check also runs when all endpoints are matched: it maps the memory of new endpoints, and now is the time
+        // for that.
         endpoints.iter_mut().try_for_each(|waiting| waiting.check(created_ns))?;
         let Some(Waiting { context, .. }) = endpoints.first() else { return Ok(None) };
         match context.orders.recv_timeout(CHECK_INTERVAL).as_deref() {
@@ -96,7 +97,7 @@ fn take_last_probes(endpoints: &mut [Waiting<'_, '_>], start_ns: i64) {
 }
 
 impl Waiting<'_, '_> {
-    /// Checks whether it still waits for others. A change is reported.
+    /// Checks whether the endpoint still waits for others. Reports a change.
     fn check(&mut self, created_ns: i64) -> Result<(), String> {
         let Waiting { context, end, probes, .. } = self;
         let matching = end.matching().matched()?;

@@ -1,9 +1,9 @@
 //! Probes: messages with the time 0, which show before the start that messages arrive.
 //!
-//! They are needed where a middleware does not count matched endpoints. Publishers send them from their creation until
-//! the order to go; a subscription is matched when it has heard all publishers that it expects. Probes are in no count:
-//! they are taken before the start, and the recorders pass over late ones. A message of this run that is taken among
-//! them, because the order to go came late, is kept for the recorder.
+//! A middleware that does not count matched endpoints needs probes. Publishers send them from their creation until the
+//! order to go; a subscription is matched when it has heard all publishers that it expects. Probes are in no count:
+//! they are taken before the start, and the recorders pass over late ones. If the order to go comes late, a message of
+//! this run may arrive among the probes; it is kept for the recorder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -92,7 +92,7 @@ pub enum End<'a> {
     Subscription(&'a mut dyn Subscription),
     /// An endpoint to which the middleware delivers; the sink records its messages.
     Listener(&'a mut dyn Listener, &'a Mutex<Heard>),
-    /// A callback of an executor gets its messages, after the start only. There are no probes.
+    /// A callback of an executor gets its messages after the start only. It has no probes.
     Received(&'a mut dyn Received),
     /// An endpoint that takes messages and sends them on.
     Relay(&'a mut Ends),
@@ -121,7 +121,7 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// Creates the probes of an endpoint, of which none is sent yet.
+    /// Creates the probes of an endpoint; none is sent yet.
     pub fn new(context: &Context) -> Probes {
         Probes { heard: Heard::new(&context.plan), next_ns: 0, refusal: None }
     }

@@ -17,7 +17,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Creates both ends of a relay; in a run with a service they are its server.
+    /// Creates both ends of a relay; in a run with a service they are the ends of its server.
     ///
     /// # Errors
     /// A sentence of the middleware.

@@ -1,8 +1,8 @@
 //! The placement of a worker's threads: `--use-rt-prio`, `--use-rt-cpus`, `--pin`.
 //!
 //! The coordinator checks it before any process starts.
-//! - `rt_cpus` apply to all threads of a worker: they are set on its main thread before the others start and inherit
-//!   them.
+//! - `rt_cpus` apply to all threads of a worker: they are set on its main thread before the other threads start and
+//!   inherit them.
 //! - With the scope `process`, the middleware's own threads have the real-time priority, too, and may run on all CPUs
 //!   of `pins`: the main thread takes both before it opens the middleware, so that every thread that is started from
 //!   then on inherits them. When the endpoints' threads exist, it takes its own scheduling back, and starts the thread
@@ -53,7 +53,7 @@ impl Placement {
         Placement { rt_priority: *rt_priority, rt_scope: *rt_scope, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
     }
 
-    /// Checks whether the machine allows it, on a thread that ends at once.
+    /// Checks whether the machine allows the placement, on a thread that ends at once.
     ///
     /// # Errors
     /// A sentence with the value that is refused, the reason and the remedy.
@@ -70,10 +70,11 @@ impl Placement {
         }
     }
 
-    /// Tries it on the calling thread, which keeps the placement.
+    /// Tries the placement on the calling thread, which keeps it.
     fn try_here(&self) -> Result<(), String> {
         for (option, cpus) in [("--use-rt-cpus", &self.rt_cpus), ("--pin", &self.pins)] {
-            // One by one: the kernel accepts a list if one of its CPUs is usable, and ignores the others silently.
+            // The CPUs are tried one by one: the kernel accepts a list if one of its CPUs is usable, and ignores the
+            // others silently.
             cpus.iter().try_for_each(|&cpu| run_on(option, &[cpu]))?;
         }
         if self.rt_priority > 0 {
@@ -83,8 +84,8 @@ impl Placement {
         Ok(())
     }
 
-    /// Applies it to a worker's main thread, before that opens the middleware and starts the endpoints' threads.
-    /// Returns the scheduling that the main thread takes back afterwards, if it was changed for those.
+    /// Applies the placement to a worker's main thread, before this thread opens the middleware and starts the
+    /// endpoints' threads. Returns the scheduling that the main thread takes back afterwards, if it was changed.
     ///
     /// # Errors
     /// As [`Placement::check`].
@@ -109,8 +110,8 @@ impl Placement {
         Ok(Some(own))
     }
 
-    /// Applies it to the thread of an endpoint, after its middleware is set up and before messages flow. Endpoints are
-    /// counted over the whole run from 0, publishers first.
+    /// Applies the placement to the thread of an endpoint, after the middleware is set up and before messages flow.
+    /// Endpoints are counted over the whole run from 0, publishers first.
     ///
     /// # Errors
     /// As [`Placement::check`].
@@ -186,8 +187,8 @@ fn no_realtime(priority: u32) -> String {
     )
 }
 
-/// Fails if locked memory is limited: then the lock could succeed, and a later mapping of Gantry or of the allocator
-/// fail.
+/// Fails if locked memory is limited: with a limit the lock could succeed, and a later mapping of Gantry or of the
+/// allocator fail.
 fn may_lock_memory() -> Result<(), String> {
     let limit = getrlimit(Resource::Memlock).current;
     locking_refused(limit, has(CapabilitySet::IPC_LOCK)).map_or(Ok(()), Err)

@@ -1,4 +1,4 @@
-//! The scheduling of a thread: its policy, its nice value and its CPUs, to be given back after it had another one.
+//! The scheduling of a thread: its policy, its nice value and its CPUs, so that it can be restored after a change.
 
 use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -7,7 +7,7 @@ use thread_priority::{
     thread_schedule_policy_param,
 };
 
-/// The scheduling of the thread that it was read on.
+/// The scheduling of the thread that reads it.
 #[derive(Debug)]
 pub struct Scheduling {
     policy: ThreadSchedulePolicy,
@@ -33,14 +33,15 @@ impl Scheduling {
         })
     }
 
-    /// Gives it to the calling thread, and to the threads that this one starts from now on.
+    /// Applies the scheduling to the calling thread, and to the threads that this thread starts from now on.
     ///
     /// # Errors
     /// A sentence, if the kernel refuses.
     pub fn restore(&self) -> Result<(), String> {
         let refused = |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
         let priority = match self.policy {
-            // Sets the lowest nice value, too, and fails without the permission for that; the right one is set below.
+            // The call also sets the lowest nice value, and fails without the permission for that; the right nice value
+            // is set below.
             ThreadSchedulePolicy::Normal(_) => ThreadPriority::Max,
             ThreadSchedulePolicy::Realtime(_) => {
                 let value = u8::try_from(self.rt_priority).unwrap_or_default();

@@ -22,8 +22,8 @@
 //!                                 <-  Ended             once, when all its endpoints have finished
 //!   end of file                   ->                    the worker ends, whatever it is doing
 //! ```
-//! `Failed` may come instead of any report that an endpoint owes; `Warning` at any time. Every row carries the usage of
-//! its whole process, so the usage of a worker that is killed is known up to its last row.
+//! `Failed` may come instead of any report that is due from an endpoint; `Warning` may come at any time. Every row
+//! carries the usage of its whole process, so the usage of a worker that is killed is known up to its last row.
 
 pub mod times;
 
@@ -59,7 +59,7 @@ pub struct Plan {
     /// Rows are handed over this long after their seconds, nanoseconds: in the middle between two messages, at most
     /// [`ROW_DELAY_NS`](times::ROW_DELAY_NS).
     pub row_delay_ns: i64,
-    /// The endpoints of this worker; those with the same executor share a thread.
+    /// The endpoints of this worker; endpoints with the same executor share a thread.
     pub endpoints: Vec<EndpointPlan>,
 }
 
@@ -72,15 +72,16 @@ pub enum Order {
     Go {
         /// Due time of the first message of a publisher without a phase, and beginning of row 0, ns.
         start_ns: i64,
-        /// The publishers of this run whose source is known, or that are the only one.
+        /// The publishers of this run whose source is known, and the only publisher of a run.
         #[serde(default)]
         sources: Vec<Source>,
     },
     /// Publish no more.
     Stop,
-    /// No more samples are sent: take the rest, then finish.
+    /// No more samples are sent: the endpoint takes the rest, then finishes.
     Drain {
-        /// For each endpoint of the worker that receives, the samples that its publishers have sent, or [`UNKNOWN`].
+        /// For each receiving endpoint of the worker, the number of samples that its publishers have sent, or
+        /// [`UNKNOWN`].
         expected: Vec<(Endpoint, u64)>,
     },
 }
@@ -99,10 +100,10 @@ pub enum Report {
         endpoint: Endpoint,
         /// Time of creation, ns of CLOCK_MONOTONIC.
         created_ns: i64,
-        /// The id that a publisher's messages have; none if it is not known, and for other endpoints.
+        /// The id in a publisher's messages; none if it is not known, and for other endpoints.
         #[serde(default)]
         source: Option<[u8; 16]>,
-        /// The clock of its times; none if that is CLOCK_MONOTONIC.
+        /// The clock of the endpoint's times; none if it is CLOCK_MONOTONIC.
         #[serde(default)]
         clock: Option<OtherClock>,
     },
@@ -136,7 +137,7 @@ pub enum Report {
     ProcessRow {
         /// Row `k` covers second `k` from the start.
         second: u64,
-        /// False for the parts of a second at the ends of its endpoints.
+        /// False for the partial seconds at the ends of its endpoints.
         whole: bool,
         /// The sums of their counts.
         counts: Box<Counts>,
@@ -145,7 +146,8 @@ pub enum Report {
         /// The usage of its process so far.
         resources: Resources,
     },
-    /// The counts of one endpoint of such a process in the whole run, right before it has finished or failed.
+    /// The counts of one endpoint of such a process in the whole run. They come right before the endpoint has finished
+    /// or failed.
     Total {
         /// The endpoint.
         endpoint: Endpoint,
@@ -167,7 +169,7 @@ pub enum Report {
         footprint: Footprint,
         /// The usage of each of its threads while it measured.
         threads: Vec<ThreadUsage>,
-        /// The memory of the device that was measured; none if that is this process.
+        /// The memory of the device that was measured; none if this process was measured.
         #[serde(default)]
         device: Option<DeviceMemory>,
         /// The memory in which the instrument counts, bytes; none if it is not known.
@@ -185,7 +187,7 @@ pub enum Report {
 pub struct MatchStatus {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The endpoints of the other side that it is matched with.
+    /// The endpoints of the other side that the endpoint is matched with.
     pub matched: Matching,
     /// The number that it waits for.
     pub expected: usize,

@@ -61,8 +61,8 @@ impl DrainMonitor {
         accounted >= self.expected.load(Ordering::Relaxed)
     }
 
-    /// Whether no more samples are expected at `now_ns`: from this run's publishers a timeout after the last sample,
-    /// from others, which do not stop, a timeout after the order to drain.
+    /// Whether no more samples are expected at `now_ns`. For this run's publishers this is a timeout after the last
+    /// sample; publishers of other programs do not stop, so for them it is a timeout after the order to drain.
     pub fn is_over(&mut self, now_ns: i64) -> bool {
         if !self.has_begun() {
             return false;

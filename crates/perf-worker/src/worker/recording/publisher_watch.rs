@@ -1,4 +1,4 @@
-//! The watch of a subscription over the publishers of its topic: whether there are any, and why not.
+//! A subscription's watch over the publishers of its topic: their number, and the reason if there are none.
 
 use super::sample_recorder::SampleRecorder;
 use crate::{
@@ -18,8 +18,8 @@ pub struct PublisherWatch {
     publisher_seen: bool,
     alone_since_ns: Option<i64>,
     next_check_ns: i64,
-    /// Reasons why publishers were not matched, while no sample has come. They are not known any more once a publisher
-    /// has gone.
+    /// Reasons why publishers were not matched, as long as no sample has come. After a publisher has gone, its reason
+    /// is not known any more.
     mismatches: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ impl PublisherWatch {
         }
     }
 
-    /// Looks at the publishers, if it is time to. `taken`: samples so far.
+    /// Checks the publishers if the interval has passed. `taken` is the number of samples so far.
     pub fn check<M: Matched + ?Sized>(&mut self, subscription: &mut M, taken: u64, now_ns: i64) -> Result<(), String> {
         if now_ns < self.next_check_ns || (self.own && taken > 0) {
             return Ok(());

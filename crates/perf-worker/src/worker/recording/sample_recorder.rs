@@ -47,8 +47,8 @@ pub struct SampleRecorder {
     clock: Option<OtherClock>,
     /// Whether some times are read from another clock than CLOCK_MONOTONIC.
     has_other_clocks: bool,
-    /// The first id within the time of the statistics, if the schedule is known: the id that is due first, or the id of
-    /// a publisher which is behind. A phase is less than a period, so it is the same for all.
+    /// The first id within the time of the statistics, if the schedule is known: the id that is due first, or the first
+    /// id of a publisher that is behind. A phase is less than a period, so this id is the same for all publishers.
     first_id: Option<u64>,
     /// The limits of messages whose publisher has none of its own, or is not known.
     limits_ns: (u64, u64),
@@ -59,11 +59,11 @@ pub struct SampleRecorder {
     has_phases: bool,
     /// Samples are to be read in place.
     zero_copy: bool,
-    /// Samples taken, independent of when they were sent; duplicates not counted.
+    /// The number of samples taken, whenever they were sent, without duplicates.
     pub taken: u64,
     /// Probes that left the history.
     overwritten_before: u64,
-    /// Samples and probes that had left the history when the last sample was taken.
+    /// The number of samples and probes that had left the history when the last sample was taken.
     overwritten: u64,
     /// Monitors the end.
     pub drain: DrainMonitor,
@@ -127,14 +127,14 @@ impl SampleRecorder {
         }
         let converted = self.with_host_times(taken);
         let taken = converted.as_ref().unwrap_or(taken);
-        // A thread that always finds a sample hands over here.
+        // A thread that always finds a sample hands over rows here.
         self.rows.until(taken.received_ns);
         self.count(taken);
     }
 
     /// Records one sample on a thread of the middleware, which hands over no rows.
     pub fn record_delivered(&mut self, taken: &Taken<'_>) {
-        // The time in a probe is not the reading of a clock.
+        // The time in a probe is no reading of a clock.
         if is_probe(taken) {
             return;
         }
@@ -144,7 +144,7 @@ impl SampleRecorder {
         self.count(taken);
     }
 
-    /// The sample with all times converted to CLOCK_MONOTONIC; none if they are such times.
+    /// The sample with all times converted to CLOCK_MONOTONIC; none if no time needs a conversion.
     #[inline]
     fn with_host_times<'a>(&self, taken: &Taken<'a>) -> Option<Taken<'a>> {
         if !self.has_other_clocks {
@@ -163,7 +163,7 @@ impl SampleRecorder {
     /// Counts one sample, with times of CLOCK_MONOTONIC.
     fn count(&mut self, taken: &Taken<'_>) {
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
-        // Several threads of a middleware may deliver in another order.
+        // Several threads of a middleware may deliver samples out of order.
         self.overwritten = self.overwritten.max(taken.overwritten);
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
         self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
@@ -176,9 +176,9 @@ impl SampleRecorder {
         }
         let (most, is_behind) = self.most_missing(id, entering);
         let Tally { received, latencies, responses, events, .. } = &mut *self.rows.open;
-        // Those that left the history before the first one of a publisher that is behind count: a subscription has no
-        // more of them than it lost (`SubscriptionFigures::overwritten`), and the class of its losses would be wrong
-        // without them.
+        // Samples of a publisher that is behind count if they left the history before its first sample: a subscription
+        // has no more of them than it lost (`SubscriptionFigures::overwritten`), and the class of its losses would be
+        // wrong without them.
         if let Arrival::New { missed } = arrival
             && !is_behind
         {
@@ -234,8 +234,9 @@ impl SampleRecorder {
         }
     }
 
-    /// The most missing samples before `id` that count: those that were due within the time of the statistics; and
-    /// whether the publisher is behind its schedule, so that it sends within that time what was due before.
+    /// The most missing samples before `id` that count: samples that were due within the time of the statistics. The
+    /// second value is whether the publisher is behind its schedule, so that within this time it sends samples that
+    /// were due before.
     #[inline]
     fn most_missing(&mut self, id: u64, entering: bool) -> (u64, bool) {
         match self.first_id {
@@ -283,8 +284,8 @@ fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u
     }
 }
 
-/// The time from `begin_ns` to `end_ns`, whose clocks differ by at most `error_ns`; `None` if it is negative by more
-/// than that. A negative one within the error is 0, the nearest possible one.
+/// The time from `begin_ns` to `end_ns`, whose clocks differ by at most `error_ns`; `None` if the time is negative by
+/// more than the error. A negative time within the error is 0, the nearest possible time.
 #[inline]
 fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
     let elapsed_ns = end_ns.saturating_sub(begin_ns);
@@ -317,7 +318,7 @@ mod tests {
         worker::{Flags, NOT_DRAINING, context::account::InstrumentAccount, placement::Placement},
     };
 
-    /// A subscription of a run without seconds to leave out. No orders come, and no thread reads its reports.
+    /// A subscription of a run without seconds to leave out. It gets no orders, and no thread reads its reports.
     fn context() -> Context {
         let mut spec = example();
         (spec.warmup_s, spec.ignore_s) = (0, 0);
@@ -366,7 +367,7 @@ mod tests {
             (received.samples, received.missed, received.overwritten)
         };
         assert_eq!(counts(&[(1, 1, 0), (10, AT_NS, 8), (20, AT_NS, 17), (30, AT_NS, 26)]), (3, 18, 26));
-        // One that keeps its schedule: what is missing before was due in the warm-up.
+        // This publisher keeps its schedule: the samples that are missing before its first one were due in the warm-up.
         assert_eq!(counts(&[(1, 1, 0), (due, AT_NS, due - 2), (due + 3, AT_NS, due)]), (2, 2, 2));
     }
 

@@ -1,5 +1,5 @@
-//! The recorder of a subscription whose messages the middleware delivers on its own threads: they record, and a thread
-//! of the instrument hands over the rows.
+//! The recorder of a subscription whose messages the middleware delivers on its own threads: these threads record the
+//! samples, and a thread of the instrument hands over the rows.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl SharedRecorder {
         self.lock().as_ref().map_or(0, |recorder| recorder.taken)
     }
 
-    /// Ends the recording, hands over all rows, and returns the recorder, if it was started.
+    /// Ends the recording and hands over all rows. Returns the recorder if it was started.
     pub fn end(&self, overwritten: u64) -> Option<SampleRecorder> {
         let mut recorder = self.lock().take()?;
         let now_ns = now_ns();
@@ -68,7 +68,8 @@ impl SharedRecorder {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over rows. Returns how long to wait; none at the end. `overwritten`: samples that left the history so far.
+    /// Hands over rows. Returns the time to wait; none at the end. `overwritten` is the number of samples that left the
+    /// history so far.
     pub fn advance(&self, context: &Context, overwritten: u64) -> Result<Option<Duration>, String> {
         if let Some(sentence) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(sentence);
@@ -86,9 +87,9 @@ impl SharedRecorder {
     }
 }
 
-/// The time by which rows are handed over later than on a thread that takes messages itself. It is a whole number of
-/// gaps between messages, so that no message is due at the hand-over either; the number is large enough that
-/// [`GRACE_NS`] passes after a second.
+/// The delay of the hand-over, compared with a thread that takes messages itself. It is a whole number of gaps between
+/// messages, so that no message is due at the hand-over; the number is large enough that [`GRACE_NS`] passes after a
+/// second.
 fn later_ns(row_delay_ns: i64) -> i64 {
     // The delay is half a gap.
     let gap_ns = 2 * row_delay_ns.max(1);
@@ -102,7 +103,7 @@ impl Sink for SharedRecorder {
             Some(recorder) => recorder.record_delivered(taken),
             None => self.heard.lock().unwrap_or_else(PoisonError::into_inner).record(taken),
         }
-        // Without the lock, which the endpoint's thread needs for the rows.
+        // This runs without the lock, which the endpoint's thread needs for the rows.
         work_on(taken, self.work_ns);
     }
 

@@ -1,4 +1,4 @@
-//! The publishers of a run as a subscription tells them apart: the phase and the clock of each.
+//! The publishers of a run as a subscription distinguishes them: the phase and the clock of each.
 
 use crate::{
     backend::OtherClock,
@@ -9,7 +9,7 @@ use crate::{
 pub enum Sources {
     /// All have this phase and this clock.
     Same(i64, Option<OtherClock>),
-    /// Each has its own, in the order of the sources.
+    /// Each publisher has its own entry, in the order of the sources.
     Own(Vec<Source>),
 }
 
@@ -44,7 +44,8 @@ impl Sources {
         }
     }
 
-    /// The latencies above which a publisher's messages are late and too late, nanoseconds, if they are its own.
+    /// The latencies above which a publisher's messages are late and too late, nanoseconds, if the publisher has limits
+    /// of its own.
     #[inline]
     pub fn limits_ns(&self, source: &[u8; 16]) -> Option<(u64, u64)> {
         match self {

@@ -1,5 +1,5 @@
-//! The rows of a process with thousands of endpoints: one row a second with their sums, and the counts of each endpoint
-//! at its end.
+//! The rows of a process with thousands of endpoints: one row a second with the sums over all endpoints, and the counts
+//! of each endpoint at its end.
 //!
 //! A row of each endpoint would be megabytes of JSON a second, which costs more CPU time than the messages.
 
@@ -60,8 +60,8 @@ impl ProcessRows {
         ProcessRows { endpoints, open, rest: None, totals, ended: BTreeSet::new(), ends }
     }
 
-    /// Adds the row of an endpoint; the resources are those after its second. Returns rows that are complete: every
-    /// endpoint has reported them, or had ended.
+    /// Adds the row of an endpoint; the resources are those after its second. Returns the rows that are complete: every
+    /// endpoint has reported its part, or had ended.
     pub fn add(
         &mut self,
         endpoint: Endpoint,
@@ -107,7 +107,7 @@ impl ProcessRows {
 
     /// The counts of an endpoint that has finished or failed.
     pub fn total(&mut self, endpoint: Endpoint) -> Option<Report> {
-        // An endpoint that failed sent no last part of a second.
+        // An endpoint that failed sent no row for its last part of a second.
         self.end(endpoint, 0);
         let total = self.totals.remove(&endpoint)?;
         Some(Report::Total { endpoint, counts: Box::new(total.counts()) })

@@ -1,6 +1,6 @@
 //! The reporting thread of a worker, which is the main thread.
 //!
-//! Reports cost CPU time: histograms become JSON once a second. That is the instrument's time and not the middleware's,
+//! Reports cost CPU time: histograms become JSON once a second. This time is the instrument's and not the middleware's,
 //! so each report carries the two apart.
 
 use std::sync::Arc;
@@ -36,15 +36,15 @@ pub struct Reporter {
     /// The usage of this thread for opening the middleware.
     opening: Usage,
     threads_before: Vec<ThreadUsage>,
-    /// The delay of the start, in a test of it.
+    /// The delay of the start in a test of the delay.
     start_delay: Duration,
-    /// Work of this thread for each row, in a test of the accounts.
+    /// The work of this thread for each row in a test of the accounts.
     row_work_ns: i64,
     /// The rows of a second come together, from the keeper of executors.
     rows_come_together: bool,
     /// The resources that were reported last.
     reported: Resources,
-    /// The last second of a row, and the resources of its rows.
+    /// The last second for which a row was sent, and the resources in the rows of this second.
     second: Option<(u64, Resources)>,
     /// The sums of all endpoints, if they are many.
     process: Option<ProcessRows>,
@@ -66,7 +66,7 @@ impl Reporter {
         let row_work_ns = spec.mock.report_ns;
         let rows_come_together = spec.executor.is_some();
         let (threads_before, second) = (Vec::new(), None);
-        // A total has no seconds that could be left out, and no single messages.
+        // A total has no seconds to leave out, and no single messages.
         let is_plain = spec.left_out_s() == 0 && !spec.tracking;
         let has_sums = rows_come_together && endpoints >= MANY_ENDPOINTS && is_plain;
         let process = has_sums.then(|| ProcessRows::new(endpoints));
@@ -127,7 +127,7 @@ impl Reporter {
                         self.counts_bytes += (TALLIES * tally.memory_bytes() + total_bytes) as u64;
                     }
                     tally.clear();
-                    // Fails if the endpoint has ended; then the memory is not needed again.
+                    // An error means that the endpoint has ended; then the memory is not needed again.
                     let _ = recycle.try_send(tally);
                     reports.iter().try_for_each(|report| channel.send(report))?;
                     continue;
@@ -153,8 +153,8 @@ impl Reporter {
         Ok(())
     }
 
-    /// The resources for a whole row. Rows that come together share the resources of the first: reading resources costs
-    /// more than a row.
+    /// The resources for a whole row. Rows that come together share the resources of the first row: reading resources
+    /// costs more than a row.
     fn resources_of_row(&mut self, second: u64) -> Result<Resources, String> {
         if let Some((of, resources)) = self.second.filter(|_| self.rows_come_together)
             && of == second
@@ -166,7 +166,7 @@ impl Reporter {
         Ok(resources)
     }
 
-    /// The resources when an endpoint has finished; of many endpoints they are read at the last one.
+    /// The resources when an endpoint has finished; for many endpoints they are read at the last one.
     fn resources_of_end(&mut self, unfinished: usize) -> Result<Resources, String> {
         match self.second.filter(|_| self.process.is_some() && unfinished > 0) {
             Some((_, resources)) => Ok(resources),
@@ -180,8 +180,9 @@ impl Reporter {
         total.map_or(Ok(()), |total| channel.send(&total))
     }
 
-    /// The resources now. No account is below the account in the last report. The accounts of the instrument's other
-    /// threads are as of their last update, so their later work counts as the middleware's until the next reading.
+    /// The resources now. No account is below the same account in the last report. The accounts of the instrument's
+    /// other threads are as of their last update, so their later work counts as the middleware's until the next
+    /// reading.
     fn resources(&mut self) -> Result<Resources, String> {
         let now = Resources::of_this_process(&self.account.usage(), &self.opening)?;
         self.reported = Resources { usage: now.usage.at_least(&self.reported.usage), ..now };

@@ -1,6 +1,6 @@
 //! One-second rows of an endpoint on their way to the coordinator.
 //!
-//! The loops fill the open row. It ends with its second, and is handed over later, between two messages: at the
+//! The loops fill the open row. A row ends with its second, and is handed over later, between two messages: at the
 //! beginning of a second a message is due, and the work of the reporting threads must not show in its latency. The
 //! reporting thread formats and writes the reports, and returns the memory, so that the measurement allocates nothing.
 
@@ -72,13 +72,13 @@ impl Rows {
         }
     }
 
-    /// When the next row is to be handed over, ns.
+    /// The time at which the next row is to be handed over, ns.
     pub fn hand_over_ns(&self) -> i64 {
         self.ended.front().map_or(self.seconds.end_ns(), |(second, _)| self.seconds.end_of_ns(*second)) + self.delay_ns
     }
 
-    /// Ends the rows whose seconds are over at `now_ns`, and hands over none: for threads on which messages are
-    /// delivered.
+    /// Ends the rows whose seconds are over at `now_ns`, and hands over none: for threads to which the middleware
+    /// delivers messages.
     #[inline]
     pub fn end_until(&mut self, now_ns: i64) {
         while let Some(second) = self.seconds.close(now_ns) {
@@ -125,14 +125,14 @@ impl Rows {
 
     /// Puts an empty tally in place of the open one.
     fn replace_open(&mut self) -> Box<Tally> {
-        // Allocates only if the reporting thread is seconds behind, so that the measurement is not delayed.
+        // This allocates only if the reporting thread is seconds behind, so that the measurement is not delayed.
         let empty = self.empty.try_recv().unwrap_or_else(|_| Box::new((self.tally)()));
         std::mem::replace(&mut self.open, empty)
     }
 
     fn send(&self, second: u64, whole: bool, tally: Box<Tally>) {
         let (endpoint, recycle) = (self.endpoint, self.recycle.clone());
-        // Fails only if the reporting thread has gone; then the process is ending.
+        // An error means that the reporting thread has gone; then the process is ending.
         let _ = self.outgoing.send(Outgoing::Row { endpoint, second, whole, tally, recycle });
     }
 }

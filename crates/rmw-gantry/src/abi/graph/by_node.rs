@@ -1,4 +1,4 @@
-//! The topics and services of one node. Nodes of one name are one here.
+//! The topics and services of one node. Nodes with the same name count as one node.
 
 use super::{NamesAndTypes, list_names_and_types, topics_of};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use gantry::{EndpointType, Error};
 use std::ffi::c_char;
 
-/// As [`list_names_and_types`], for the node of that name and namespace, which `list` gets as a full name.
+/// As [`list_names_and_types`], for the node with this name and namespace. `list` gets its full name.
 ///
 /// # Safety
 /// The contract of rmw, for all pointers.

@@ -15,7 +15,7 @@ use std::ffi::c_char;
 /// `rosidl_type_hash_t` of RIHS01.
 const RIHS01: u8 = 1;
 
-/// Describes the endpoints of a topic; one without endpoints has an empty array.
+/// Describes the endpoints of a topic; without endpoints the array is empty.
 ///
 /// # Safety
 /// The contract of rmw, for all pointers.
@@ -43,7 +43,7 @@ unsafe fn list(
     Ok(())
 }
 
-/// With `no_mangle`, the topic may be one of a service.
+/// With `no_mangle`, the topic may be a topic of a service.
 fn endpoints(
     library: &gantry::Node,
     topic: &str,
@@ -82,7 +82,7 @@ fn describe(allocator: Allocator, endpoint: &TopicEndpointInfo, info: &mut rmw_t
     Ok(())
 }
 
-/// With `no_mangle`, the topic may be one of a service, as `rr/addReply`.
+/// With `no_mangle`, the topic may be a topic of a service, as `rr/addReply`.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -1,7 +1,7 @@
 //! The graph: nodes, topics, services and endpoints of the domain, as arrays of the caller's allocator.
 //!
-//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics of other
-//! names, as `rq/addRequest` and `rr/addReply` for `/add`; these are what `no_demangle` and `no_mangle` add.
+//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics with other
+//! names, as `rq/addRequest` and `rr/addReply` for `/add`; `no_demangle` and `no_mangle` add these names.
 
 mod by_node;
 mod endpoints;
@@ -46,7 +46,7 @@ unsafe fn list_names_and_types(
     Ok(())
 }
 
-/// A topic's name without the client behind it: the topics of the replies to all clients of a service are one here.
+/// A topic's name without the suffix of the client: the reply topics of all clients of a service count as one topic.
 fn without_client(topic: &str) -> &str {
     topic.split_once('#').map_or(topic, |(topic, _client)| topic)
 }

@@ -376,7 +376,7 @@ fn plain_types_are_their_cdr() {
         (message_type.plain_bytes(), message_type.description().payload_bytes)
     };
     assert_eq!(plain(point()), (Some(24), 24));
-    // Padding inside is not looked at, padding at the end is not there in CDR.
+    // Padding inside a struct is not checked; padding at the end does not exist in CDR.
     assert_eq!(plain(support(c"Inside", 16, vec![byte(0), double(8)])), (Some(16), 16));
     assert_eq!(plain(support(c"End", 16, vec![double(0), byte(8)])), (None, 9));
     let end = support(c"End", 16, vec![double(0), byte(8)]);

@@ -18,7 +18,8 @@ pub fn ros_libraries() -> PathBuf {
     }
     let files = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
     let mut waiting: Vec<PathBuf> = files.filter(|path| is_of_messages(path)).collect();
-    // They need each other and may have no search path, so those that cannot be loaded yet are tried again.
+    // The libraries depend on each other and may have no search path, so a library that cannot be loaded yet is tried
+    // again.
     loop {
         let before = waiting.len();
         waiting.retain(|path| open(path, libc::RTLD_LAZY).is_null());

@@ -1,4 +1,4 @@
-//! All messages of a ROS 2 that is installed, in C and C++, against `gantry-dynamic`, which makes random ones by their
+//! All messages of an installed ROS 2, in C and C++, against `gantry-dynamic`, which makes random messages by their
 //! definitions.
 
 use super::{
@@ -16,8 +16,8 @@ use std::path::Path;
 /// Larger bodies are tested less.
 const LARGE_BYTES: usize = 10_000;
 
-/// The type and a way to make random bodies of it; `None` if `gantry-idl` cannot read its definition, because it is
-/// part of an action or an event of a service, which .msg files cannot name.
+/// The type and a way to make random bodies of it. `None` if `gantry-idl` cannot read its definition: parts of actions
+/// and of service events have names that .msg files cannot express.
 fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageType> {
     let description = message_type.description();
     let name: TypeName = description.name.parse().ok()?;
@@ -35,7 +35,7 @@ fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageTyp
     Some(gantry_dynamic::MessageType::new(&definitions, &name).unwrap())
 }
 
-/// Random messages: read, measured, written; then all their beginnings, and damaged ones.
+/// Random messages: read, measured, written; then all their beginnings, and damaged copies.
 fn check(message_type: &MessageType, members: *const MessageMembers) -> bool {
     let Some(dynamic) = dynamic_type(message_type) else {
         return false;

@@ -38,7 +38,7 @@ fn measure(directory: &std::path::Path, language: &str, package: &str, name: &st
     let size = median_ns(|| drop(black_box(unsafe { message_type.size_bytes(at) })));
     let write = median_ns(|| unsafe { message_type.write(at, black_box(&mut target)) }.unwrap());
     let read = median_ns(|| unsafe { message_type.read(black_box(body), at) }.unwrap());
-    // As an executor of rclcpp does it: a message for each one.
+    // A new message for each sample, as in an executor of rclcpp.
     let fresh = median_ns(|| {
         let memory = Memory::new(members);
         unsafe { message_type.read(black_box(body), memory.message) }.unwrap();

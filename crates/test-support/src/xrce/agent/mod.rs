@@ -105,7 +105,7 @@ struct OfAddress {
 }
 
 impl Lines {
-    fn of(&self, peer: PeerAddress) -> Option<&OfAddress> {
+    fn line(&self, peer: PeerAddress) -> Option<&OfAddress> {
         match peer {
             PeerAddress::Number(number) => self.of_addresses.get(number as usize),
             PeerAddress::Socket(_) => None,
@@ -121,7 +121,7 @@ impl Lines {
 impl Transport for Lines {
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
         assert!(message.len() >= 4, "{message:?}");
-        match self.of(peer) {
+        match self.line(peer) {
             Some(line) => {
                 if let [session, 0x80, low, high, ..] = message
                     && *session >= 0x80
@@ -138,7 +138,7 @@ impl Transport for Lines {
     }
 
     fn has_room(&self, peer: PeerAddress) -> bool {
-        self.of(peer).is_none_or(|line| !line.is_full.load(Relaxed)) // only the flag matters
+        self.line(peer).is_none_or(|line| !line.is_full.load(Relaxed)) // only the flag matters
     }
 
     fn max_message_bytes(&self) -> usize {

@@ -1,7 +1,7 @@
 //! A simulated bus of CAN FD: one thread, on which frames follow each other by identifier and by time.
 //!
-//! The frames start and end at times that are computed, not at those at which the thread runs: the bus has the
-//! throughput of a wire although the thread is late now and then.
+//! The start and end of each frame are computed and do not depend on the time at which the thread runs: the bus has the
+//! throughput of a wire even if the thread is late now and then.
 
 mod node;
 mod socket_file;
@@ -34,9 +34,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time that the bus makes up for at most if its thread is late.
+/// The most time that the bus makes up for if its thread is late.
 const CATCH_UP: Duration = Duration::from_millis(2);
-/// After a node could not be taken, as for want of descriptors, none is taken for so long.
+/// The pause after a node could not be taken, as for want of descriptors.
 const PAUSE: Duration = Duration::from_millis(250);
 
 impl Can {
@@ -47,7 +47,7 @@ impl Can {
     /// without errors. All nodes but its sender get it at its end. A node with another packet is disconnected; frames
     /// for a node that does not read are lost, counted and logged.
     ///
-    /// A thread with a time slack of a nanosecond runs the bus. The socket is removed at the end.
+    /// A thread with a timer slack of a nanosecond runs the bus. The socket is removed at the end.
     ///
     /// # Errors
     /// The socket cannot be made, or another bus has it.
@@ -72,7 +72,7 @@ impl Can {
     }
 }
 
-/// A bus and its thread, which ends when this is dropped.
+/// A bus and its thread. The thread ends when this value is dropped.
 #[derive(Debug)]
 pub struct SimulatedBus {
     wake: Arc<OwnedFd>,
@@ -174,7 +174,7 @@ impl Simulation {
         }
     }
 
-    /// Waits for a newcomer, for a frame of a node that has none at its head, or for the end of the frame on the bus.
+    /// Waits for a new node, for a frame of a node that has none pending, or for the end of the frame on the bus.
     fn wait(&mut self, wake: &OwnedFd) -> io::Result<Ready> {
         let now = Instant::now();
         self.takes_nodes_at = self.takes_nodes_at.filter(|&at| at > now);
@@ -202,7 +202,7 @@ impl Simulation {
 
     fn take_node(&mut self) {
         match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-            // As many clients as the agent takes, and the agent.
+            // The largest number of nodes: the clients that the agent takes, and the agent.
             Ok(_) if self.nodes.len() > self.port.max_clients() => {
                 let count = self.nodes.len();
                 self.port.defective(format_args!("a node is refused: there are {count}, the agent included"));
@@ -240,7 +240,7 @@ impl Simulation {
                 return true;
             }
             let delivered = node.deliver(&sent.frame);
-            // A line in the log for each lost frame would be too much.
+            // A log line for each lost frame would be too much.
             if let Ok(Some(overruns)) = delivered
                 && overruns.is_power_of_two()
             {

@@ -15,16 +15,16 @@ use std::{
     time::Duration,
 };
 
-/// More than a frame has, so that a longer packet is recognised.
+/// One byte more than a frame has, so that a longer packet is recognised.
 const PACKET_BYTES: usize = FRAME_BYTES + 1;
 
-/// A node: its connection, and the frame that it wants to send next. Further ones wait in its socket, as in the
-/// mailboxes of a controller.
+/// A node: its connection, and the next frame that it sends. Further frames wait in its socket, as in the mailboxes of
+/// a controller.
 pub struct Node {
     number: u64,
     socket: OwnedFd,
     head: Option<Head>,
-    /// The time of its last frame, in frames of the bus.
+    /// The time at which the node last sent, counted in frames of the bus.
     last_turn: u64,
     overruns: u64,
 }
@@ -33,7 +33,7 @@ pub struct Node {
 pub struct Head {
     pub identifier: u32,
     pub bytes: [u8; FRAME_BYTES],
-    /// The time from its start to the earliest start of the next one.
+    /// The time from the frame's start to the earliest start of the next frame.
     pub time: Duration,
 }
 
@@ -61,8 +61,8 @@ impl Node {
         self.head.is_some()
     }
 
-    /// The rank of its frame in arbitration, the lowest first. Frames of one identifier, which would disturb each other
-    /// on a wire, take turns.
+    /// The rank of the node's frame in arbitration, the lowest first. Frames of one identifier, which would disturb
+    /// each other on a wire, take turns.
     pub fn rank(&self) -> Option<(u32, u64)> {
         self.head.as_ref().map(|head| (head.identifier, self.last_turn))
     }
@@ -87,8 +87,8 @@ impl Node {
         }
     }
 
-    /// Gives the node a frame. Returns the number of frames that it has lost, if it loses this one because it did not
-    /// read others.
+    /// Gives the node a frame. If the node loses this frame because it did not read others, returns the number of
+    /// frames that it has lost.
     ///
     /// # Errors
     /// It has left.

@@ -1,4 +1,4 @@
-//! The socket of a simulated bus in the file system. At a path there is one bus; the socket of one that was killed is
+//! The socket of a simulated bus in the file system. A path has at most one bus; the socket that a killed bus left is
 //! replaced.
 
 use rustix::{
@@ -20,7 +20,7 @@ const BACKLOG: i32 = 64;
 pub struct SocketFile {
     socket: OwnedFd,
     path: PathBuf,
-    /// Its device and number: another file at the path is not removed.
+    /// The device and inode number of the file: another file at the path is not removed.
     file: (u64, u64),
 }
 
@@ -28,7 +28,7 @@ impl SocketFile {
     /// A socket at `path`.
     ///
     /// # Errors
-    /// `AddrInUse` if a program listens there, `AlreadyExists` if there is a file that is no socket; others of the
+    /// `AddrInUse` if a program listens there, `AlreadyExists` if the path is a file and no socket; other errors of the
     /// system.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let address = SocketAddrUnix::new(path)?;

@@ -16,7 +16,7 @@ pub struct CanTiming {
 pub struct CanFrameBits {
     /// Those at the nominal bit rate.
     pub nominal: u32,
-    /// Those at the data bit rate: none in a frame without a bit rate switch.
+    /// The bits at the data bit rate: none in a frame without a bit rate switch.
     pub data: u32,
 }
 
@@ -25,12 +25,12 @@ const END_BITS: u32 = 1 + 1 + 7;
 /// The bits between a frame and the next one.
 const INTERMISSION_BITS: u32 = 3;
 const DELIMITER_BITS: u32 = 1;
-/// The longest data with a checksum of 17 bits; longer data has one of 21.
+/// The longest data with a checksum of 17 bits; longer data has a checksum of 21 bits.
 const MAX_CRC17_DATA_BYTES: usize = 16;
 /// Stuff count, checksum, and a fixed stuff bit before every four of these bits.
 const CRC17_BITS: u32 = 4 + 17 + 6;
 const CRC21_BITS: u32 = 4 + 21 + 7;
-/// The number of equal bits after which there is a stuff bit.
+/// The number of equal bits that a stuff bit follows.
 const MAX_EQUAL_BITS: u32 = 5;
 
 const NANOSECONDS: u64 = 1_000_000_000;
@@ -118,8 +118,8 @@ fn bit_time(bits: u32, bits_per_s: u32) -> Duration {
     Duration::from_nanos(u64::from(bits) * NANOSECONDS / u64::from(bits_per_s.max(1)))
 }
 
-/// Counts bits and the dynamic stuff bits between them. A stuff bit has the rate of the bit that it precedes; after the
-/// last bit of the data field there is none, because a fixed one follows.
+/// Counts bits and the dynamic stuff bits between them. A stuff bit has the rate of the bit that it precedes. The last
+/// bit of the data field has no dynamic stuff bit, because a fixed one follows.
 #[derive(Default)]
 struct Stuffing {
     last: bool,
@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn ones_before_and_after_the_arbitration_field_are_stuffed() {
-        // A zero; eleven ones, SRR, IDE and eighteen ones are 31: a zero after every five, six in all. BRS is alone.
+        // A zero; eleven ones, SRR, IDE and eighteen ones are 31 bits: a zero after every five, six in all. BRS is
+        // alone.
         assert_eq!(switched(0x1fff_ffff, &[]), (48 + 6, 33));
     }
 

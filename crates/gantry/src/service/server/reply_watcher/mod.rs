@@ -38,13 +38,13 @@ thread_local! {
 pub(super) struct ReplyWatcher {
     requests: PublisherMatches,
     pub(super) maker: Maker,
-    /// Clients may have come or left since the last work.
+    /// Whether clients may have come or left since the last work.
     is_due: AtomicBool,
     work: Mutex<Work>,
     /// The time at which the work is tried again; 0: never.
     retry_ns: AtomicU64,
     handover: Mutex<Handover>,
-    /// `Handover::making` may be a client. It is cleared after `changes` was raised.
+    /// Whether `Handover::making` may be a client. It is cleared after `changes` was raised.
     is_making: AtomicBool,
     /// `Handover::making` changed.
     is_made: Condvar,
@@ -67,7 +67,7 @@ struct Work {
     clients: BTreeSet<Gid>,
 }
 
-/// The publishers that pass from the control thread to the server and back.
+/// The publishers that pass from the control thread to the server, and back.
 struct Handover {
     /// The client whose publisher is being made.
     making: Option<Gid>,
@@ -81,16 +81,18 @@ struct Handover {
     is_closed: bool,
 }
 
-/// This thread works for a server, until it is dropped, also by a panic of a user's waker.
+/// The mark that this thread works for a server. Dropping it removes the mark, also in a panic of a user's waker.
 struct Working {
     was_working: bool,
 }
 
-/// A publisher for a client is being made, until it is dropped, also by a panic of a user's waker.
+/// The mark that a publisher for a client is being made. Dropping it removes the mark, also in a panic of a user's
+/// waker.
 struct Making<'a>(&'a ReplyWatcher);
 
 impl Maker {
-    /// The publisher of the replies to a client of that depth. A client that does not take them loses the oldest.
+    /// The publisher of the replies to a client with this depth. A client that does not take its replies loses the
+    /// oldest ones.
     pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<GenericPublisher> {
         let (participant, response_type) = (presence.participant().clone(), self.service_type.response.clone());
         let (qos, options) = (Maker::qos(guaranteed_replies(depth)), Maker::options(depth));
@@ -153,8 +155,8 @@ impl ReplyWatcher {
 
     /// Waits while the publisher for that client is being made.
     pub(super) fn wait_until_made(&self, client: Gid) {
-        // Acquire, partner: `ReplyWatcher::make`. A client that asked saw its publisher, so we see that it is being
-        // made.
+        // Acquire, partner: `ReplyWatcher::make`. The client saw its publisher before it sent a request, so this thread
+        // sees that the publisher is being made.
         if self.is_making.load(Acquire) {
             let handover = lock(&self.handover);
             drop(self.is_made.wait_while(handover, |handover| handover.making == Some(client)));
@@ -215,20 +217,20 @@ impl ReplyWatcher {
             true => Some(publisher),
         };
         drop(handover);
-        drop(making); // a server that waits goes on before the unwanted publisher leaves
+        drop(making); // a waiting server continues before the unwanted publisher is dropped
         drop(unwanted);
         Ok(())
     }
 
-    /// The server is dropped. Publishers and `presence` keep the participant, so the control thread must have none from
-    /// here on: a program that ends now would leave its files.
+    /// The server is dropped. Publishers and `presence` keep the participant, so from here on the control thread must
+    /// hold none of them: otherwise a program that ends now would leave its files.
     pub(super) fn close(&self) {
         let mut handover = lock(&self.handover);
         handover.is_closed = true;
         let publishers = (std::mem::take(&mut handover.made), std::mem::take(&mut handover.gone));
         drop(handover);
         drop(publishers);
-        // A thread that works for a server, and drops one in a waker, does not wait for itself.
+        // A thread that works for a server, and drops a server in a waker, does not wait for itself.
         if !IS_WORKING.get() {
             drop(lock(&self.work));
         }
@@ -283,11 +285,11 @@ impl Drop for Making<'_> {
 }
 
 impl Watcher for ReplyWatcher {
-    /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client
-    /// has its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that
-    /// thread does not wait for the work of any server, since its holder may wait for this thread.
+    /// This runs on the control thread, and on a thread that makes a client in this process and returns when the client
+    /// has its publisher. Because it makes publishers, it may be called again on a thread that is already in it: this
+    /// thread then waits for no server's work, because the worker may wait for this thread.
     ///
-    /// Each call sets `is_due`, and returns after some thread began to work later than that, or is bound to:
+    /// Each call sets `is_due`, and returns after a thread has begun to work later than that, or will certainly do so:
     ///
     /// | thread | `work` | the call |
     /// | --- | --- | --- |
@@ -296,15 +298,15 @@ impl Watcher for ReplyWatcher {
     /// | as above | locked | leaves it to the holder, which looks at `is_due` once more after it unlocked |
     ///
     /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder
-    /// unlocks, fences, and loads the flag. If the lock was found taken before it was unlocked, the holder sees the
-    /// flag, and works again.
+    /// unlocks, fences, and loads the flag. If this call found the lock taken before the holder unlocked it, the holder
+    /// sees the flag, and works again.
     fn update(&self) {
         self.is_due.store(true, SeqCst);
         fence(SeqCst); // if an update finds the work locked, the thread that ends the work sees the flag
         let working = Working { was_working: IS_WORKING.replace(true) };
         loop {
             let mut work = if working.was_working {
-                // The holder of the lock looks at `is_due` after it has unlocked it.
+                // The holder of the lock reads `is_due` after it has unlocked.
                 let Some(work) = try_lock(&self.work) else { return };
                 work
             } else {

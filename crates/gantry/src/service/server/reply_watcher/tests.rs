@@ -8,7 +8,7 @@ use std::{
     thread::{ThreadId, current},
 };
 
-/// Panics at each update on that thread while it is armed.
+/// A waker that panics at each update on that thread while it is armed.
 struct Panics(AtomicBool, ThreadId);
 
 impl Watcher for Panics {

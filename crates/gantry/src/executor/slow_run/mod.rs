@@ -1,5 +1,9 @@
-//! A run of a callback that takes long while others wait, and the warning that says so: after the run, or during it
+//! A run of a callback that takes long while others wait, and the warning about it: after the run, or during it
 //! (`watchdog`).
+
+mod watchdog;
+
+pub(super) use watchdog::Watchdog;
 
 use crate::{
     callback::{Callback, RunOutcome},
@@ -19,7 +23,7 @@ pub(super) struct SlowRun {
     pub(super) held_up_all: bool,
 }
 
-/// A warning as text: it keeps no callback, and is logged where no lock is held, since the log may be anyone's code.
+/// A warning as text. It keeps no callback, and is logged when no lock is held, because any code may receive the log.
 pub(super) struct SlowRunWarning {
     node: String,
     sentence: String,

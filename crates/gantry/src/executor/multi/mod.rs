@@ -1,14 +1,15 @@
 //! The multi-threaded executor.
 
+mod lanes;
+
 use super::{
     Executor,
-    lanes::Lanes,
-    order::Order,
     ready_queue::ReadyQueue,
     steps::{ExecutorSteps, GoesOn, within_spin},
-    worker_pool::spin_on_threads,
+    worker_pool::{Order, spin_on_threads},
 };
 use crate::error::Result;
+use lanes::Lanes;
 use std::{mem::take, time::Instant};
 
 /// Runs callbacks on several threads, first come, first served; ready callbacks of groups of higher
@@ -34,7 +35,7 @@ impl MultiThreadedExecutor {
         MultiThreadedExecutor::default()
     }
 
-    /// An executor with that many threads (at least 1), the calling one included.
+    /// An executor with this number of threads (at least 1), including the calling thread.
     #[must_use]
     pub fn with_threads(threads: usize) -> MultiThreadedExecutor {
         MultiThreadedExecutor { threads: threads.max(1), lanes: Lanes::default() }

@@ -1,14 +1,17 @@
 //! The events executor: callbacks in the order of their events' times.
 
+mod event_queue;
+
+pub use event_queue::Overflow;
+
 use super::{
     Executor,
-    event_queue::{EventQueue, Overflow},
-    order::Order,
     ready_queue::ReadyQueue,
     steps::{ExecutorSteps, GoesOn, spin_on_this_thread, within_spin},
-    worker_pool::spin_on_threads,
+    worker_pool::{Order, spin_on_threads},
 };
 use crate::error::Result;
+use event_queue::EventQueue;
 use std::{mem::take, time::Instant};
 
 /// The default capacity in events.
@@ -20,7 +23,7 @@ const DEFAULT_MAX_BYTES: usize = 64 << 20;
 /// topic has several publishers; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run
 /// first. The queue is bounded.
 ///
-/// It runs one callback after the other on the thread that spins it, or several at once
+/// The executor runs one callback after the other on the thread that spins it, or several at once
 /// ([`with_threads`](EventsExecutor::with_threads)).
 pub struct EventsExecutor {
     queue: EventQueue,

@@ -1,8 +1,8 @@
 //! A callback with the state that its executor keeps for it.
 
-use super::wake_signal::{CallbackWaker, WakeSignal};
 use crate::{
     callback::{Callback, NO_INDEX},
+    executor::wake_signal::{CallbackWaker, WakeSignal},
     log,
 };
 use gantry_shm::{Attachment, Collector};
@@ -17,31 +17,31 @@ use std::{
 /// A callback of one of the executor's nodes.
 pub(crate) struct RegisteredCallback {
     pub(crate) callback: Arc<Callback>,
-    pub(super) attachment: Option<Attachment>,
-    pub(super) is_timed: bool,
-    /// The time at which it becomes ready by itself; while its source has failed, the time of the next try.
-    /// CLOCK_MONOTONIC.
-    pub(super) due_ns: Option<u64>,
+    pub(in crate::executor) attachment: Option<Attachment>,
+    pub(in crate::executor) is_timed: bool,
+    /// The time at which the callback becomes ready without news; while its source has failed, the time of the next
+    /// try. CLOCK_MONOTONIC.
+    pub(in crate::executor) due_ns: Option<u64>,
     /// The index of its lane (`event_queue`): the lane of its mutually exclusive group, or a lane of its own in a
     /// reentrant group.
-    pub(super) lane: usize,
+    pub(in crate::executor) lane: usize,
     /// The rank of its priority among the priorities of all callbacks; 0 is the highest.
-    pub(super) level: usize,
+    pub(in crate::executor) level: usize,
     /// Whether values of the callback may be dropped when the executor's queue is full.
-    pub(super) is_lossy: bool,
-    pub(super) is_pending: bool,
-    /// The callback runs on a thread; waiting for its mutex is not allowed then.
-    pub(super) is_running: bool,
-    /// The callback is released at the end of its run: its node or group left the executor, or it was removed.
-    pub(super) is_leaving: bool,
-    /// The callback keeps values that left the executor's queue during its run.
-    pub(super) has_orphans: bool,
-    /// There was news during the run, which may have looked too early and found nothing.
-    pub(super) has_news: bool,
+    pub(in crate::executor) is_lossy: bool,
+    pub(in crate::executor) is_pending: bool,
+    /// Whether the callback runs on a thread; then waiting for its mutex is not allowed.
+    pub(in crate::executor) is_running: bool,
+    /// Whether the callback is released at the end of its run: its node or group left the executor, or it was removed.
+    pub(in crate::executor) is_leaving: bool,
+    /// Whether the callback keeps values that left the executor's queue during its run.
+    pub(in crate::executor) has_orphans: bool,
+    /// Whether there was news during the run, which may have checked too early and found nothing.
+    pub(in crate::executor) has_news: bool,
 }
 
 impl RegisteredCallback {
-    pub(super) fn attach(
+    pub(in crate::executor) fn attach(
         callback: Arc<Callback>,
         signal: &Arc<WakeSignal>,
         collector: &mut Collector,
@@ -51,7 +51,8 @@ impl RegisteredCallback {
         inner.return_queued(); // it may have left another executor while it ran
         let waitable = inner.waitable();
         waitable.set_waker(Some(Arc::new(waker).into()));
-        // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
+        // Attaching fails for a subscription of another domain: the callback was added before the executor's domain was
+        // known.
         let attached = waitable.subscription().map(|subscription| collector.attach(subscription)).transpose();
         let say = |error: &_| log::error(&callback.node_name(), format_args!("a callback will not be run: {error}"));
         let attached = attached.inspect_err(say);
@@ -74,14 +75,14 @@ impl RegisteredCallback {
     }
 
     /// Callbacks of higher priority run first.
-    pub(super) fn priority(&self) -> Reverse<i32> {
+    pub(in crate::executor) fn priority(&self) -> Reverse<i32> {
         Reverse(self.callback.group.priority())
     }
 
-    /// Makes it pending because it has news; if other topics share its bit, after a look whether it has. Returns
-    /// `false` if it will be looked at anyway, but only after another run has ended: more such news are of no use until
-    /// then.
-    pub(super) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) -> bool {
+    /// Makes the callback pending because it has news; if other topics share its bit, only after a check that it has.
+    /// Returns `false` if the callback will be checked anyway, but only after another run has ended: further news of
+    /// this kind are of no use until then.
+    pub(in crate::executor) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) -> bool {
         if self.is_running {
             return !std::mem::replace(&mut self.has_news, true);
         }
@@ -100,9 +101,9 @@ impl RegisteredCallback {
         inner.waitable().subscription().is_none_or(|subscription| subscription.may_be_ready())
     }
 
-    /// Lets the callback go, and returns what may be its last handle.
-    pub(super) fn detach(self, collector: &mut Collector) -> Arc<Callback> {
-        // A running callback may wait for another one of this executor. Its waker stays, unused and harmless.
+    /// Lets the callback go, and returns its handle, which may be the last one.
+    pub(in crate::executor) fn detach(self, collector: &mut Collector) -> Arc<Callback> {
+        // A running callback may wait for another callback of this executor. Its waker stays, unused and harmless.
         if let Some(mut inner) = self.callback.try_lock() {
             inner.waitable().set_waker(None);
             inner.return_queued();

@@ -1,16 +1,18 @@
-//! The order in which several threads run callbacks: by priority, then first come, first served, and one callback of a
-//! mutually exclusive group at a time.
+//! The order in which several threads run callbacks: by priority, then first come, first served, and at most one
+//! callback of a mutually exclusive group at a time.
 //!
-//! A *lane* holds the ready callbacks of such a group, or one callback of a reentrant group. Invariants:
-//! - A lane is in `runnable` if it has a ready callback and none that runs, under the arrival of its first callback. So
-//!   the callbacks behind a busy group are not looked at, however many they are.
-//! - A ready callback that is held up keeps its place: it goes before all that arrived later.
+//! A *lane* holds the ready callbacks of a mutually exclusive group, or one callback of a reentrant group. Invariants:
+//! - A lane is in `runnable`, under the arrival of its first callback, if it has a ready callback and none of its
+//!   callbacks runs. So the number of callbacks behind a busy group costs nothing.
+//! - A ready callback that is held up keeps its place: it runs before all callbacks that arrived later.
 
-use super::{
-    order::Order,
-    ready_queue::{ReadyQueue, Running, Work},
+use crate::{
+    callback::{CallbackGroupType, RunOutcome},
+    executor::{
+        ready_queue::{ReadyQueue, Running, Work},
+        worker_pool::Order,
+    },
 };
-use crate::callback::{CallbackGroupType, RunOutcome};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::atomic::Ordering::Relaxed,
@@ -22,7 +24,7 @@ pub(super) struct Lanes {
     pub(super) ready_queue: ReadyQueue,
     /// The arrivals and indices of the ready callbacks of each lane.
     lanes: Vec<VecDeque<(u64, usize)>>,
-    /// The lanes of which a callback may run, by the level of their priority and the arrival of the callback.
+    /// The lanes with a callback that may run, by the level of their priority and the arrival of the callback.
     runnable: BTreeMap<(usize, u64), usize>,
     /// The number of arrivals.
     arrivals: u64,
@@ -31,7 +33,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Makes a lane runnable if it has a ready callback and none that runs.
+    /// Makes a lane runnable if it has a ready callback and none of its callbacks runs.
     fn enter(&mut self, lane: usize) {
         let Some(&(arrival, index)) = self.lanes[lane].front() else { return };
         let registered = self.ready_queue.registered(index);
@@ -46,7 +48,7 @@ impl Lanes {
         self.lanes[lane].pop_front().map(|(_, index)| index)
     }
 
-    /// Runs the next callback that has something on this thread.
+    /// Runs on this thread the next callback that has something.
     pub(super) fn step(&mut self) -> bool {
         while let Some(index) = self.take_next() {
             self.enter(self.ready_queue.registered(index).lane);
@@ -108,8 +110,8 @@ impl Order for Lanes {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::members::Member, *};
-    use crate::{CallbackGroup, Node, PlainMessage, Publisher, Qos};
+    use super::*;
+    use crate::{CallbackGroup, Node, PlainMessage, Publisher, Qos, executor::members::Member};
     use std::{collections::HashMap, time::Duration};
     use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

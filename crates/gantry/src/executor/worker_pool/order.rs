@@ -1,10 +1,12 @@
 //! An order in which several threads run callbacks.
 
-use super::ready_queue::{ReadyQueue, Running};
-use crate::callback::RunOutcome;
+use crate::{
+    callback::RunOutcome,
+    executor::ready_queue::{ReadyQueue, Running},
+};
 
 /// The ready callbacks of an executor, in the order in which its threads start them.
-pub(super) trait Order: Send {
+pub(in crate::executor) trait Order: Send {
     fn ready_queue(&mut self) -> &mut ReadyQueue;
 
     /// Finds out which callbacks may run.

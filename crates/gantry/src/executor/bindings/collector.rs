@@ -1,4 +1,4 @@
-//! A collector: waiting for many sources that the caller keeps, for an executor of its own.
+//! A collector: it waits for many sources that the caller keeps, for an executor of the caller's.
 
 use crate::{error::Result, node::Node, wait::Waitable};
 use gantry_shm::{Attachment, Bell, Participant};
@@ -9,8 +9,8 @@ use std::{sync::Arc, time::Instant};
 /// each wait.
 ///
 /// A source is attached once, for many waits. It is named by a bit ([`Attachment::bit`], less than
-/// [`Collector::BITS`]), which sources of several topics may share: a source whose bit is named may have nothing, one
-/// whose bit is not named has no news.
+/// [`Collector::BITS`]). Sources of several topics may share a bit: a source whose bit is named may have nothing; a
+/// source whose bit is not named has no news.
 ///
 /// ```
 /// # use gantry::{Collector, Node, Qos};
@@ -39,12 +39,13 @@ use std::{sync::Arc, time::Instant};
 ///
 /// The order matters:
 /// - A source that was attached is looked at once: its present samples are not named.
-/// - A named source is looked at (taken from until it has nothing, or asked [`is_ready`](crate::Waitable::is_ready))
-///   before the next wait: it is not named again for the same samples. A caller that leaves samples there remembers it.
-/// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) without collecting
-///   returns at once while anything is uncollected.
+/// - A named source is looked at before the next wait: it is taken from until it has nothing, or asked
+///   [`is_ready`](crate::Waitable::is_ready). It is not named again for the same samples, so a caller that leaves
+///   samples in a source has to remember this.
+/// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) returns at once while
+///   news has not been collected.
 ///
-/// Only samples, and publishers that come and go, name a source. The other news of a source come by
+/// Only samples, and publishers that come and go, name a source. Other news of a source arrives by
 /// [`Waitable::set_waker`], whose waker rings the [`bell`](Collector::bell), and by time, which is the deadline of the
 /// wait.
 ///
@@ -63,7 +64,7 @@ impl Collector {
     /// The number of bits.
     pub const BITS: usize = gantry_shm::Collector::BITS;
 
-    /// A collector for sources of the node's domain. It keeps the process in the domain, not the node.
+    /// A collector for sources of the node's domain. It keeps the process in the domain. It does not keep the node.
     ///
     /// # Errors
     /// The process forked.
@@ -83,11 +84,11 @@ impl Collector {
         Ok(Collector { engine: gantry_shm::Collector::new(&participant)?, _participant: participant })
     }
 
-    /// Attaches a source; `None`: it gets no samples, so its news come by its waker or by time. A source may be
-    /// attached to several collectors. Look at it once after this.
+    /// Attaches a source. `None` if the source gets no samples: its news arrives by its waker or by time. A source may
+    /// be attached to several collectors. Look at the source once after this call.
     ///
-    /// The attachment is the topic's, and does not refer to the source: detach it before or after the source is
-    /// dropped. If it is never detached, its topic goes on waking the collector for nothing.
+    /// The attachment belongs to the topic, and does not refer to the source: detach it before or after the source is
+    /// dropped. If it is never detached, its topic still wakes the collector needlessly.
     ///
     /// # Errors
     /// The source is of another domain; the process forked.
@@ -95,7 +96,7 @@ impl Collector {
         Ok(source.subscription().map(|subscription| self.engine.attach(subscription)).transpose()?)
     }
 
-    /// Detaches a source, which may be gone already. The attachment must be of this collector.
+    /// Detaches a source, which may be gone already. The attachment must come from this collector.
     pub fn detach(&mut self, attachment: Attachment) {
         self.engine.detach(attachment);
     }
@@ -106,7 +107,7 @@ impl Collector {
     }
 
     /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over
-    /// (`None`: no limit). It may also return early. A ring while it does not wait is not remembered: `look` finds the
+    /// (`None`: no limit). The wait may also end early. A ring outside of a wait is not remembered: `look` finds the
     /// news that were stored before the ring, such as the flag of a guard condition. [`shutdown`](crate::shutdown)
     /// rings the bell, too: a `look` that asks [`ok`](crate::ok) ends the wait.
     ///

@@ -1,6 +1,6 @@
 //! A listener: a thread that waits for the samples of sources and calls their owners.
 //!
-//! The thread alone has the collector. Other threads leave their changes in the state, set its flag, and ring.
+//! Only the thread uses the collector. Other threads store their changes in the state, set its flag, and ring.
 
 use super::collector::Collector;
 use crate::{context, error::Result, lock::lock};
@@ -15,17 +15,17 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// A source of a [`Listener`], as its owner keeps it: behind a lock, and perhaps gone by the time of a call.
+/// A source of a [`Listener`], as its owner keeps it: behind a lock. It may be gone by the time of a call.
 pub trait ListenerSource: Send + 'static {
-    /// Attaches the source; `None`: it is gone, or gets no samples, and it is not called.
+    /// Attaches the source. `None` if the source is gone or gets no samples: then it is not called.
     ///
     /// # Errors
     /// As [`Collector::attach`]; the source is not called then.
     fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>>;
 
-    /// There may be something to take. Called on the listener's thread: once after the source was attached, and after
-    /// each arrival of samples. Samples that are left are not a reason for another call. It may add and remove sources,
-    /// and may drop the listener.
+    /// Called when there may be something to take, on the listener's thread: once after the source was attached, and
+    /// after each arrival of samples. Samples that were not taken cause no further call. The function may add and
+    /// remove sources, and may drop the listener.
     fn on_news(&self);
 }
 
@@ -84,7 +84,7 @@ pub struct Listener<S> {
     mailbox: Arc<Mailbox<S>>,
 }
 
-/// A source, by its number, that was added, or removed (`None`).
+/// A source that was added (with its number) or removed (`None`).
 #[derive(Debug)]
 struct Change<S>(u64, Option<S>);
 
@@ -99,8 +99,8 @@ struct Mailbox<S> {
 }
 
 impl<S: ListenerSource> Listener<S> {
-    /// Starts the thread, which has the collector until it ends. It runs no signal handler of the program. Its handle
-    /// is returned beside the listener: join it, or drop it to let the thread end by itself.
+    /// Starts the thread, which has the collector until it ends. The thread runs no signal handler of the program. Its
+    /// handle is returned beside the listener: join it, or drop it to let the thread end by itself.
     ///
     /// # Errors
     /// The system's, if no thread can be started.
@@ -117,12 +117,12 @@ impl<S: ListenerSource> Listener<S> {
         Ok((Listener { mailbox }, thread))
     }
 
-    /// Waits for a source, too. `number` is the source's alone; a source that has it already is replaced.
+    /// Adds a source to the wait. `number` belongs to this source; a source that has the number already is replaced.
     pub fn add(&self, number: u64, source: S) {
         self.change(number, Some(source));
     }
 
-    /// Removes a source; does nothing if there is none of this number. A call of it may still be under way.
+    /// Removes the source with this number, if there is one. A call of it may still be under way.
     pub fn remove(&self, number: u64) {
         self.change(number, None);
     }
@@ -135,7 +135,7 @@ impl<S: ListenerSource> Listener<S> {
 }
 
 impl<S> Listener<S> {
-    /// Ends the thread, but does not wait for it, as a drop does: for a listener that others still hold.
+    /// Ends the thread without waiting for it, as a drop does: for a listener that other owners still hold.
     pub fn end(&self) {
         self.mailbox.is_ending.store(true, Release); // partner: `Mailbox::is_ending`
         self.mailbox.bell.ring();
@@ -202,7 +202,7 @@ impl<S: ListenerSource> Listening<S> {
             if let Some(source) = source
                 && let Ok(Some(attachment)) = source.attach(&mut self.collector)
             {
-                source.on_news(); // after the attachment: the samples before it have no bit
+                source.on_news(); // after the attachment: no bit announces the samples that were there before
                 self.sources.insert(number, (source, attachment));
             }
         }

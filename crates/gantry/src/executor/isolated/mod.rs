@@ -5,9 +5,10 @@
 //! spins runs no callbacks meanwhile: it starts and ends the others. Invariant: a group's callbacks leave this executor
 //! before the group's own executor registers them, and come back after it is dropped.
 
+mod group_thread;
+
 use super::{
     Executor, ExecutorHandle, SingleThreadedExecutor,
-    group_thread::apply,
     members::Member,
     ready_queue::ReadyQueue,
     steps::{ExecutorSteps, GoesOn, is_past, within_spin},
@@ -18,6 +19,7 @@ use crate::{
     node::CallbackGroup,
     wait::lock,
 };
+use group_thread::apply;
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -36,8 +38,8 @@ use std::{
 ///
 /// [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
 /// [`spin_until_complete`](Executor::spin_until_complete) start a thread for each group that has callbacks, also for
-/// those that get some meanwhile; the other methods use the calling thread. A thread that cannot have its policy or
-/// CPUs ends the spin with an error.
+/// groups that get callbacks meanwhile; the other methods use the calling thread. A thread that cannot have its policy
+/// or CPUs ends the spin with an error.
 ///
 /// ```no_run
 /// # use gantry::{CallbackGroupType, CallbackIsolatedExecutor, Executor, Node, Qos, SchedulingPolicy};
@@ -65,7 +67,7 @@ pub struct CallbackIsolatedExecutor {
 struct SharedSpin {
     /// The wake-up signal of the executor that spins.
     signal: Arc<WakeSignal>,
-    /// The thread that spins looks at its condition after each callback.
+    /// The thread that spins checks its condition after each callback.
     has_condition: bool,
     /// A thread failed.
     is_over: AtomicBool,
@@ -138,7 +140,7 @@ impl CallbackIsolatedExecutor {
         std::thread::scope(|scope| {
             let (mut threads, mut result) = (Vec::new(), Ok(()));
             while result.is_ok() {
-                self.own.gather_unlocked(); // takes the notifications of what is looked at from here on
+                self.own.gather_unlocked(); // takes the notifications for the checks that follow
                 let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
                 if !shared.goes_on() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
                     break;
@@ -188,7 +190,7 @@ impl SharedSpin {
                 Err(panic) => failure.panic = failure.panic.take().or(Some(panic)),
             }
         }
-        drop(executor); // the group goes back; if the spin goes on and it has callbacks, it gets another thread
+        drop(executor); // the group goes back; if the spin continues and the group has callbacks, it gets another thread
         self.signal.wake_executor();
     }
 }

@@ -1,14 +1,14 @@
 //! The bounded queue of the events executor, ordered by priority and time.
 //!
-//! While several threads run callbacks, each event is also in a *lane*, as in `lanes`: of its mutually exclusive group,
-//! or of its callback. Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
+//! If several threads run callbacks, each event is also in a *lane*, as in `lanes`: the lane of its mutually exclusive
+//! group, or of its callback. Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
 
-use super::{
-    order::Order,
-    ready_queue::{ReadyQueue, Running, Work},
-};
 use crate::{
     callback::{CallbackGroupType, EventKey, KeptEvent, RunOutcome},
+    executor::{
+        ready_queue::{ReadyQueue, Running, Work},
+        worker_pool::Order,
+    },
     time::monotonic_ns,
 };
 use gantry_shm::MAX_DEPTH;
@@ -49,9 +49,9 @@ pub(super) struct EventQueue {
     /// The number of events so far: it orders events of the same time.
     found: u64,
     pub(super) dropped: u64,
-    /// Ready callbacks whose source is looked at when there is room.
+    /// Ready callbacks whose source is looked at when the queue has room.
     indices: VecDeque<usize>,
-    /// The only ready callback while the queue is empty: it runs without being queued.
+    /// The only ready callback while the queue is empty. It runs without being queued.
     only: Option<usize>,
     /// While several threads run callbacks.
     lanes: Option<EventLanes>,
@@ -71,8 +71,8 @@ type Key = (Reverse<i32>, EventKey);
 struct Event {
     index: usize,
     size_bytes: usize,
-    /// Its callback may have more events, and was reported when they were queued. Else it is the callback's only event,
-    /// and the callback is reported after its run.
+    /// Whether the event's callback may have more events, and was reported when they were queued. If not, this is the
+    /// callback's only event, and the callback is reported after its run.
     is_lossy: bool,
 }
 
@@ -100,7 +100,7 @@ impl EventQueue {
         Ok(kept)
     }
 
-    /// Takes the values that are older than this call, and at most as many as a history can hold: a quick publisher
+    /// Takes the values that are older than this call, and at most as many as a history can hold: a fast publisher
     /// cannot keep the executor here.
     fn enqueue_all(&mut self, index: usize) {
         let now_ns = monotonic_ns();
@@ -121,8 +121,8 @@ impl EventQueue {
         self.ready_queue.report(index, RunOutcome::More);
     }
 
-    /// Drops the oldest or the newest sample of the lowest priority, but none of a callback that runs: its values are
-    /// locked. Returns whether there was one.
+    /// Drops the oldest or the newest sample of the lowest priority, except samples of a callback that runs: its values
+    /// are locked. Returns whether there was such a sample.
     fn drop_one(&mut self) -> bool {
         let may_drop =
             |(_, event): &(&Key, &Event)| event.is_lossy && !self.ready_queue.registered(event.index).is_running;
@@ -275,7 +275,7 @@ impl Order for EventQueue {
             && let Some(index) = self.indices.pop_front()
         {
             if self.ready_queue.registered(index).is_running {
-                running.push(index); // it has its next events at the end of its run
+                running.push(index); // its next events are taken at the end of its run
             } else if self.overflow != Overflow::Wait && self.ready_queue.registered(index).is_lossy {
                 self.enqueue_all(index);
             } else if let Err(outcome) = self.enqueue(index, false) {

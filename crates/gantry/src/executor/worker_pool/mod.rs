@@ -1,15 +1,15 @@
 //! The threads of one spin. They share the ready callbacks under a lock; the threads that have nothing to run sleep
 //! without it on the executor's bell.
 //!
-//! The news itself chooses the thread that follows: a ring wakes one of the sleeping threads, which gathers for all. A
-//! thread that begins to run a callback wakes no other one; it only leaves the gathering to the threads that sleep
+//! The news itself chooses the next thread: a ring wakes one of the sleeping threads, which gathers for all. A thread
+//! that begins to run a callback wakes no other thread; it only leaves the gathering to the sleeping threads
 //! (`Collector::hand_over`). Invariants, under the lock:
 //! - A thread that gathered runs a callback, sleeps, or waits in reserve; before it runs or waits, it hands over.
-//! - While a callback can run and a thread has nothing to do, a thread is on its way: the one that gathered last, or
-//!   the one that it woke.
+//! - While a callback can run and a thread has nothing to do, a thread is on its way: the thread that gathered last, or
+//!   the thread that it woke.
 //! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
 //!
-//! A thread has nothing left to run: it gathered, and then
+//! A thread that has nothing left to run gathers, and then
 //!
 //! | asleep | the thread | the next news | the next due time |
 //! | --- | --- | --- | --- |
@@ -26,8 +26,11 @@
 //!
 //! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
 
+mod order;
+
+pub(super) use order::Order;
+
 use super::{
-    order::Order,
     ready_queue::{Deferred, Running},
     steps::{GoesOn, is_past},
     wake_signal::WakeSignal,
@@ -48,8 +51,8 @@ use std::{
     time::Instant,
 };
 
-/// The number of threads that sleep on the bell: one for the next news, and one for news that come while that one
-/// works. More would take turns, each with cold caches; they wait in reserve.
+/// The number of threads that sleep on the bell: one for the next news, and one for news that arrives while the first
+/// one works. More threads would take turns, each with cold caches; they wait in reserve.
 const MOST_ASLEEP: usize = 2;
 
 /// The threads of one spin.
@@ -74,15 +77,15 @@ struct PoolState<O> {
     end: PoolEnd<O>,
     /// The number of gatherings since the last check of the condition.
     turns: usize,
-    /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC. Only their number and the
-    /// earliest are used, so a thread that wakes may remove any time that equals its own: it does not matter which of
-    /// two threads with equal times it removes.
+    /// The times, CLOCK_MONOTONIC, until which threads sleep or are about to sleep. Only their number and the earliest
+    /// are used, so a thread that wakes may remove any time that equals its own: it does not matter which of two
+    /// threads with equal times it removes.
     asleep: Vec<u64>,
     /// The number of threads that wait for `has_work`.
     in_reserve: usize,
 }
 
-/// Runs callbacks on that many threads while `goes_on` holds, until the deadline or a cancel.
+/// Runs callbacks on this number of threads while `goes_on` holds, until the deadline or a cancel.
 pub(super) fn spin_on_threads<O: Order>(
     order: O,
     threads: usize,
@@ -145,7 +148,7 @@ impl<O: Order> WorkerPool<O> {
         self.has_turned.notify_all();
     }
 
-    /// The loop of each thread, until the spin is over for any.
+    /// The loop of each thread, until the spin is over for any thread.
     fn run(&self) {
         let _cancel = CancelAtEnd(self);
         let mut sleeper = Sleeper::new();
@@ -176,7 +179,7 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Does the work that the gathering left, as a callback runs: it may take its time, or panic.
+    /// Does the work that the gathering left. It takes as long as it likes, or panics, as a callback does.
     fn finish_deferred<'a>(
         &'a self,
         mut state: MutexGuard<'a, PoolState<O>>,
@@ -209,7 +212,7 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Whether the condition of the spin holds; not if it panics, which ends the spin.
+    /// Whether the condition of the spin holds; `false` if it panics, which ends the spin.
     fn holds(&self, goes_on: &mut Option<GoesOn<'_>>) -> bool {
         let holds = catch_unwind(AssertUnwindSafe(|| goes_on.as_mut().is_none_or(|goes_on| goes_on())));
         holds.unwrap_or_else(|panic| {
@@ -222,7 +225,7 @@ impl<O: Order> WorkerPool<O> {
         self.signal.is_canceled() || state.end.error.is_some() || state.end.panic.is_some()
     }
 
-    /// Leaves the gathering to another thread, and wakes one if there is something for it to do now.
+    /// Leaves the gathering to another thread, and wakes one if a callback is ready now.
     fn hand_over(&self, state: &mut PoolState<O>) {
         let PoolState { end: PoolEnd { order, .. }, asleep, in_reserve, .. } = state;
         let (has_more, ready_queue, earliest) = (order.has_more(), order.ready_queue(), asleep.iter().min());
@@ -259,7 +262,7 @@ impl<O: Order> WorkerPool<O> {
         drop(state);
         sleeper.sleep(sleep, until, || self.signal.should_wake());
         let mut state = lock(&self.state);
-        // The thread's own time, or an equal time of another thread.
+        // The entry is the thread's own time, or an equal time of another thread.
         if let Some(index) = state.asleep.iter().position(|other_ns| *other_ns == until_ns) {
             state.asleep.swap_remove(index);
         }

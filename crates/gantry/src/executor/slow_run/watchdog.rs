@@ -1,20 +1,17 @@
-//! The watchdog of an executor: it looks from the control thread for callbacks that run for long while others wait,
-//! since the executor's own threads may all be in such callbacks.
+//! The watchdog of an executor. It runs on the control thread and finds callbacks that run for long while others wait,
+//! because all threads of the executor may be in such callbacks.
 //!
-//! It looks when the control thread looks for processes that ended, each second or less often, and at the callbacks
-//! only if the executor has not gathered since the last look, or seldom: so an executor does nothing for it but to
-//! count its gatherings.
+//! The watchdog looks when the control thread looks for processes that ended, each second or less often. It reads the
+//! callbacks only if the executor has not gathered since the last look, or seldom: the executor's only cost is the
+//! count of its gatherings.
 //!
-//! Invariant: the control thread has handles of callbacks, and of what they own, only while `looking` is locked. It
-//! runs no user's code under that lock.
+//! Invariant: the control thread has handles of callbacks, and of the objects that they own, only while `looking` is
+//! locked. It runs no user's code under this lock.
 
-use super::{
-    members::Members,
-    slow_run::{LIMIT_NS, SlowRunWarning},
-    wake_signal::WakeSignal,
-};
+use super::{LIMIT_NS, SlowRunWarning};
 use crate::{
     callback::{Callback, CallbackGroupType},
+    executor::{members::Members, wake_signal::WakeSignal},
     time::monotonic_ns,
     wait::lock,
 };
@@ -27,17 +24,17 @@ use std::{
     task::Waker,
 };
 
-/// A thread pool that still gathers news may have a callback that holds up its group, so one look in this number is at
-/// the callbacks.
+/// The number of looks from one reading of the callbacks to the next, for a thread pool that still gathers news: it may
+/// have a callback that holds up its group.
 const LOOKS_WHILE_BUSY: usize = 8;
 
 /// Looks at the callbacks of one executor. The references are weak, so that the control thread keeps no node alive.
-pub(super) struct Watchdog {
+pub(in crate::executor) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
-    /// The time before which no look is made, CLOCK_MONOTONIC: endpoints that come and go cause updates, too, more
-    /// often than looks are needed.
+    /// The time of the earliest next look, CLOCK_MONOTONIC: endpoints that come and go cause updates, too, and more of
+    /// them than looks are needed.
     rest_until_ns: AtomicU64,
     /// The executor's gatherings at the last look, and the number of looks.
     seen_gatherings: AtomicUsize,
@@ -46,7 +43,7 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     /// A watchdog that looks for as long as it is kept.
-    pub(super) fn start(
+    pub(in crate::executor) fn start(
         participant: &Participant,
         signal: &Arc<WakeSignal>,
         members: &Arc<Members>,
@@ -54,12 +51,12 @@ impl Watchdog {
         let (signal, members) = (Arc::downgrade(signal), Arc::downgrade(members));
         let (looking, rest_until_ns, seen_gatherings, looks) = Default::default();
         let make = |_| Watchdog { signal, members, looking, rest_until_ns, seen_gatherings, looks };
-        // Any topic: the control thread updates all watchers at each probe.
+        // The topic does not matter: the control thread updates all watchers at each probe.
         Ok(participant.watch("", Role::Publisher, make)?)
     }
 
-    /// Waits for a look that is under way: from here on the control thread keeps nothing of members that left.
-    pub(super) fn wait_for_look(&self) {
+    /// Waits for a look that is under way: from here on the control thread keeps no handle of members that left.
+    pub(in crate::executor) fn wait_for_look(&self) {
         drop(lock(&self.looking));
     }
 
