@@ -6,6 +6,8 @@
 #![deny(unsafe_code)]
 
 mod cli;
+mod distribution;
+mod experiment;
 mod latency;
 mod line;
 mod memory;
@@ -13,7 +15,6 @@ mod options;
 pub mod program;
 mod published;
 mod recovery;
-mod results;
 mod rig;
 mod throughput;
 mod transport;

@@ -34,9 +34,11 @@ impl RigOptions {
     /// The transports.
     #[must_use]
     pub fn transports(&self) -> Vec<Transport> {
-        if self.transport.is_empty() {
-            return Transport::ALL.iter().map(|(transport, ..)| *transport).collect();
-        }
-        self.transport.clone()
+        all_by_default(&self.transport)
     }
+}
+
+/// The given values; all if none is given.
+pub fn all_by_default<T: Choice>(given: &[T]) -> Vec<T> {
+    if given.is_empty() { T::ALL.iter().map(|(value, ..)| *value).collect() } else { given.to_vec() }
 }

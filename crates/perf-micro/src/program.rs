@@ -12,9 +12,8 @@ use perf_test::{
 
 use crate::{
     cli::{Cli, Command},
-    latency, memory, recovery,
-    results::Results,
-    throughput,
+    experiment::Printed,
+    latency, memory, recovery, throughput,
 };
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
@@ -35,7 +34,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Recovery(options) => recovery::measure(&options),
         Command::Daemon { parent, command } => Err(become_daemon(parent, &command)),
     };
-    match done.and_then(|results| print(&results)) {
+    match done.and_then(print) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let sentence = failure.to_string(); // it may have texts of files and of other programs
@@ -46,10 +45,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Prints the results of an experiment, and returns the reason why they are not complete as a failure.
-fn print(results: &Results) -> Result<(), Failure> {
-    let files = results.files.iter().map(|file| format!("written: {}", file.display()));
-    let lines: Vec<String> =
-        results.lines.iter().cloned().chain(files).chain(results.figures.iter().cloned()).collect();
-    write_lines(&lines).map_err(|error| cannot_write(&error))?;
-    results.failure.clone().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+fn print(results: Printed) -> Result<(), Failure> {
+    write_lines(&results.lines).map_err(|error| cannot_write(&error))?;
+    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }

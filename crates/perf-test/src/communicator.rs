@@ -8,7 +8,7 @@ use std::process::Command;
 use serde::Deserialize;
 
 use crate::{
-    backend::{BUILT_IN, HAVE_A_PROGRAM},
+    backend::BUILT_IN,
     common::answer::Answer,
     common::warning::{Warning, WarningKind},
 };
@@ -18,8 +18,12 @@ use perf_worker::{
     worker::protocol::PROTOCOL,
 };
 
+/// The way to build a program that comes with this one.
+const HOW_TO_BUILD: &str = "`cargo build --release` and `cargo install` make it, and `cargo run` does not";
 /// The prefix of the names of worker programs.
 const PREFIX: &str = "perf_test_";
+/// The mock, by the name in logs.
+pub const MOCK: &str = "Mock";
 
 /// A middleware by a name that its users know, in lower case.
 #[derive(Clone, Copy, Debug)]
@@ -121,20 +125,17 @@ pub fn worker_file(name: &str) -> String {
     format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"))
 }
 
-/// The program of the workers of a middleware that comes with the tool; none if it is always this program. It is named
-/// after this program and not on the PATH, so that a copy under another name never measures another build.
+/// The program of the workers of a middleware that comes with the tool. It is named after this program and not on the
+/// PATH, so that a copy under another name never measures another build.
 fn program_of(backend: &dyn Backend) -> Option<PathBuf> {
-    if !HAVE_A_PROGRAM.iter().any(|other| other.name() == backend.name()) {
-        return None;
-    }
     let mut path = std::env::current_exe().ok()?.into_os_string();
     path.push(format!("_{}", backend.name().to_lowercase()));
     Some(PathBuf::from(path))
 }
 
 /// A name as it is shown: file names and users may have `_` between its words.
-fn with_hyphens(name: &str) -> String {
-    name.replace('_', "-")
+fn shown(name: &str) -> String {
+    if name.eq_ignore_ascii_case(MOCK) { MOCK.to_owned() } else { name.replace('_', "-") }
 }
 
 /// The folders in which worker programs are, in order: that of this program, and those on the PATH.
@@ -158,7 +159,7 @@ impl Communicator {
             });
         }
         let foreign = Foreign::find(name);
-        let (given, name) = (name, with_hyphens(foreign.and_then(|foreign| foreign.program).unwrap_or(name)));
+        let (given, name) = (name, shown(foreign.and_then(|foreign| foreign.program).unwrap_or(name)));
         let file = worker_file(&name);
         let found = places().into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
         let program = found.filter(|_| !name.contains('/')).ok_or_else(|| {
@@ -172,6 +173,7 @@ impl Communicator {
                     format!("{missing}. `{given}` is {}: {}", foreign.description, foreign.how_to_add())
                 }
                 Some(foreign) => format!("{missing}. `{given}` is {}", foreign.description),
+                None if name == MOCK => format!("{missing}. {HOW_TO_BUILD}"),
                 None => missing,
             }
         })?;
@@ -179,7 +181,7 @@ impl Communicator {
         Ok(Communicator { name, program: Program::Other(program), setting })
     }
 
-    /// Whether its workers are this program: those of the mock, and Gantry's if their own program is missing.
+    /// Whether its workers are this program: Gantry's if their own program is missing.
     #[must_use]
     pub fn is_in_this_program(&self) -> bool {
         matches!(self.program, Program::This(backend) if program_of(backend).is_none_or(|path| !path.is_file()))
@@ -207,7 +209,7 @@ impl Communicator {
                 "the workers were perf_test itself, so their memory includes its other parts: there is no {}",
                 missing.display()
             ),
-            "`cargo build --release` and `cargo install` make it, and `cargo run` does not",
+            HOW_TO_BUILD,
         ))
     }
 
@@ -226,7 +228,7 @@ impl Communicator {
                 let name = name.filter(|name| !BUILT_IN.iter().any(|own| own.name().eq_ignore_ascii_case(name)));
                 // The program of a name with other letters is never looked for.
                 if let Some(name) = name.filter(|name| file == *worker_file(name) && is_executable(&path)) {
-                    programs.entry(with_hyphens(name)).or_insert(path);
+                    programs.entry(shown(name)).or_insert(path);
                 }
             }
         }

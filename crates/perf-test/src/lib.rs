@@ -1,8 +1,9 @@
 //! `perf_test`: a benchmark of publish and subscribe between real processes.
 //!
 //! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another
-//! middleware, one process for the publishers and one for each subscription; the crate `perf_worker` is their part.
-//! Only `backend::gantry` and `messages` know a middleware. Measurements, rows and reports are plain numbers.
+//! middleware or the mock, one process for the publishers and one for each subscription; the crate `perf_worker` is
+//! their part. Only `backend::gantry` and `messages` know a middleware. Measurements, rows and reports are plain
+//! numbers.
 //!
 //! From the top, each room imports only from the rooms below it (`tests/storeys.rs`):
 //!
@@ -14,7 +15,7 @@
 //! judge                       requirements, changes, comparisons, spread
 //! report                      terminal, CSV, JSON, iRobot's files, plots
 //! log                         the model of a run: its figures, its rows, its document
-//! communicator, backend       middlewares: Gantry's worker, mock
+//! communicator, backend       middlewares: Gantry's worker
 //! topology, messages          systems of nodes, benchmark messages
 //! system, measure, common     the machine, statistics, errors and units
 //! ```

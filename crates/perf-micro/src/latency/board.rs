@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use gantry_micro::{ClientKey, EntityState, Instant, Memory, Node, Publisher, Qos, Subscription};
+use gantry_micro::{EntityState, Instant, Memory, Publisher, Qos, Subscription};
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_worker::clock::{now_ns, real_now_ns};
 
 use super::{Exchanges, exchange::Sent};
 use crate::{
     line::{Faults, Way},
-    rig::{BOARD, BoardClient, BoardClock, BoardLine, wait},
+    rig::{BoardClient, BoardClock, BoardLine, board_node, wait},
 };
 
 /// The longest sleep without a look at the orders.
@@ -66,8 +66,7 @@ pub fn run<const MTU: usize>(line: BoardLine, plan: &Plan) -> (Vec<Sent>, io::Re
 fn make<const MTU: usize>(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()> {
     let mut memory = Memory::<MTU, 4>::new();
     let (publisher, subscription) = (Publisher::new(), Subscription::new());
-    let node = Node { name: BOARD, domain_id: plan.domain_id, key: ClientKey(*b"perf"), boot_nonce: None };
-    let mut client = BoardClient::new(line, &mut memory, node);
+    let mut client = BoardClient::new(line, &mut memory, board_node(plan.domain_id));
     let [there, back] = &plan.topics;
     client.create_publisher(&publisher, there, Qos::DEFAULT).map_err(io::Error::other)?;
     client.create_subscription(&subscription, back, Qos::DEFAULT).map_err(io::Error::other)?;

@@ -28,40 +28,39 @@ pub struct Received {
     pub real_ns: i64,
 }
 
-/// The latencies of an exchange, ns. The published test measures the first three.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
-    /// From the board to the host by the board's synchronised clock.
-    pub client_publish_ns: i64,
-    /// The rest of the round trip.
-    pub agent_publish_ns: i64,
-    /// From the publication to the return.
-    pub round_trip_ns: i64,
-    /// From the board to the host by the host's clock.
-    pub true_client_publish_ns: i64,
-    /// From the host to the board by the host's clock.
-    pub true_agent_publish_ns: i64,
-    /// The board's synchronised clock minus the agent's.
-    pub clock_error_ns: i64,
+/// A quantity of an exchange, ns, and its name.
+pub type Quantity = (&'static str, fn(&Sent, &Received) -> i64);
+
+/// From the board to the host by the board's synchronised clock.
+pub const CLIENT_PUBLISH: Quantity = ("client_publish", |sent, received| received.real_ns - sent.stamp_ns);
+/// The rest of the round trip.
+pub const AGENT_PUBLISH: Quantity =
+    ("agent_publish", |sent, received| sent.round_trip_ns() - (CLIENT_PUBLISH.1)(sent, received));
+/// From the publication to the return.
+pub const ROUND_TRIP: Quantity = ("round_trip", |sent, _| sent.round_trip_ns());
+
+/// All quantities: the published test measures the three above. The true ways are by the host's clock, and the error
+/// is the difference from the agent's clock to the board's synchronised one.
+pub const QUANTITIES: [Quantity; 6] = [
+    CLIENT_PUBLISH,
+    ("true_client_publish", |sent, received| received.received_ns - sent.sent_ns),
+    AGENT_PUBLISH,
+    ("true_agent_publish", |sent, received| sent.returned_ns - received.answered_ns),
+    ROUND_TRIP,
+    ("clock_error", |sent, _| sent.stamp_ns - sent.real_ns),
+];
+
+impl Sent {
+    /// From the publication to the return, ns.
+    pub fn round_trip_ns(&self) -> i64 {
+        self.returned_ns - self.sent_ns
+    }
 }
 
 /// The exchanges of which both sides are known, in the order of the board.
-pub fn joined(sent: &[Sent], received: &[Received]) -> Vec<Exchange> {
+pub fn joined(sent: &[Sent], received: &[Received]) -> Vec<(Sent, Received)> {
     let by_stamp: BTreeMap<i64, &Received> = received.iter().map(|received| (received.stamp_ns, received)).collect();
-    let exchange = |sent: &Sent| {
-        let received = by_stamp.get(&sent.stamp_ns)?;
-        let round_trip_ns = sent.returned_ns - sent.sent_ns;
-        let client_publish_ns = received.real_ns - sent.stamp_ns;
-        Some(Exchange {
-            client_publish_ns,
-            agent_publish_ns: round_trip_ns - client_publish_ns,
-            round_trip_ns,
-            true_client_publish_ns: received.received_ns - sent.sent_ns,
-            true_agent_publish_ns: sent.returned_ns - received.answered_ns,
-            clock_error_ns: sent.stamp_ns - sent.real_ns,
-        })
-    };
-    sent.iter().filter_map(exchange).collect()
+    sent.iter().filter_map(|sent| Some((*sent, **by_stamp.get(&sent.stamp_ns)?))).collect()
 }
 
 #[cfg(test)]
@@ -74,14 +73,9 @@ mod tests {
         let sent = Sent { stamp_ns: 1_000_000, real_ns: 1_000_700, sent_ns: 50, returned_ns: 5150 };
         let received = Received { stamp_ns: 1_000_000, received_ns: 3050, answered_ns: 3150, real_ns: 1_003_700 };
         let lost = Sent { stamp_ns: 2_000_000, ..sent };
-        let expected = Exchange {
-            client_publish_ns: 3700,
-            agent_publish_ns: 1400,
-            round_trip_ns: 5100,
-            true_client_publish_ns: 3000,
-            true_agent_publish_ns: 2000,
-            clock_error_ns: -700,
-        };
-        assert_eq!(joined(&[sent, lost], &[received]), [expected]);
+        let exchanges = joined(&[sent, lost], &[received]);
+        assert_eq!(exchanges.len(), 1);
+        let values_ns = QUANTITIES.map(|(_, value)| value(&exchanges[0].0, &exchanges[0].1));
+        assert_eq!(values_ns, [3700, 3000, 1400, 2000, 5100, -700]);
     }
 }

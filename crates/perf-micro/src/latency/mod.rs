@@ -4,46 +4,34 @@ mod board;
 mod exchange;
 mod host;
 mod options;
-mod statistics;
+mod row;
 mod text;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gantry::{Node, Qos};
+use gantry::Qos;
 use gantry_msgs::std_msgs::msg::Int64;
+use perf_test::common::{error::Failure, interrupt::Interrupt};
 use perf_worker::choice::Choice;
 use serde::Serialize;
 
 use crate::{
-    results::Results,
-    rig::{Rig, domain_id, find, topic},
-    transport::Transport,
+    experiment::{Experiment, Printed, Report},
+    rig::{Rig, host_failed, host_node, topic},
 };
 use board::Plan;
 use exchange::joined;
 pub use exchange::{Received, Sent};
 use host::Host;
 pub use options::{AFTER_HELP, LatencyOptions};
-use perf_test::{
-    common::{error::Failure, interrupt::Interrupt},
-    experiments::batch::Folder,
-};
-use statistics::Row;
+use row::Row;
 
-/// The format of `micro-latency.json`.
-const SCHEMA: &str = "gantry.perf_test.micro_latency/1";
-/// The name of the results in a folder, without the suffix.
-const NAME: &str = "micro-latency";
-
-/// The results; serialises as `micro-latency.json`.
+/// The results.
 #[derive(Debug, Serialize)]
 struct Latency {
-    schema: &'static str,
     /// Between the beginnings of two exchanges, ms.
     period_ms: u32,
     rows: Vec<Row>,
-    /// The sentences of transports that failed.
-    failures: Vec<String>,
 }
 
 /// Measures all transports.
@@ -51,26 +39,28 @@ struct Latency {
 /// # Errors
 /// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be
 /// written.
-pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
-    let agent = find(options.rig.place.agent.clone())?;
-    let folder = Folder::open(options.rig.place.results.clone()).map_err(Failure::Usage)?;
-    let interrupt = Interrupt::install()?;
-    folder.describe().map_err(Failure::Usage)?;
-    let mut latency = Latency { schema: SCHEMA, period_ms: options.period_ms, rows: Vec::new(), failures: Vec::new() };
-    for transport in options.rig.transports() {
-        let plan = Exchanges { number: options.number, period_ms: options.period_ms, loses_each: None };
-        let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
-        let failure = match rig.and_then(|rig| exchange(&rig, transport, plan, &interrupt)) {
-            Ok(done) => latency.add(transport, done),
-            Err(sentence) => Some(sentence),
-        };
-        latency.failures.extend(failure.map(|sentence| format!("{}: {sentence}", transport.name())));
-        if interrupt.is_requested() {
-            break;
+pub fn measure(options: &LatencyOptions) -> Result<Printed, Failure> {
+    let LatencyOptions { number, period_ms, .. } = *options;
+    let transports = options.rig.transports();
+    let lengths_s = vec![number.saturating_mul(period_ms) / 1000; transports.len()];
+    let mut experiment = Experiment::begin("latency", &options.rig.place, &lengths_s)?;
+    let mut rows = Vec::new();
+    for transport in transports {
+        let plan = Exchanges { number, period_ms, loses_each: None };
+        let done = experiment
+            .step(transport.name(), |experiment| exchange(&experiment.rig(transport)?, plan, &experiment.interrupt));
+        let Some(Done { sent, received, failure }) = done else { continue };
+        let exchanges = joined(&sent, &received);
+        let unknown = sent.len() - exchanges.len();
+        let failure = failure.or_else(|| (unknown > 0).then(|| format!("{unknown} exchanges have no host's side")));
+        if let Some(sentence) = failure {
+            experiment.fail(format!("{}: {sentence}", transport.name()));
         }
+        rows.extend((!exchanges.is_empty()).then(|| Row::new(transport, &exchanges)));
     }
-    let failure = (!latency.failures.is_empty()).then(|| latency.failures.join("; "));
-    Results::write(&folder, NAME, latency.lines(), &latency, None, failure).map_err(Failure::Measurement)
+    let latency = Latency { period_ms, rows };
+    let figures = latency.rows.iter().flat_map(Row::figures).collect();
+    experiment.finish(Report { tables: latency.tables(), figures, details: latency, picture: None })
 }
 
 /// The exchanges of a measurement.
@@ -95,40 +85,22 @@ pub struct Done {
     pub failure: Option<String>,
 }
 
-impl Latency {
-    /// Adds the exchanges of a transport. Returns the reason why some are missing.
-    fn add(&mut self, transport: Transport, done: Done) -> Option<String> {
-        let exchanges = joined(&done.sent, &done.received);
-        let unknown = done.sent.len() - exchanges.len();
-        if !exchanges.is_empty() {
-            self.rows.push(Row::new(transport, &exchanges));
-        }
-        done.failure.or_else(|| (unknown > 0).then(|| format!("{unknown} exchanges have no host's side")))
-    }
-}
-
 /// Makes exchanges.
 ///
 /// # Errors
 /// A sentence: the board, the host or the agent failed, or the user has ended the experiment.
-pub fn exchange(rig: &Rig, transport: Transport, exchanges: Exchanges, interrupt: &Interrupt) -> Result<Done, String> {
-    let sentence = |error: gantry::Error| format!("the host's node failed: {error}");
+pub fn exchange(rig: &Rig, exchanges: Exchanges, interrupt: &Interrupt) -> Result<Done, String> {
     let topics = ["to", "from"].map(|way| format!("{}_{way}_host", topic()));
-    let node = Node::new("perf_micro").map_err(sentence)?;
+    let (node, domain_id) = host_node()?;
     let [there, back] = &topics;
     let mut host = Host {
-        subscription: node.create_subscription::<Int64>(there, Qos::default()).map_err(sentence)?,
-        publisher: node.create_publisher::<Int64>(back, Qos::default()).map_err(sentence)?,
+        subscription: node.create_subscription::<Int64>(there, Qos::default()).map_err(host_failed)?,
+        publisher: node.create_publisher::<Int64>(back, Qos::default()).map_err(host_failed)?,
     };
-    let line = rig.board_line().map_err(|failure| failure.to_string())?;
-    let plan = Plan {
-        exchanges,
-        faults: rig.line.faults.clone(),
-        domain_id: domain_id(&node)?,
-        topics,
-        is_cancelled: AtomicBool::new(false),
-    };
-    let is_can = transport.bit_rates().is_some();
+    let line = rig.board_line()?;
+    let (faults, is_cancelled) = (rig.line.faults.clone(), AtomicBool::new(false));
+    let plan = Plan { exchanges, faults, domain_id, topics, is_cancelled };
+    let is_can = rig.transport.bit_rates().is_some();
     std::thread::scope(|scope| {
         let board = scope.spawn(|| if is_can { board::run::<63>(line, &plan) } else { board::run::<512>(line, &plan) });
         let received = host.answer(|| {
@@ -140,6 +112,6 @@ pub fn exchange(rig: &Rig, transport: Transport, exchanges: Exchanges, interrupt
         plan.is_cancelled.store(true, Ordering::Relaxed); // the host may have failed
         let (sent, ended) = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
         let failure = ended.err().map(|error| format!("the board failed: {error}"));
-        Ok(Done { sent, received: received.map_err(sentence)?, failure })
+        Ok(Done { sent, received: received.map_err(host_failed)?, failure })
     })
 }

@@ -5,6 +5,7 @@
 //! interface as it is. CAN FD is the bus that the agent simulates.
 
 mod faults;
+mod line_thread;
 mod pace;
 mod pseudoterminal;
 mod relay;
@@ -22,9 +23,9 @@ use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use crate::transport::Transport;
 pub use faults::{Faults, Way};
+use line_thread::LineThread;
 use pseudoterminal::Pseudoterminal;
-use relay::{Relay, both_ways};
-use tcp::TcpRelay;
+use relay::both_ways;
 
 /// The bytes that wait in the board's port take so long on the line, s. The kernel's minimum holds some hundred.
 const QUEUE_S: f64 = 0.02;
@@ -60,11 +61,11 @@ enum Keeper {
     /// The kernel, or the agent.
     Other,
     Serial {
-        _relays: [Relay; 2],
+        _relays: [LineThread; 2],
         _end: Pseudoterminal,
     },
     Tcp {
-        _relay: TcpRelay,
+        _relay: LineThread,
     },
 }
 
@@ -99,10 +100,10 @@ impl Line {
             }
             (Transport::Tcp, Some(speed)) => {
                 let agent = TcpListener::bind(agent)?.local_addr()?;
-                let relay = TcpRelay::start(agent, speed)?;
+                let (address, relay) = tcp::relay(agent, speed)?;
                 Ok(Line {
                     agent_arguments: network("tcp", agent),
-                    board_end: BoardEnd::Tcp(relay.address()),
+                    board_end: BoardEnd::Tcp(address),
                     faults,
                     _keeper: Keeper::Tcp { _relay: relay },
                 })

@@ -4,29 +4,21 @@ use std::{
     io,
     num::NonZeroU64,
     os::fd::{AsFd, OwnedFd},
-    sync::Arc,
-    thread::{self, JoinHandle},
 };
 
 use perf_worker::clock::{now_ns, sleep_until, work};
 use rustix::{
-    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     thread::set_current_timer_slack,
 };
 
 use super::{
     faults::{Faults, FaultyWay, Way},
+    line_thread::LineThread,
     pace::Pace,
 };
 use crate::transport::Speed;
-
-/// One direction of a line, until this is dropped.
-#[derive(Debug)]
-pub struct Relay {
-    stop: Arc<OwnedFd>,
-    thread: Option<JoinHandle<()>>,
-}
 
 /// Threads wake up late by about as much, ns.
 const MOST_AWAKE_NS: i64 = 100_000;
@@ -34,42 +26,22 @@ const MOST_AWAKE_NS: i64 = 100_000;
 const SEED: u64 = 22;
 
 /// The relays between the board's end and the agent's.
-pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Faults) -> io::Result<[Relay; 2]> {
+pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Faults) -> io::Result<[LineThread; 2]> {
     let way = |way| FaultyWay::new(faults.clone(), way, SEED + way as u64);
     Ok([
-        Relay::start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), way(Way::FromBoard))?,
-        Relay::start(agent.try_clone()?, board.try_clone()?, Pace::new(speed), way(Way::ToBoard))?,
+        start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), way(Way::FromBoard))?,
+        start(agent.try_clone()?, board.try_clone()?, Pace::new(speed), way(Way::ToBoard))?,
     ])
 }
 
-impl Relay {
-    fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay) -> io::Result<Relay> {
-        let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
-        let mut direction = Direction { from, to, pace, way, stop: stop.clone() };
-        let thread = thread::Builder::new().name("line".to_owned()).spawn(move || {
-            // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
-            let _ = set_current_timer_slack(NonZeroU64::new(1));
-            // The descriptors belong to this process: an end that is closed is the end of the line.
-            let _ = direction.run();
-        })?;
-        Ok(Relay { stop, thread: Some(thread) })
-    }
-
-    /// Whether a side has closed the line.
-    pub fn has_ended(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        let is_told = rustix::io::write(&*self.stop, &1_u64.to_ne_bytes()).is_ok();
-        if let Some(thread) = self.thread.take()
-            && is_told
-        {
-            let _ = thread.join();
-        }
-    }
+/// Starts one direction.
+fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay) -> io::Result<LineThread> {
+    LineThread::start("line", |stop| {
+        // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+        // The descriptors belong to this process: an end that is closed is the end of the line.
+        Direction { from, to, pace, way, stop }.run()
+    })
 }
 
 struct Direction {
@@ -77,7 +49,7 @@ struct Direction {
     to: OwnedFd,
     pace: Pace,
     way: FaultyWay,
-    stop: Arc<OwnedFd>,
+    stop: OwnedFd,
 }
 
 impl Direction {

@@ -4,66 +4,33 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     os::fd::OwnedFd,
-    sync::Arc,
-    thread::{self, JoinHandle},
 };
 
 use rustix::{
-    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     net::sockopt::set_socket_recv_buffer_size,
 };
 
-use super::{
-    faults::Faults,
-    relay::{Relay, both_ways},
-};
+use super::{faults::Faults, line_thread::LineThread, relay::both_ways};
 use crate::transport::Speed;
 
 /// The smallest receive buffer, so that a side that sends faster than the line feels it.
 const RECEIVE_BUFFER_BYTES: usize = 2304;
 
-/// A server that passes one connection on to the agent, and the next one when that has ended, until this is dropped.
-#[derive(Debug)]
-pub struct TcpRelay {
-    address: SocketAddr,
-    stop: Arc<OwnedFd>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl TcpRelay {
-    pub fn start(agent: SocketAddr, speed: Speed) -> io::Result<TcpRelay> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        listener.set_nonblocking(true)?;
-        // Connections inherit it.
-        set_socket_recv_buffer_size(&listener, RECEIVE_BUFFER_BYTES)?;
-        let address = listener.local_addr()?;
-        let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
-        let of_thread = stop.clone();
-        let thread = thread::Builder::new().name("tcp line".to_owned()).spawn(move || {
-            let _ = accept(&listener, agent, speed, &of_thread);
-        })?;
-        Ok(TcpRelay { address, stop, thread: Some(thread) })
-    }
-
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-impl Drop for TcpRelay {
-    fn drop(&mut self) {
-        let is_told = rustix::io::write(&*self.stop, &1_u64.to_ne_bytes()).is_ok();
-        if let Some(thread) = self.thread.take()
-            && is_told
-        {
-            let _ = thread.join();
-        }
-    }
+/// Starts a server that passes one connection on to the agent, and the next one when that has ended. Returns its
+/// address, too.
+pub fn relay(agent: SocketAddr, speed: Speed) -> io::Result<(SocketAddr, LineThread)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    listener.set_nonblocking(true)?;
+    // Connections inherit it.
+    set_socket_recv_buffer_size(&listener, RECEIVE_BUFFER_BYTES)?;
+    let address = listener.local_addr()?;
+    Ok((address, LineThread::start("tcp line", move |stop| accept(&listener, agent, speed, &stop))?))
 }
 
 fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedFd) -> io::Result<()> {
-    let mut relays: Option<[Relay; 2]> = None;
+    let mut relays: Option<[LineThread; 2]> = None;
     loop {
         // An end of a connection is noticed with the next one, or after this time.
         let patience = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
@@ -76,7 +43,7 @@ fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedF
         if stopped {
             return Ok(());
         }
-        if relays.as_ref().is_some_and(|relays| relays.iter().any(Relay::has_ended)) {
+        if relays.as_ref().is_some_and(|relays| relays.iter().any(LineThread::has_ended)) {
             relays = None; // closes both connections
         }
         if accepted && let Ok((board, _)) = listener.accept() {
@@ -88,7 +55,7 @@ fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedF
     }
 }
 
-fn connect(streams: [TcpStream; 2], speed: Speed) -> io::Result<[Relay; 2]> {
+fn connect(streams: [TcpStream; 2], speed: Speed) -> io::Result<[LineThread; 2]> {
     for stream in &streams {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;

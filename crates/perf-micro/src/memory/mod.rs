@@ -20,31 +20,21 @@ mod target;
 mod text;
 mod variant;
 
+use perf_test::{common::error::Failure, report::plot::stacks::draw};
 use serde::Serialize;
 
-use crate::{results::Results, rig};
+use crate::experiment::{Experiment, Printed, Report};
 use costs::{Costs, Figure};
 pub use options::{AFTER_HELP, MemoryOptions};
-use perf_test::{
-    common::{error::Failure, interrupt::Interrupt},
-    experiments::batch::Folder,
-    report::plot::stacks::draw,
-};
 use plan::Plan;
-use runs::{Measured, Surroundings};
+use runs::{Measured, measure_all};
 pub use target::Target;
 use target::{Chosen, choose};
 use variant::{HISTORY, MTU_BYTES, Variant};
 
-/// The format of `micro-memory.json`.
-const SCHEMA: &str = "gantry.perf_test.micro_memory/1";
-/// The name of the results in a folder, without the suffix.
-const NAME: &str = "micro-memory";
-
-/// The results; serialises as `micro-memory.json`.
+/// The results.
 #[derive(Debug, Serialize)]
 struct Memory {
-    schema: &'static str,
     /// The machine, and the reason for it.
     #[serde(flatten)]
     chosen: Chosen,
@@ -66,34 +56,26 @@ struct Memory {
 ///
 /// # Errors
 /// [`Failure::Usage`]: the options are wrong, the firmware, the agent or a target that was asked for is not there, or
-/// the folder of results cannot be used. [`Failure::Measurement`]: a program cannot be built.
-pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
+/// the folder of results cannot be used. [`Failure::Measurement`]: the files cannot be written.
+pub fn measure(options: &MemoryOptions) -> Result<Printed, Failure> {
     let plan = Plan::new(&sorted(&options.entities, "--entities")?, &sorted(&options.histories, "--histories")?);
     let firmware = build::find(options.firmware.clone())?;
     let chosen = choose(options.target, &firmware)?;
-    let agent = rig::find(options.agent.clone())?;
-    let folder = Folder::open(options.results.clone()).map_err(Failure::Usage)?;
-    folder.describe().map_err(Failure::Usage)?;
-    let interrupt = Interrupt::install()?;
-    let surroundings =
-        Surroundings { firmware: &firmware, target: chosen.target, agent: &agent, interrupt: &interrupt };
     let variants = plan.variants();
-    let programs = surroundings.measure(&variants).map_err(Failure::Measurement)?;
-    let failure = failure(&programs, variants.len());
+    let mut experiment = Experiment::begin("memory", &options.place, &vec![0; variants.len()])?;
+    let programs = measure_all(&variants, &firmware, chosen.target, &mut experiment).map_err(Failure::Measurement)?;
+    let failed: Vec<&str> = programs.iter().filter_map(|of| of.failure.as_deref()).collect();
+    if let Some(first) = failed.first() {
+        let (n, wanted) = (failed.len(), variants.len());
+        experiment.fail(format!("{n} of {wanted} programs did not run to their end; the first: {first}"));
+    }
     let costs = Costs::of(&plan, &programs);
-    let mut memory = Memory {
-        schema: SCHEMA,
-        chosen,
-        mtu_bytes: MTU_BYTES,
-        history: HISTORY,
-        programs,
-        costs,
-        figures: Vec::new(),
-        plan,
-    };
+    let (mtu_bytes, history) = (MTU_BYTES, HISTORY);
+    let mut memory = Memory { chosen, mtu_bytes, history, programs, costs, figures: Vec::new(), plan };
     memory.figures = memory.all_figures();
-    let picture = draw(&memory.title(), &memory.charts()).map_err(Failure::Measurement)?;
-    Results::write(&folder, NAME, memory.lines(), &memory, Some(picture), failure).map_err(Failure::Measurement)
+    let picture = Some(draw(&memory.title(), &memory.charts()).map_err(Failure::Measurement)?);
+    let figures = memory.figures.iter().map(|of| (of.name.to_owned(), text::one_decimal(of.value).to_string()));
+    experiment.finish(Report { tables: memory.tables(), figures: figures.collect(), details: memory, picture })
 }
 
 /// Numbers in ascending order, of which two or more differ and are above 0: through fewer goes no line.
@@ -107,18 +89,6 @@ fn sorted(numbers: &[u32], option: &str) -> Result<Vec<u32>, Failure> {
         )));
     }
     Ok(numbers)
-}
-
-/// The reason why not all was measured.
-fn failure(programs: &[Measured], wanted: usize) -> Option<String> {
-    let failed: Vec<&str> = programs.iter().filter_map(|of| of.failure.as_deref()).collect();
-    match (failed.first(), wanted - programs.len()) {
-        (None, 0) => None,
-        (Some(first), 0) => {
-            Some(format!("{} of {wanted} programs did not run to their end; the first: {first}", failed.len()))
-        }
-        (_, left) => Some(format!("ended early: {left} of {wanted} programs were not measured")),
-    }
 }
 
 impl Memory {

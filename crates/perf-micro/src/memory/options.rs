@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Target;
+use crate::options::PlaceOptions;
 use perf_test::cli::values::{choice, within};
 
 /// The end of the help.
@@ -40,10 +41,7 @@ pub struct MemoryOptions {
     /// Folder `firmware` of Gantry's repository [default: the nearest one above the working directory or this program]
     #[arg(long, value_name = "DIR")]
     pub firmware: Option<PathBuf>,
-    /// Program of the agent [default: gantry-agent beside this program]
-    #[arg(long, value_name = "PATH")]
-    pub agent: Option<PathBuf>,
-    /// Folder for the results: text, JSON, pictures, the machine and the command
-    #[arg(long, value_name = "DIR", default_value = "micro-results")]
-    pub results: PathBuf,
+    /// The agent and the results.
+    #[command(flatten)]
+    pub place: PlaceOptions,
 }

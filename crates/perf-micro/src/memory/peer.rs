@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use gantry::{Client, Message, Node, Publisher, Qos, RequestId, Service, Subscription};
+use gantry::{Client, Message, Node, Qos, RequestId, Service};
 use gantry_msgs::{
     example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response},
     std_msgs::msg::{Int32, String as Text},
@@ -16,37 +16,17 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// A request without a response is repeated: the program drops a response for which its session has no room.
 const PATIENCE: Duration = Duration::from_millis(300);
 
+/// Takes a message; returns whether there was one.
+type Take = Box<dyn FnMut() -> gantry::Result<bool>>;
+/// Publishes a message.
+type Publish = Box<dyn FnMut() -> gantry::Result<()>>;
+
 /// The endpoints, which one thread serves.
-pub trait Peer {
-    /// Does what is due.
-    ///
-    /// # Errors
-    /// An error of the library.
-    fn step(&mut self) -> gantry::Result<()>;
-
-    /// The topics from which nothing has come.
-    fn silent(&self) -> Vec<String>;
-}
-
-/// The endpoints for a variant, in a domain.
-///
-/// # Errors
-/// An error of the library.
-pub fn open(variant: &Variant, domain_id: u32) -> gantry::Result<Box<dyn Peer>> {
-    match variant.text_bytes {
-        None => Ok(Box::new(Endpoints::open(variant, domain_id, Int32 { data: 1 })?)),
-        Some(bytes) => {
-            let data = "x".repeat(bytes as usize);
-            Ok(Box::new(Endpoints::open(variant, domain_id, Text { data })?))
-        }
-    }
-}
-
-struct Endpoints<M: Message> {
-    message: M,
+pub struct Peer {
     next: Instant,
-    subscriptions: Vec<(String, Subscription<M>, u64)>,
-    publishers: Vec<Publisher<M>>,
+    /// Topics, and the number of messages that came.
+    subscriptions: Vec<(String, Take, u64)>,
+    publishers: Vec<Publish>,
     callers: Vec<Caller>,
     servers: Vec<Service<AddTwoInts>>,
 }
@@ -77,8 +57,23 @@ impl Caller {
     }
 }
 
-impl<M: Message> Endpoints<M> {
-    fn open(variant: &Variant, domain_id: u32, message: M) -> gantry::Result<Endpoints<M>> {
+impl Peer {
+    /// The endpoints for a variant, in a domain.
+    ///
+    /// # Errors
+    /// An error of the library.
+    pub fn open(variant: &Variant, domain_id: u32) -> gantry::Result<Peer> {
+        match variant.text_bytes {
+            None => Peer::of_message(variant, domain_id, &Int32 { data: 1 }),
+            Some(bytes) => Peer::of_message(variant, domain_id, &Text { data: "x".repeat(bytes as usize) }),
+        }
+    }
+
+    fn of_message<M: Message + Clone + 'static>(
+        variant: &Variant,
+        domain_id: u32,
+        message: &M,
+    ) -> gantry::Result<Peer> {
         let node = Node::builder("peer").domain_id(domain_id).build()?;
         let topics = |of: &'static str, count: u32| {
             let count = if variant.has_one_topic { count.min(1) } else { count };
@@ -86,16 +81,19 @@ impl<M: Message> Endpoints<M> {
         };
         // It matches publishers of both reliabilities.
         let subscribe = |topic: String| {
-            let subscription = node.create_subscription(&topic, Qos::sensor_data())?;
-            Ok((topic, subscription, 0))
+            let mut subscription = node.create_subscription::<M>(&topic, Qos::sensor_data())?;
+            let take: Take = Box::new(move || Ok(subscription.take()?.is_some()));
+            Ok((topic, take, 0))
         };
-        Ok(Endpoints {
-            message,
+        let advertise = |topic: String| {
+            let (mut publisher, message) = (node.create_publisher::<M>(&topic, Qos::default())?, message.clone());
+            let publish: Publish = Box::new(move || publisher.publish_copy(&message).map(drop));
+            Ok(publish)
+        };
+        Ok(Peer {
             next: Instant::now(),
             subscriptions: topics("publishers", variant.publishers).map(subscribe).collect::<gantry::Result<_>>()?,
-            publishers: topics("subscriptions", variant.subscriptions)
-                .map(|topic| node.create_publisher(&topic, Qos::default()))
-                .collect::<gantry::Result<_>>()?,
+            publishers: topics("subscriptions", variant.subscriptions).map(advertise).collect::<gantry::Result<_>>()?,
             callers: topics("services", variant.services)
                 .map(|name| Ok(Caller { client: node.create_client(&name)?, asked: None }))
                 .collect::<gantry::Result<_>>()?,
@@ -104,12 +102,14 @@ impl<M: Message> Endpoints<M> {
                 .collect::<gantry::Result<_>>()?,
         })
     }
-}
 
-impl<M: Message> Peer for Endpoints<M> {
-    fn step(&mut self) -> gantry::Result<()> {
-        for (_, subscription, received) in &mut self.subscriptions {
-            while subscription.take()?.is_some() {
+    /// Does what is due.
+    ///
+    /// # Errors
+    /// An error of the library.
+    pub fn step(&mut self) -> gantry::Result<()> {
+        for (_, take, received) in &mut self.subscriptions {
+            while take()? {
                 *received += 1;
             }
         }
@@ -124,13 +124,12 @@ impl<M: Message> Peer for Endpoints<M> {
             return Ok(());
         }
         self.next = Instant::now() + PERIOD;
-        for publisher in &mut self.publishers {
-            publisher.publish_copy(&self.message)?;
-        }
+        self.publishers.iter_mut().try_for_each(|publish| publish())?;
         self.callers.iter_mut().try_for_each(Caller::step)
     }
 
-    fn silent(&self) -> Vec<String> {
+    /// The topics from which nothing has come.
+    pub fn silent(&self) -> Vec<String> {
         self.subscriptions.iter().filter(|(.., received)| *received == 0).map(|(topic, ..)| topic.clone()).collect()
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     image::StackArea,
-    peer::{self, Peer},
+    peer::Peer,
     process::Process,
     target::{EMULATOR, Target},
     variant::Variant,
@@ -55,7 +55,7 @@ impl Runner<'_> {
     /// A sentence: a process does not start, or the program does not come to its end in time.
     pub fn run(&self, variant: &Variant, program: &Path, stack: Option<StackArea>) -> Result<Used, String> {
         let library = |error: gantry::Error| format!("the host's node failed: {error}");
-        let mut peer = peer::open(variant, self.domain_id).map_err(library)?;
+        let mut peer = Peer::open(variant, self.domain_id).map_err(library)?;
         let domain_id = self.domain_id.to_string();
         let mut agent = Process::start(self.agent.as_os_str(), ["pty", "--verbose", "--domain", &domain_id])?;
         let deadline = Instant::now() + START_TIMEOUT;
@@ -67,9 +67,9 @@ impl Runner<'_> {
             }
         };
         let used = match (self.target, stack) {
-            (Target::Thumbv7m, Some(stack)) => self.emulate(program, stack, &line, &mut agent, &mut *peer),
+            (Target::Thumbv7m, Some(stack)) => self.emulate(program, stack, &line, &mut agent, &mut peer),
             (Target::Thumbv7m, None) => Err(format!("{} has no symbols of its stack", program.display())),
-            (Target::Host, _) => self.execute(program, &line, &mut agent, &mut *peer),
+            (Target::Host, _) => self.execute(program, &line, &mut agent, &mut peer),
         }?;
         match peer.silent()[..] {
             [] => Ok(used),
@@ -84,7 +84,7 @@ impl Runner<'_> {
         stack: StackArea,
         line: &str,
         agent: &mut Process,
-        peer: &mut dyn Peer,
+        peer: &mut Peer,
     ) -> Result<Used, String> {
         let StackArea { bottom, top } = stack;
         let [paint, memory] = ["paint", "memory"].map(|name| self.scratch.join(format!("{name}-{}", self.domain_id)));
@@ -127,7 +127,7 @@ impl Runner<'_> {
     }
 
     /// As a process of this host, which prints its figures.
-    fn execute(&self, program: &Path, line: &str, agent: &mut Process, peer: &mut dyn Peer) -> Result<Used, String> {
+    fn execute(&self, program: &Path, line: &str, agent: &mut Process, peer: &mut Peer) -> Result<Used, String> {
         let mut process = Process::start(program.as_os_str(), [line])?;
         let deadline = Instant::now() + TIMEOUT;
         let status = loop {
@@ -151,7 +151,7 @@ impl Runner<'_> {
     }
 
     /// Serves the program until it closes its session.
-    fn until_end(&self, agent: &mut Process, board: &mut Process, peer: &mut dyn Peer) -> Result<(), String> {
+    fn until_end(&self, agent: &mut Process, board: &mut Process, peer: &mut Peer) -> Result<(), String> {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             peer.step().map_err(|error| format!("the host's node failed: {error}"))?;

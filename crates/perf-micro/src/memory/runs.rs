@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -14,7 +13,7 @@ use super::{
     target::Target,
     variant::Variant,
 };
-use perf_test::{common::interrupt::Interrupt, experiments::batch::Progress};
+use crate::experiment::Experiment;
 
 /// Domains of the runs, from the highest one downward, so that they meet no robot.
 const HIGHEST_DOMAIN: u32 = gantry::MAX_DOMAIN_ID;
@@ -38,19 +37,6 @@ pub struct Measured {
     pub failure: Option<String>,
 }
 
-/// The parts of the experiment that all runs share.
-#[derive(Debug)]
-pub struct Surroundings<'a> {
-    /// The folder of the firmware.
-    pub firmware: &'a Path,
-    /// The machine.
-    pub target: Target,
-    /// The program of the agent.
-    pub agent: &'a Path,
-    /// The user's wish to end.
-    pub interrupt: &'a Interrupt,
-}
-
 /// A program that is built and is to run.
 struct Built {
     index: usize,
@@ -58,72 +44,59 @@ struct Built {
     stack: Option<StackArea>,
 }
 
-impl Surroundings<'_> {
-    /// Builds and runs programs. Ends early, with fewer of them, if the user wants it.
-    ///
-    /// # Errors
-    /// A sentence: a program cannot be built.
-    pub fn measure(&self, variants: &[Variant]) -> Result<Vec<Measured>, String> {
-        let scratch =
-            tempfile::tempdir().map_err(|error| format!("cannot make a folder for temporary files: {error}"))?;
-        let lanes = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_LANES);
-        let (sender, receiver) = sync_channel(lanes);
-        let (receiver, used) = (Mutex::new(receiver), Mutex::new(Vec::new()));
-        let mut measured = std::thread::scope(|scope| {
-            for lane in 0..lanes {
-                let domain_id = HIGHEST_DOMAIN - u32::try_from(lane).unwrap_or(0);
-                let rig = Runner {
-                    agent: self.agent,
-                    target: self.target,
-                    domain_id,
-                    scratch: scratch.path(),
-                    interrupt: self.interrupt,
-                };
-                let (receiver, used) = (&receiver, &used);
-                scope.spawn(move || run_all(&rig, variants, receiver, used));
-            }
-            // Dropped at the end of the builds, which ends the runs.
-            let sender = sender;
-            let mut progress = Progress::new(variants.iter().map(|_| Some(0)));
-            let mut measured = Vec::new();
-            for (index, variant) in variants.iter().enumerate() {
-                if self.interrupt.is_requested() {
-                    break;
-                }
-                let begin = Instant::now();
-                progress.begin(index, &variant.title(), None);
-                let program = scratch.path().join(index.to_string());
-                let (sizes, stack) = self.build(variant, &program)?;
-                let (stack_bytes, heap_bytes, failure) = (None, None, None);
-                measured.push(Measured { variant: variant.clone(), sizes, stack_bytes, heap_bytes, failure });
-                if variant.has_session {
-                    // Fails only if all runs have ended, which they do after this.
-                    let _ = sender.send(Built { index, program, stack });
-                }
-                progress.end(index, &variant.title(), None, begin.elapsed().max(Duration::from_millis(1)));
-            }
-            progress.finish(variants.len() - measured.len());
-            Ok::<_, String>(measured)
-        })?;
-        for (index, outcome) in used.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            if let Some(of) = measured.get_mut(index) {
-                match outcome {
-                    Ok(Used { stack_bytes, heap_bytes }) => {
-                        (of.stack_bytes, of.heap_bytes) = (Some(stack_bytes), Some(heap_bytes));
-                    }
-                    Err(sentence) => of.failure = Some(sentence),
-                }
+/// Builds and runs programs of this folder of firmware. Ends early, with fewer of them, if the user wants it or one
+/// cannot be built.
+///
+/// # Errors
+/// A sentence: there is no folder for temporary files.
+pub fn measure_all(
+    variants: &[Variant],
+    firmware: &Path,
+    target: Target,
+    experiment: &mut Experiment,
+) -> Result<Vec<Measured>, String> {
+    let scratch = tempfile::tempdir().map_err(|error| format!("cannot make a folder for temporary files: {error}"))?;
+    let lanes = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_LANES);
+    let (sender, receiver) = sync_channel(lanes);
+    let (receiver, used) = (Mutex::new(receiver), Mutex::new(Vec::new()));
+    let (agent, interrupt) = (experiment.agent.clone(), experiment.interrupt.clone());
+    let mut measured = std::thread::scope(|scope| {
+        for lane in 0..lanes {
+            let domain_id = HIGHEST_DOMAIN - u32::try_from(lane).unwrap_or(0);
+            let rig = Runner { agent: &agent, target, domain_id, scratch: scratch.path(), interrupt: &interrupt };
+            let (receiver, used) = (&receiver, &used);
+            scope.spawn(move || run_all(&rig, variants, receiver, used));
+        }
+        // Dropped at the end of the builds, which ends the runs.
+        let sender = sender;
+        let mut measured = Vec::new();
+        for (index, variant) in variants.iter().enumerate() {
+            let program = scratch.path().join(index.to_string());
+            let built = experiment.step(&variant.title(), |_| {
+                let built = build(firmware, target, variant)?;
+                std::fs::copy(&built, &program).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
+                image::read(&program)
+            });
+            let Some((sizes, stack)) = built else { break };
+            let (stack_bytes, heap_bytes, failure) = (None, None, None);
+            measured.push(Measured { variant: variant.clone(), sizes, stack_bytes, heap_bytes, failure });
+            if variant.has_session {
+                // Fails only if all runs have ended, which they do after this.
+                let _ = sender.send(Built { index, program, stack });
             }
         }
-        Ok(measured)
+        measured
+    });
+    for (index, outcome) in used.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let Some(of) = measured.get_mut(index) else { continue };
+        match outcome {
+            Ok(Used { stack_bytes, heap_bytes }) => {
+                (of.stack_bytes, of.heap_bytes) = (Some(stack_bytes), Some(heap_bytes));
+            }
+            Err(sentence) => of.failure = Some(sentence),
+        }
     }
-
-    /// Builds a program and keeps it as `place`.
-    fn build(&self, variant: &Variant, place: &Path) -> Result<(Sizes, Option<StackArea>), String> {
-        let built = build(self.firmware, self.target, variant)?;
-        std::fs::copy(&built, place).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
-        image::read(place)
-    }
+    Ok(measured)
 }
 
 type Outcomes = Mutex<Vec<(usize, Result<Used, String>)>>;

@@ -1,4 +1,4 @@
-//! The results as text.
+//! The results as tables.
 
 use super::{
     Memory, costs,
@@ -9,57 +9,59 @@ use super::{
 };
 use crate::published::memory as published;
 use perf_test::{
-    report::plot::plain,
-    report::tables::{cells, table},
+    experiments::results_file::Table,
+    report::{plot::plain, tables::cells},
 };
 
 /// The columns of a program's memory, bytes.
-const COLUMNS: [&str; 6] = ["text", "static", "stack", "heap", "total", "published total"];
+const COLUMNS: [&str; 7] = ["", "text", "static", "stack", "heap", "total", "published total"];
 const NONE: &str = "-";
 
 impl Memory {
-    /// The results as lines.
-    pub(super) fn lines(&self) -> Vec<String> {
-        let mut lines = vec![self.title()];
-        lines.extend(self.chosen.reason.iter().map(|reason| format!("not a Cortex-M3, because {reason}")));
-        for (kind, variants) in &self.plan.kinds {
+    /// A table for each kind of entity, the costs, the history, and each claim.
+    pub(super) fn tables(&self) -> Vec<Table> {
+        let kinds = self.plan.kinds.iter().map(|(kind, variants)| {
             let totals = published_entity(*kind).totals;
             let rows = variants.iter().map(|variant| {
                 let count = variant.count(*kind);
                 (count.to_string(), variant, published_total(&totals, count))
             });
-            lines.extend(self.programs_table(&format!("{}s", kind.name()), rows));
-        }
-        lines.extend(self.costs_table());
-        let rows = self.plan.histories.iter().map(|variant| {
+            self.programs_table(&format!("{}s", kind.name()), rows)
+        });
+        let mut tables: Vec<Table> = kinds.collect();
+        tables.push(self.costs_table());
+        let histories = self.plan.histories.iter().map(|variant| {
             (variant.history.to_string(), variant, published_total(&published::HISTORY_TOTALS, variant.history))
         });
-        lines.extend(self.programs_table("history of the session", rows));
-        for claim in &self.plan.claims {
+        tables.push(self.programs_table("history of the session", histories));
+        tables.extend(self.plan.claims.iter().map(|claim| {
             let rows = claim.variants.iter().map(|(name, variant)| (name.clone(), variant, None));
-            lines.extend(self.programs_table(claim.name, rows));
-            lines.push(self.verdict(claim));
+            let mut table = self.programs_table(claim.name, rows);
+            table.notes.push(self.verdict(claim));
+            table
+        }));
+        if let Some(first) = tables.first_mut() {
+            first.title = format!("{}: {}", self.title(), first.title);
+            first.notes.extend(self.chosen.reason.iter().map(|why| format!("not a Cortex-M3, because {why}")));
         }
-        lines.push(String::new());
-        lines.extend(self.notes());
-        lines.push(String::new());
-        lines.extend(self.figures.iter().map(|figure| format!("figure {} {}", figure.name, one_decimal(figure.value))));
-        lines
+        if let Some(last) = tables.last_mut() {
+            last.notes.extend(self.notes());
+        }
+        tables
     }
 
     /// A table of programs, each with a name and the published total.
     fn programs_table<'a>(
         &self,
         title: &str,
-        rows: impl Iterator<Item = (String, &'a Variant, Option<f64>)>,
-    ) -> Vec<String> {
-        let mut all = vec![[vec![title.to_owned()], cells(COLUMNS)].concat()];
-        let mut failures = Vec::new();
-        for (name, variant, published) in rows {
+        programs: impl Iterator<Item = (String, &'a Variant, Option<f64>)>,
+    ) -> Table {
+        let (mut rows, mut notes) = (vec![cells(COLUMNS)], Vec::new());
+        for (name, variant, published) in programs {
             let Some(of) = self.of(variant) else { continue };
             let memory = memory_of(&self.programs, variant);
             let count = |value: fn(&costs::Memory) -> f64| memory.map_or(NONE.to_owned(), |of| plain(value(&of)));
-            all.push(vec![
+            rows.push(vec![
                 name,
                 plain(of.sizes.text_bytes as f64),
                 count(|of| of.static_bytes),
@@ -68,17 +70,14 @@ impl Memory {
                 count(costs::Memory::total),
                 published.map_or(NONE.to_owned(), plain),
             ]);
-            failures.extend(of.failure.iter().map(|sentence| format!("{} failed: {sentence}", variant.title())));
+            notes.extend(of.failure.iter().map(|sentence| format!("{} failed: {sentence}", variant.title())));
         }
-        let mut lines: Vec<String> = table("", &all).into_iter().skip(1).collect();
-        lines.extend(failures);
-        lines
+        Table { title: title.to_owned(), rows, notes }
     }
 
-    fn costs_table(&self) -> Vec<String> {
+    fn costs_table(&self) -> Table {
         let costs = &self.costs;
-        let mut rows =
-            vec![cells(["one more", "static", "heap", "total", "published", "of published", "stack of all"])];
+        let mut rows = vec![cells(["", "static", "heap", "total", "published", "of published", "stack of all"])];
         let mut row = |name: &str, cost: Option<Cost>, published: Option<f64>| {
             let Some(cost) = cost else { return };
             let [least, most] = cost.stack_bytes;
@@ -102,7 +101,7 @@ impl Memory {
         }
         row("place in a subscription's queue", costs.queue_place, None);
         row("slot of the session's history", costs.history_slot, Some(published::HISTORY_SLOT_BYTES));
-        table("", &rows).into_iter().skip(1).collect()
+        Table { title: "one more".to_owned(), rows, notes: Vec::new() }
     }
 
     /// Whether the programs of a claim have the same memory.
@@ -156,7 +155,7 @@ impl Memory {
 }
 
 /// A slope, of which further decimals say nothing; a zero has no sign.
-fn one_decimal(bytes: f64) -> f64 {
+pub fn one_decimal(bytes: f64) -> f64 {
     (bytes * 10.0).round() / 10.0 + 0.0
 }
 

@@ -10,12 +10,12 @@ use std::{
     time::Duration,
 };
 
-use gantry_micro::{ClientKey, Event, Memory, Node, PublishError, Publisher, Qos};
+use gantry_micro::{Event, Memory, PublishError, Publisher, Qos};
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_worker::clock::now_ns;
-use serde::Serialize;
 
-use crate::rig::{BOARD, BoardClient, BoardClock, BoardLine, wait};
+use super::note::Note;
+use crate::rig::{BoardClient, BoardClock, BoardLine, board_node, wait};
 
 /// The time between two numbers.
 pub const PERIOD_US: u32 = 20_000;
@@ -45,17 +45,7 @@ pub struct Account {
     /// board had in its memory: the last ones.
     pub forgotten: BTreeSet<i64>,
     /// The client's reports.
-    pub events: Vec<Told>,
-}
-
-/// An event of the board, the host or the agent.
-#[derive(Clone, Debug, Serialize)]
-pub struct Told {
-    #[serde(skip)]
-    pub time_ns: i64,
-    /// The side with the report.
-    pub side: &'static str,
-    pub what: String,
+    pub events: Vec<Note>,
 }
 
 /// Runs a board from the number `first` on, until it is done.
@@ -72,11 +62,7 @@ pub fn run(
 ) -> io::Result<()> {
     let mut memory = Memory::<512, HISTORY>::new();
     let publisher = Publisher::<Int64>::new();
-    let mut client = BoardClient::new(
-        line,
-        &mut memory,
-        Node { name: BOARD, domain_id, key: ClientKey(*b"perf"), boot_nonce: None },
-    );
+    let mut client = BoardClient::new(line, &mut memory, board_node(domain_id));
     client.create_publisher(&publisher, topic, Qos::DEFAULT).map_err(io::Error::other)?;
     let clock = BoardClock::start();
     let (mut number, mut due) = (first, clock.now());
@@ -124,6 +110,6 @@ impl Account {
             Event::Clock(_) => return,
             other => format!("{other:?}"),
         };
-        self.events.push(Told { time_ns: now_ns(), side: "board", what });
+        self.events.push(Note::now("board", what));
     }
 }

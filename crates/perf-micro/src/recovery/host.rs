@@ -6,7 +6,7 @@ use gantry::{Result, Subscription};
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_worker::clock::now_ns;
 
-use super::board::Told;
+use super::note::Note;
 
 /// The longest sleep without a look at the clock.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -23,7 +23,7 @@ pub struct Host {
     /// Numbers that came after a greater one.
     pub reordered: u64,
     /// Publishers that came and left.
-    pub events: Vec<Told>,
+    pub events: Vec<Note>,
 }
 
 impl Host {
@@ -47,7 +47,7 @@ impl Host {
             let publishers = self.subscription.publisher_count()?;
             if publishers != self.publishers {
                 let what = format!("{publishers} publishers matched");
-                self.events.push(Told { time_ns: now_ns(), side: "host", what });
+                self.events.push(Note::now("host", what));
                 self.publishers = publishers;
             }
             if is_done(self) {

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::{
+    distribution::{Distribution, ms},
     latency::{Done, Exchanges, exchange},
     rig::Rig,
-    transport::Transport,
 };
 use perf_test::common::interrupt::Interrupt;
 
@@ -35,10 +35,10 @@ impl LostFrame {
     ///
     /// # Errors
     /// A sentence.
-    pub fn measure(rig: &Rig, transport: Transport, n: u32, interrupt: &Interrupt) -> Result<LostFrame, String> {
+    pub fn measure(rig: &Rig, n: u32, interrupt: &Interrupt) -> Result<LostFrame, String> {
         let number = n * EACH as u32;
         let plan = Exchanges { number, period_ms: PERIOD_MS, loses_each: Some(EACH) };
-        let sent = match exchange(rig, transport, plan, interrupt)? {
+        let sent = match exchange(rig, plan, interrupt)? {
             Done { failure: Some(sentence), .. } => return Err(sentence),
             Done { sent, .. } => sent,
         };
@@ -46,27 +46,18 @@ impl LostFrame {
         if lost_frames != n {
             return Err(format!("the line lost {lost_frames} frames instead of {n}"));
         }
-        let mut good = Vec::new();
-        let mut lost = [Vec::new(), Vec::new()];
+        let (mut good, mut lost) = (Vec::new(), [Vec::new(), Vec::new()]);
         for (index, sent) in sent.iter().enumerate() {
-            let round_trip_ms = (sent.returned_ns - sent.sent_ns) as f64 / 1e6;
             let is_lost = index % EACH == EACH - 1;
             let place = lost.get_mut(index / EACH % 2).filter(|_| is_lost);
-            place.unwrap_or(&mut good).push(round_trip_ms);
+            place.unwrap_or(&mut good).push(sent.round_trip_ns());
         }
-        let mut all: Vec<f64> = lost.iter().flatten().copied().collect();
-        all.sort_by(f64::total_cmp);
-        let p90_ms = all.get(all.len() * 9 / 10).copied().unwrap_or(f64::NAN);
-        let max_ms = all.last().copied().unwrap_or(f64::NAN);
-        let [from_board, to_board] = lost;
-        Ok(LostFrame {
-            n: from_board.len() + to_board.len(),
-            round_trip_ms: median(good),
-            from_board_ms: median(from_board),
-            to_board_ms: median(to_board),
-            p90_ms,
-            max_ms,
-        })
+        let of_all: Distribution = lost.iter().flatten().copied().collect();
+        let median_ms = |values_ns: Vec<i64>| ms(Distribution::from_iter(values_ns).p50_ns);
+        let [from_board_ms, to_board_ms] = lost.map(median_ms);
+        let (p90_ms, max_ms) = (ms(of_all.p90_ns), ms(of_all.max_ns));
+        let n = number as usize / EACH;
+        Ok(LostFrame { n, round_trip_ms: median_ms(good), from_board_ms, to_board_ms, p90_ms, max_ms })
     }
 
     /// The round trips that a lost frame costs: the median of the worse direction.
@@ -74,9 +65,4 @@ impl LostFrame {
     pub fn cost_round_trips(&self) -> f64 {
         self.from_board_ms.max(self.to_board_ms) / self.round_trip_ms - 1.0
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

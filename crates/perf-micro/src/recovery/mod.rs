@@ -4,6 +4,7 @@
 mod board;
 mod host;
 mod lost_frame;
+mod note;
 mod options;
 mod outcome;
 mod scenario;
@@ -12,11 +13,11 @@ mod text;
 use std::{
     sync::{Mutex, PoisonError, atomic::Ordering},
     thread::ScopedJoinHandle,
-    time::Instant,
 };
 
-use gantry::{Node, Qos};
+use gantry::Qos;
 use gantry_msgs::std_msgs::msg::Int64;
+use perf_test::common::{error::Failure, interrupt::Interrupt};
 use perf_worker::{
     choice::Choice,
     clock::{SECOND_NS, now_ns},
@@ -24,26 +25,20 @@ use perf_worker::{
 use serde::Serialize;
 
 use crate::{
-    results::Results,
-    rig::{Rig, domain_id, find, topic},
+    distribution::ms,
+    experiment::{Experiment, Printed, Report},
+    rig::{Rig, host_failed, host_node, topic},
     transport::Transport,
 };
-use board::{Account, HISTORY, Orders, Told};
+use board::{Account, HISTORY, Orders};
 use host::Host;
 use lost_frame::LostFrame;
+use note::Note;
 pub use options::{AFTER_HELP, RecoveryOptions};
 use outcome::{Fault, Outcome};
-use perf_test::{
-    common::{error::Failure, interrupt::Interrupt},
-    experiments::batch::{Folder, Progress},
-};
 pub use scenario::Scenario;
 use scenario::{DAMAGED_BYTES_PER_MILLION, LOST_FRAMES_PER_MILLION};
 
-/// The format of `micro-recovery.json`.
-const SCHEMA: &str = "gantry.perf_test.micro_recovery/1";
-/// The name of the results in a folder, without the suffix.
-const NAME: &str = "micro-recovery";
 /// The flow before a fault, ns.
 const BEFORE_NS: i64 = SECOND_NS;
 /// The time for which a cut cable is out, ns.
@@ -51,15 +46,12 @@ const CUT_NS: i64 = 2 * SECOND_NS;
 /// The longest wait for the first number, and for the last ones, ns.
 const PATIENCE_NS: i64 = 10 * SECOND_NS;
 
-/// The results; serialises as `micro-recovery.json`.
+/// The results.
 #[derive(Debug, Serialize)]
 struct Recovery {
-    schema: &'static str,
     transport: Transport,
     lost_frame: Option<LostFrame>,
     outcomes: Vec<Outcome>,
-    /// The sentences of scenarios that failed.
-    failures: Vec<String>,
 }
 
 /// Runs all scenarios.
@@ -67,7 +59,7 @@ struct Recovery {
 /// # Errors
 /// [`Failure::Usage`]: there is no agent, the line has no faults, or the folder cannot be used;
 /// [`Failure::Measurement`]: the files cannot be written.
-pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
+pub fn measure(options: &RecoveryOptions) -> Result<Printed, Failure> {
     let transport = options.transport;
     if !matches!(transport, Transport::Serial | Transport::Usb) {
         let name = transport.name();
@@ -75,55 +67,32 @@ pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
             "the line {name} has no faults: give --transport serial or --transport usb"
         )));
     }
-    let agent = find(options.place.agent.clone())?;
-    let folder = Folder::open(options.place.results.clone()).map_err(Failure::Usage)?;
-    let interrupt = Interrupt::install()?;
-    folder.describe().map_err(Failure::Usage)?;
-    let mut recovery =
-        Recovery { schema: SCHEMA, transport, lost_frame: None, outcomes: Vec::new(), failures: Vec::new() };
     let scenarios = options.scenarios();
-    let mut progress = Progress::new(std::iter::repeat_n(Some(options.time), scenarios.len() + 1));
-    progress.begin(0, "lost frames", None);
-    let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
-    match rig.and_then(|rig| LostFrame::measure(&rig, transport, options.number, &interrupt)) {
-        Ok(lost_frame) => recovery.lost_frame = Some(lost_frame),
-        Err(sentence) => recovery.failures.push(format!("lost frames: {sentence}")),
+    let mut experiment = Experiment::begin("recovery", &options.place, &vec![options.time; scenarios.len() + 1])?;
+    let lost_frame = experiment.step("lost frames", |experiment| {
+        LostFrame::measure(&experiment.rig(transport)?, options.number, &experiment.interrupt)
+    });
+    let (length_ns, mut outcomes) = (i64::from(options.time) * SECOND_NS, Vec::new());
+    for scenario in scenarios {
+        let outcome = experiment.step(scenario.name(), |experiment| {
+            run(scenario, &mut experiment.rig(transport)?, length_ns, &experiment.interrupt)
+        });
+        outcome.as_ref().and_then(Outcome::failure).into_iter().for_each(|sentence| experiment.fail(sentence));
+        outcomes.extend(outcome);
     }
-    for (index, scenario) in (1..).zip(scenarios) {
-        if interrupt.is_requested() {
-            recovery.failures.push("ended early".to_owned());
-            break;
-        }
-        progress.begin(index, scenario.name(), None);
-        let began = Instant::now();
-        let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
-        let length_ns = i64::from(options.time) * SECOND_NS;
-        match rig.and_then(|mut rig| run(scenario, &mut rig, length_ns, &interrupt)) {
-            Ok(outcome) => {
-                recovery.failures.extend(outcome.failure());
-                recovery.outcomes.push(outcome);
-            }
-            Err(sentence) => recovery.failures.push(format!("{}: {sentence}", scenario.name())),
-        }
-        progress.end(index, scenario.name(), None, began.elapsed());
-    }
-    progress.finish(0);
-    let failure = (!recovery.failures.is_empty()).then(|| recovery.failures.join("; "));
-    Results::write(&folder, NAME, recovery.lines(), &recovery, None, failure).map_err(Failure::Measurement)
+    let recovery = Recovery { transport, lost_frame, outcomes };
+    let (tables, figures) = (recovery.tables(), recovery.figures());
+    experiment.finish(Report { tables, figures, details: recovery, picture: None })
 }
 
 fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt) -> Result<Outcome, String> {
-    let sentence = |error: gantry::Error| format!("the host's node failed: {error}");
     let topic = format!("{}_{}", topic(), scenario.name().replace('-', "_"));
-    let node = Node::new("perf_micro").map_err(sentence)?;
+    let (node, domain_id) = host_node()?;
     let qos = Qos::default().keep_last(1000);
-    let mut host = Host::new(node.create_subscription::<Int64>(&topic, qos).map_err(sentence)?);
-    let domain_id = domain_id(&node)?;
+    let mut host = Host::new(node.create_subscription::<Int64>(&topic, qos).map_err(host_failed)?);
     let (account, lives) = (Mutex::new(Account::default()), [Orders::default(), Orders::default()]);
     let [first_life, second_life] = &lives;
-    let lines = [rig.board_line(), rig.board_line()].map(|line| line.map_err(|failure| failure.to_string()));
-    let [line, second_line] = lines;
-    let (line, second_line) = (line?, second_line?);
+    let (line, second_line) = (rig.board_line()?, rig.board_line()?);
     std::thread::scope(|scope| {
         let live = |line, first, life| {
             let (topic, account) = (&topic, &account);
@@ -133,10 +102,10 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
         let mut second_line = Some(second_line);
         let mut experiment = || -> Result<Fault, String> {
             let is_over = |host: &Host| interrupt.is_requested() || !host.received_ns.is_empty();
-            if !host.receive(now_ns() + PATIENCE_NS, is_over).map_err(sentence)? {
+            if !host.receive(now_ns() + PATIENCE_NS, is_over).map_err(host_failed)? {
                 return Err("no number came within 10 s".to_owned());
             }
-            host.receive(now_ns() + BEFORE_NS, |_| interrupt.is_requested()).map_err(sentence)?;
+            host.receive(now_ns() + BEFORE_NS, |_| interrupt.is_requested()).map_err(host_failed)?;
             let mut fault = Fault { began_ns: now_ns(), ended_ns: None, flow_ended_ns: 0 };
             let faults = &rig.line.faults;
             match scenario {
@@ -144,12 +113,12 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
                 Scenario::Corruption => faults.damage_bytes(DAMAGED_BYTES_PER_MILLION),
                 Scenario::Cut => {
                     faults.cut(true);
-                    host.receive(fault.began_ns + CUT_NS, |_| interrupt.is_requested()).map_err(sentence)?;
+                    host.receive(fault.began_ns + CUT_NS, |_| interrupt.is_requested()).map_err(host_failed)?;
                     faults.cut(false);
                     fault.ended_ns = Some(now_ns());
                 }
                 Scenario::AgentRestart => {
-                    rig.restart_agent(interrupt).map_err(|failure| failure.to_string())?;
+                    rig.restart_agent(interrupt)?;
                     fault.ended_ns = Some(now_ns());
                 }
                 Scenario::BoardReset => {
@@ -161,14 +130,14 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
                     board = second_line.take().map(|line| live(line, next, second_life));
                 }
             }
-            host.receive(fault.began_ns + length_ns, |_| interrupt.is_requested()).map_err(sentence)?;
+            host.receive(fault.began_ns + length_ns, |_| interrupt.is_requested()).map_err(host_failed)?;
             rig.line.faults.lose_frames(0);
             rig.line.faults.damage_bytes(0);
             lives.iter().for_each(|life| life.is_quiet.store(true, Ordering::Relaxed));
             fault.flow_ended_ns = now_ns();
             let last = last_published(&account);
             let is_complete = |host: &Host| interrupt.is_requested() || host.received_ns.contains_key(&last);
-            host.receive(now_ns() + PATIENCE_NS, is_complete).map_err(sentence)?;
+            host.receive(now_ns() + PATIENCE_NS, is_complete).map_err(host_failed)?;
             Ok(fault)
         };
         let fault = experiment();
@@ -180,7 +149,7 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
         }
         let account = account.lock().unwrap_or_else(PoisonError::into_inner);
         let said = rig.said_since(fault.began_ns).into_iter();
-        host.events.extend(said.map(|(time_ns, what)| Told { time_ns, side: "agent", what }));
+        host.events.extend(said.map(|(time_ns, what)| Note { after_ms: ms(time_ns), side: "agent", what }));
         Ok(Outcome::new(scenario, &account, &host, fault, rig.line.faults.counts()))
     })
 }

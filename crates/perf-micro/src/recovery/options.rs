@@ -1,10 +1,9 @@
 //! The options of `micro recovery`.
 
 use clap::Args;
-use perf_worker::choice::Choice;
 
 use super::Scenario;
-use crate::options::PlaceOptions;
+use crate::options::{PlaceOptions, all_by_default};
 use crate::transport::Transport;
 use perf_test::cli::values::{choice, within};
 
@@ -46,9 +45,6 @@ impl RecoveryOptions {
     /// The scenarios.
     #[must_use]
     pub fn scenarios(&self) -> Vec<Scenario> {
-        if self.scenario.is_empty() {
-            return Scenario::ALL.iter().map(|(scenario, ..)| *scenario).collect();
-        }
-        self.scenario.clone()
+        all_by_default(&self.scenario)
     }
 }

@@ -1,13 +1,10 @@
 //! The outcome of a scenario.
 
-use perf_worker::{choice::Choice, clock::SECOND_NS};
+use perf_worker::choice::Choice;
 use serde::Serialize;
 
-use super::{
-    board::{Account, Told},
-    host::Host,
-    scenario::Scenario,
-};
+use super::{board::Account, host::Host, note::Note, scenario::Scenario};
+use crate::distribution::{Distribution, ms};
 
 /// The times of a fault, ns.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +15,6 @@ pub struct Fault {
     pub ended_ns: Option<i64>,
     /// The board published nothing more.
     pub flow_ended_ns: i64,
-}
-
-/// An event, with its time after the beginning of the fault.
-#[derive(Clone, Debug, Serialize)]
-pub struct Event {
-    pub after_ms: f64,
-    pub side: &'static str,
-    pub what: String,
 }
 
 /// The outcome of a scenario.
@@ -60,11 +49,7 @@ pub struct Outcome {
     pub delay_median_ms: f64,
     pub delay_max_ms: f64,
     /// The reports of each side after the beginning of the fault.
-    pub events: Vec<Event>,
-}
-
-fn ms(ns: i64) -> f64 {
-    ns as f64 * 1000.0 / SECOND_NS as f64
+    pub events: Vec<Note>,
 }
 
 impl Outcome {
@@ -78,8 +63,7 @@ impl Outcome {
         let is_lost = |number: &&i64| !host.received_ns.contains_key(*number);
         let lost: Vec<&i64> = account.published_ns.iter().map(|(number, _)| number).filter(is_lost).collect();
         let delay = |(number, published_ns): &(i64, i64)| Some(host.received_ns.get(number)? - published_ns);
-        let mut delays_ns: Vec<i64> = account.published_ns.iter().filter_map(delay).collect();
-        delays_ns.sort_unstable();
+        let delays: Distribution = account.published_ns.iter().filter_map(delay).collect();
         let mut times_ns: Vec<i64> = host.received_ns.values().copied().collect();
         times_ns.sort_unstable();
         times_ns.push(fault.flow_ended_ns);
@@ -106,8 +90,8 @@ impl Outcome {
             reordered: host.reordered,
             longest_gap_ms: ms(gaps.max().unwrap_or_default()),
             time_to_data_ms: fault.ended_ns.and_then(after),
-            delay_median_ms: ms(delays_ns.get(delays_ns.len() / 2).copied().unwrap_or_default()),
-            delay_max_ms: ms(delays_ns.last().copied().unwrap_or_default()),
+            delay_median_ms: ms(delays.p50_ns),
+            delay_max_ms: ms(delays.max_ns),
             events: events(&[&account.events, &host.events], fault.began_ns),
         }
     }
@@ -126,9 +110,9 @@ impl Outcome {
 }
 
 /// The events after the beginning of the fault, in order.
-fn events(of: &[&[Told]], began_ns: i64) -> Vec<Event> {
-    let mut told: Vec<&Told> = of.iter().copied().flatten().filter(|told| told.time_ns >= began_ns).collect();
-    told.sort_by_key(|told| told.time_ns);
-    let event = |told: &Told| Event { after_ms: ms(told.time_ns - began_ns), side: told.side, what: told.what.clone() };
-    told.into_iter().map(event).collect()
+fn events(of: &[&[Note]], began_ns: i64) -> Vec<Note> {
+    let after = |note: &Note| Note { after_ms: note.after_ms - ms(began_ns), ..note.clone() };
+    let mut notes: Vec<Note> = of.iter().copied().flatten().map(after).filter(|note| note.after_ms >= 0.0).collect();
+    notes.sort_by(|one, other| one.after_ms.total_cmp(&other.after_ms));
+    notes
 }

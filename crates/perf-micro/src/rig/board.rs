@@ -1,8 +1,8 @@
 //! The board: a thread with gantry-micro's client and a clock of its own.
 
-use std::{os::fd::AsFd, time::Duration};
+use std::{num::NonZeroU32, os::fd::AsFd, time::Duration};
 
-use gantry_micro::{Client, Instant};
+use gantry_micro::{Client, ClientKey, Instant, Node};
 use perf_worker::clock::now_ns;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -10,6 +10,13 @@ use super::BoardLine;
 
 /// The client of a board.
 pub type BoardClient<'a> = Client<'a, BoardLine>;
+
+/// The node of a board, with a nonce that is drawn at each boot.
+#[must_use]
+pub fn board_node(domain_id: u16) -> Node<'static> {
+    let boot_nonce = NonZeroU32::new(fastrand::u32(1..));
+    Node { name: "board", domain_id, key: ClientKey(*b"perf"), boot_nonce }
+}
 
 /// The clock of a board. It began with the board, so it is not the host's time.
 #[derive(Clone, Copy, Debug)]

@@ -3,25 +3,21 @@
 //! The board is a thread of this process with gantry-micro's client; the agent is the program `gantry-agent`, as users
 //! run it.
 
-mod agent;
 mod board;
 mod board_line;
 
 use std::path::{Path, PathBuf};
 
 use gantry::Node;
+use perf_test::{common::interrupt::Interrupt, run::coordinator::daemon::StartedDaemon};
+use perf_worker::backend::{DaemonCommand, Readiness};
 
 use crate::{line::Line, transport::Transport};
-pub use agent::find;
-pub use board::{BoardClient, BoardClock, wait};
+pub use board::{BoardClient, BoardClock, board_node, wait};
 pub use board_line::{BoardLine, Sent, Traffic};
-use perf_test::{
-    common::{error::Failure, interrupt::Interrupt},
-    run::coordinator::daemon::StartedDaemon,
-};
 
-/// The node of the board.
-pub const BOARD: &str = "board";
+/// The name of the agent's program.
+pub const AGENT: &str = "gantry-agent";
 
 /// The beginning of the names of this program's topics.
 #[must_use]
@@ -29,13 +25,20 @@ pub fn topic() -> String {
     format!("perf_micro_{}", std::process::id())
 }
 
-/// The domain of a node as a board states it.
+/// The node of the host, and its domain as a board states it.
 ///
 /// # Errors
-/// A sentence: DDS-XRCE has no such domain.
-pub fn domain_id(node: &Node) -> Result<u16, String> {
-    u16::try_from(node.domain_id())
-        .map_err(|_| format!("DDS-XRCE has no domain {}: set ROS_DOMAIN_ID", node.domain_id()))
+/// A sentence: an error of the library, or DDS-XRCE has no such domain.
+pub fn host_node() -> Result<(Node, u16), String> {
+    let node = Node::new("perf_micro").map_err(host_failed)?;
+    let domain_id = u16::try_from(node.domain_id())
+        .map_err(|_| format!("DDS-XRCE has no domain {}: set ROS_DOMAIN_ID", node.domain_id()))?;
+    Ok((node, domain_id))
+}
+
+/// The sentence of an error of the host's node.
+pub fn host_failed(error: gantry::Error) -> String {
+    format!("the host's node failed: {error}")
 }
 
 /// A line with an agent at its end.
@@ -44,7 +47,8 @@ pub struct Rig {
     /// Dropped first: it ends before the line.
     agent: StartedDaemon,
     program: PathBuf,
-    transport: Transport,
+    /// The transport.
+    pub transport: Transport,
     /// The line.
     pub line: Line,
     /// The traffic that the boards have sent.
@@ -55,22 +59,21 @@ impl Rig {
     /// Opens the line of a transport and starts an agent at its end.
     ///
     /// # Errors
-    /// [`Failure`]: the system gives no line, or the agent does not start.
-    pub fn start(transport: Transport, agent: &Path, interrupt: &Interrupt) -> Result<Rig, Failure> {
-        let line = Line::open(transport)
-            .map_err(|error| Failure::Measurement(format!("cannot open the line {transport:?}: {error}")))?;
+    /// A sentence: the system gives no line, or the agent does not start.
+    pub fn start(transport: Transport, agent: &Path, interrupt: &Interrupt) -> Result<Rig, String> {
+        let line = Line::open(transport).map_err(|error| format!("cannot open the line {transport:?}: {error}"))?;
         let program = agent.to_owned();
-        let agent = agent::start(&program, &line, interrupt)?;
+        let agent = start_agent(&program, &line, interrupt)?;
         Ok(Rig { agent, program, transport, line, traffic: Traffic::default() })
     }
 
     /// Kills the agent, and starts another one in its place.
     ///
     /// # Errors
-    /// [`Failure`]: it does not start.
-    pub fn restart_agent(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+    /// A sentence: it does not start.
+    pub fn restart_agent(&mut self, interrupt: &Interrupt) -> Result<(), String> {
         self.agent.kill();
-        self.agent = agent::start(&self.program, &self.line, interrupt)?;
+        self.agent = start_agent(&self.program, &self.line, interrupt)?;
         Ok(())
     }
 
@@ -83,9 +86,18 @@ impl Rig {
     /// The board's transport.
     ///
     /// # Errors
-    /// [`Failure::Measurement`]: its port or socket cannot be opened.
-    pub fn board_line(&self) -> Result<BoardLine, Failure> {
+    /// A sentence: its port or socket cannot be opened.
+    pub fn board_line(&self) -> Result<BoardLine, String> {
         BoardLine::open(&self.line.board_end, self.transport, self.traffic.clone())
-            .map_err(|error| Failure::Measurement(format!("the board cannot open its end of the line: {error}")))
+            .map_err(|error| format!("the board cannot open its end of the line: {error}"))
     }
+}
+
+/// Starts the agent at the end of a line, and waits until it is ready.
+fn start_agent(program: &Path, line: &Line, interrupt: &Interrupt) -> Result<StartedDaemon, String> {
+    let mut command = vec![program.display().to_string()];
+    command.extend(line.agent_arguments.iter().cloned());
+    command.push("--verbose".to_owned());
+    let daemon = DaemonCommand { name: AGENT.to_owned(), command, ready: Readiness::Line("clients ".to_owned()) };
+    StartedDaemon::start(&daemon, interrupt).map_err(|failure| failure.to_string())
 }

@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use gantry_micro::{ClientKey, EntityState, Memory, Node, PublishError, Publisher, Qos};
+use gantry_micro::{EntityState, Memory, PublishError, Publisher, Qos};
 use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
 
-use crate::rig::{BOARD, BoardClient, BoardClock, BoardLine, wait};
+use crate::rig::{BoardClient, BoardClock, BoardLine, board_node, wait};
 
 /// The longest sleep without a look at the orders.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -32,11 +32,7 @@ pub struct Orders {
 pub fn run<const MTU: usize>(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io::Result<()> {
     let mut memory = Memory::<MTU, 4>::new();
     let publisher = Publisher::<Text>::new();
-    let mut client = BoardClient::new(
-        line,
-        &mut memory,
-        Node { name: BOARD, domain_id, key: ClientKey(*b"perf"), boot_nonce: None },
-    );
+    let mut client = BoardClient::new(line, &mut memory, board_node(domain_id));
     client.create_publisher(&publisher, topic, Qos::SENSOR_DATA).map_err(io::Error::other)?;
     let clock = BoardClock::start();
     while !orders.is_done.load(Ordering::Relaxed) {

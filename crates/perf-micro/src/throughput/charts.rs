@@ -1,5 +1,6 @@
 //! The charts of the throughput.
 
+use perf_test::report::plot::curves::{Chart, Curve, Layout, Scale};
 use perf_worker::choice::Choice;
 
 use super::Throughput;
@@ -7,28 +8,30 @@ use crate::{
     published::throughput::{CURVES, Curve as Published},
     transport::Transport,
 };
-use perf_test::report::plot::throughput::{Chart, Curve};
+
+/// The places of the charts.
+pub const LAYOUT: Layout = Layout { columns: 2, height: 520, has_equal_axes: false };
 
 impl Throughput {
     /// The charts of its picture: stream-oriented transports, and packet-oriented ones with the published-only ones.
     pub(super) fn charts(&self) -> Vec<Chart> {
-        [("Stream-oriented transports (B/s)", false), ("Packet-oriented transports (B/s)", true)]
-            .map(|(title, is_packets)| {
-                let mut curves: Vec<(Curve, Vec<Curve>)> = Vec::new();
-                for (transport, ..) in Transport::ALL {
-                    let rows = self.rows.iter().filter(|row| row.transport == *transport);
-                    let points =
-                        rows.map(|row| (row.payload_bytes as f64, row.payload_bytes_per_s)).collect::<Vec<_>>();
-                    if !points.is_empty() && transport.is_packet_oriented() == is_packets {
-                        let published = CURVES.iter().filter(|curve| is_beside(curve, *transport)).map(curve_of);
-                        curves.push((Curve { name: transport.name().to_owned(), points }, published.collect()));
-                    }
+        let chart = |(title, is_packets): (&str, bool)| {
+            let mut curves = Vec::new();
+            let transports = Transport::ALL.iter().map(|(transport, ..)| *transport);
+            for transport in transports.filter(|transport| transport.is_packet_oriented() == is_packets) {
+                let rows = self.rows.iter().filter(|row| row.transport == transport);
+                let points: Vec<_> = rows.map(|row| (row.payload_bytes as f64, row.payload_bytes_per_s)).collect();
+                if !points.is_empty() {
+                    curves.push(Curve::new(transport.name().to_owned(), points));
+                    curves.extend(CURVES.iter().filter(|curve| is_beside(curve, transport)).map(curve_of));
                 }
-                Chart { title: title.to_owned(), curves }
-            })
-            .into_iter()
-            .filter(|chart| !chart.curves.is_empty())
-            .collect()
+            }
+            let (title, scales) = (title.to_owned(), [Scale::Number; 2]);
+            Chart { title, across: "bytes of a text", scales, curves, marks: Vec::new() }
+        };
+        let charts =
+            [("Stream-oriented transports (B/s)", false), ("Packet-oriented transports (B/s)", true)].map(chart);
+        charts.into_iter().filter(|chart| !chart.curves.is_empty()).collect()
     }
 }
 
@@ -39,5 +42,5 @@ fn is_beside(curve: &Published, transport: Transport) -> bool {
 
 fn curve_of(curve: &Published) -> Curve {
     let points = curve.points.iter().map(|(bytes, bytes_per_s)| (*bytes as f64, *bytes_per_s)).collect();
-    Curve { name: format!("{}, published", curve.name), points }
+    Curve { name: format!("{}, published", curve.name), points, is_pale: true }
 }

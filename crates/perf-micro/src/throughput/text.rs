@@ -1,10 +1,10 @@
-//! The throughput as text.
+//! The throughput as tables.
 
+use perf_test::{experiments::results_file::Table, report::tables::cells};
 use perf_worker::choice::Choice;
 
 use super::{Row, Throughput};
 use crate::published::throughput::CURVES;
-use perf_test::report::tables::table;
 
 const COLUMNS: [&str; 12] = [
     "transport",
@@ -33,14 +33,14 @@ const DIFFERENCES: [&str; 7] = [
 ];
 
 impl Throughput {
-    /// The results as lines of text.
-    pub(super) fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+    /// A table of stream-oriented transports, and one of packet-oriented ones.
+    pub(super) fn tables(&self) -> Vec<Table> {
+        let mut tables = Vec::new();
         for (title, is_packets) in [("Stream-oriented transports", false), ("Packet-oriented transports", true)] {
             let rows = self.rows.iter().filter(|row| row.transport.is_packet_oriented() == is_packets);
-            let mut cells: Vec<Vec<String>> = rows.map(Row::cells).collect();
+            let mut all: Vec<Vec<String>> = rows.map(Row::cells).collect();
             let published = CURVES.iter().filter(|curve| curve.like.is_none() && is_packets);
-            cells.extend(published.flat_map(|curve| {
+            all.extend(published.flat_map(|curve| {
                 curve.points.iter().map(|(bytes, bytes_per_s)| {
                     let mut row = vec![format!("{}: published only", curve.name), bytes.to_string()];
                     row.extend(std::iter::repeat_n("-".to_owned(), COLUMNS.len() - 3));
@@ -48,28 +48,27 @@ impl Throughput {
                     row
                 })
             }));
-            if !cells.is_empty() {
-                cells.insert(0, COLUMNS.map(str::to_owned).into());
-                lines.extend(table(
-                    &format!("{title}, {} s for each length, from half a second after its first text", self.length_s),
-                    &cells,
-                ));
-                lines.push(String::new());
+            if !all.is_empty() {
+                all.insert(0, cells(COLUMNS));
+                let length_s = self.length_s;
+                let title = format!("{title}, {length_s} s for each length, from half a second after its first text");
+                tables.push(Table { title, rows: all, notes: Vec::new() });
             }
         }
-        lines.extend(DIFFERENCES.map(str::to_owned));
         let skipped = self.skipped.iter();
-        lines.extend(skipped.map(|name| format!("not measured: {name}, whose messages have no room for these texts")));
-        lines.extend(self.failures.iter().map(|sentence| format!("failed: {sentence}")));
-        lines.extend(self.figures());
-        lines
+        let skipped = skipped.map(|name| format!("not measured: {name}, whose messages have no room for these texts"));
+        if let Some(last) = tables.last_mut() {
+            last.notes = DIFFERENCES.map(str::to_owned).into_iter().chain(skipped).collect();
+        }
+        tables
     }
 
-    fn figures(&self) -> impl Iterator<Item = String> {
+    pub(super) fn figures(&self) -> impl Iterator<Item = (String, String)> {
         self.rows.iter().flat_map(|row| {
             let name = format!("{}-{}", row.transport.name(), row.payload_bytes);
-            let limit = row.part_of_limit().map(|part| format!("figure {name}-percent-of-limit {:.2}", 100.0 * part));
-            let rate = format!("figure {name}-bytes-per-second {:.0}", row.payload_bytes_per_s);
+            let limit = row.part_of_limit();
+            let limit = limit.map(|part| (format!("{name}-percent-of-limit"), format!("{:.2}", 100.0 * part)));
+            let rate = (format!("{name}-bytes-per-second"), format!("{:.0}", row.payload_bytes_per_s));
             std::iter::once(rate).chain(limit)
         })
     }

@@ -21,8 +21,12 @@ struct Run {
 }
 
 impl Run {
+    /// The details of its results.
     fn json(&self, name: &str) -> Value {
-        serde_json::from_slice(&fs::read(self.folder.path().join(name)).unwrap()).unwrap()
+        let file: Value = serde_json::from_slice(&fs::read(self.folder.path().join(name)).unwrap()).unwrap();
+        assert_eq!(file["schema"], "gantry.perf_test.results/1");
+        assert!(!file["tables"][0]["rows"].as_array().unwrap().is_empty(), "{file}");
+        file["details"].clone()
     }
 }
 

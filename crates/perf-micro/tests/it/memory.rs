@@ -96,9 +96,11 @@ fn the_memory_of_each_entity_is_the_slope_of_its_programs() {
     }
     assert!(!done.stdout.contains("figure publisher-bytes"), "{}", done.everything());
     let found: Value = serde_json::from_slice(&fs::read(tools.path("out/micro-memory.json")).unwrap()).unwrap();
-    assert_eq!(found["schema"], "gantry.perf_test.micro_memory/1");
-    assert_eq!(found["costs"]["client"]["heap_bytes"], 10.0);
-    let programs = found["programs"].as_array().unwrap();
+    assert_eq!((&found["schema"], &found["command"]), (&"gantry.perf_test.results/1".into(), &"micro memory".into()));
+    let details = &found["details"];
+    assert_eq!(details["costs"]["client"]["heap_bytes"], 10.0);
+    assert!(details["failures"][0].as_str().unwrap().contains("nothing came from the program on"), "{details}");
+    let programs = details["programs"].as_array().unwrap();
     let of = |name: &str, count: u64| {
         let is_wanted = |program: &&Value| program[name] == count && program["history"] == 4;
         programs.iter().find(is_wanted).unwrap()["bss_bytes"].as_u64().unwrap()

@@ -1,13 +1,16 @@
-//! The middlewares that come with the tool: Gantry, and a mock with the faults of a script.
+//! The middleware that comes with the tool: Gantry. All others, and the mock, are worker programs.
 
 pub mod gantry;
+#[cfg(test)]
+#[path = "../../tests/programs/mock/mod.rs"]
 pub mod mock;
 
 use perf_worker::backend::Backend;
 
-/// All of them.
+/// The back ends in this program. Its workers are a small program beside this one, as long as it is there, since their
+/// memory is a figure: in this program it would hold pages of the other parts.
+#[cfg(not(test))]
+pub const BUILT_IN: [&dyn Backend; 1] = [&gantry::Gantry];
+/// The back ends in a program of unit tests, beside which there is no worker program of the mock.
+#[cfg(test)]
 pub const BUILT_IN: [&dyn Backend; 2] = [&gantry::Gantry, &mock::Mock];
-
-/// Those whose workers are a small program beside this one, as long as it is there, since their memory is a figure: in
-/// this program it would hold pages of the other parts.
-pub const HAVE_A_PROGRAM: [&dyn Backend; 1] = [&gantry::Gantry];

@@ -111,11 +111,13 @@ impl Axis {
 }
 
 /// The options of `matrix`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Args)]
 pub struct MatrixOptions {
-    /// The YAML of performance_report's runner.
+    /// YAML of performance_test's runs, `experiments:` with a list of maps [example: run.yaml]
+    #[arg(id = "experiments-file", value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// The options of the presets, too.
+    #[command(flatten)]
     pub sweep: SweepOptions,
 }
 
@@ -127,8 +129,6 @@ pub struct SweepOptions {
     /// The given options of a run.
     pub axes: Vec<Axis>,
 }
-
-const FILE: &str = "experiments-file";
 
 impl Args for SweepOptions {
     fn augment_args(command: Command) -> Command {
@@ -143,33 +143,9 @@ impl Args for SweepOptions {
 
 impl FromArgMatches for SweepOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let declared = RunOptions::augment_args(Command::new(FILE));
+        let declared = RunOptions::augment_args(Command::new("sweep"));
         let axes = declared.get_arguments().filter_map(|arg| axis(arg, matches)).collect();
         Ok(SweepOptions { batch: BatchOptions::from_arg_matches(matches)?, axes })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Args for MatrixOptions {
-    fn augment_args(command: Command) -> Command {
-        let file = Arg::new(FILE).value_name("FILE").value_parser(value_parser!(PathBuf));
-        SweepOptions::augment_args(command)
-            .arg(file.help("YAML of performance_test's runs, `experiments:` with a list of maps [example: run.yaml]"))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for MatrixOptions {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let file = matches.get_one::<PathBuf>(FILE).cloned();
-        Ok(MatrixOptions { file, sweep: SweepOptions::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

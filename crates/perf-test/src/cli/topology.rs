@@ -43,8 +43,8 @@ pub struct TopologyOptions {
     #[arg(short, long, value_name = "S", default_value_t = 5, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub time: u32,
-    /// Period of CPU and memory in resources.txt of --results-dir, ms; other figures are those of seconds [default:
-    /// 1000]
+    /// Period of CPU and memory in resources.txt of --results-dir, ms; all other figures have a value for each second
+    /// [default: 1000]
     #[arg(short, long, value_name = "MS", default_value_t = ROW_MS, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub sampling: u32,

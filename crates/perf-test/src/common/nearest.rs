@@ -13,3 +13,8 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
 }
+
+/// The end of a sentence about a word that is no name: the nearest name; empty if none is near.
+pub fn or_nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, names).map_or(String::new(), |name| format!("; the nearest is `{name}`"))
+}

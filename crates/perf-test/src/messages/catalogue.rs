@@ -8,7 +8,7 @@ use gantry_msgs::{
 };
 
 use super::MessageType;
-use crate::common::nearest::nearest;
+use crate::common::nearest::or_nearest;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Content, Layout, MessageSpec};
 
@@ -122,8 +122,7 @@ pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<Messag
     {
         return Ok(known.choice(unbounded_bytes));
     }
-    let nearest = nearest(&wanted, types(layout).map(|known| known.name));
-    let nearest = nearest.map_or(String::new(), |nearest| format!("; the nearest is `{nearest}`"));
+    let nearest = or_nearest(&wanted, types(layout).map(|known| known.name));
     let layout = layout.name();
     Err(format!(
         "there is no message `{name}` in the {layout} layout{nearest}. \

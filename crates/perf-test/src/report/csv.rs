@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::log::RowEntry;
 use crate::log::{document::is_removed, external_info::ExternalInfo};
+use crate::report::row_log::RowLog;
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
@@ -44,12 +45,10 @@ impl CsvLog {
         file.write_all(text.as_bytes())?;
         Ok(CsvLog { file, path: path.to_owned(), length_bytes: text.len() as u64, layout })
     }
+}
 
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// If the file cannot be written; it then ends with the previous row.
-    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
+impl RowLog for CsvLog {
+    fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         let mut line = values(row, self.layout).join(SEPARATORS.1);
         line.push('\n');
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
@@ -60,9 +59,7 @@ impl CsvLog {
         Ok(())
     }
 
-    /// The path, if the file has no name any more.
-    #[must_use]
-    pub fn removed(&self) -> Option<&Path> {
+    fn removed(&self) -> Option<&Path> {
         Some(self.path.as_path()).filter(|path| is_removed(&self.file, path))
     }
 }

@@ -61,6 +61,11 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
         lines.push(("daemon", format!("{}, started by the run: {}", daemon.name, daemon.command.join(" "))));
     }
     lines.extend(spec.heading_notes.iter().map(|note| ("note", note.clone())));
+    named_lines(lines)
+}
+
+/// The lines of a heading from their names and values.
+pub fn named_lines(lines: impl IntoIterator<Item = (&'static str, String)>) -> Vec<String> {
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
 }
 
@@ -73,7 +78,8 @@ fn phases(spec: &RunSpec) -> &'static str {
     }
 }
 
-fn middleware(spec: &RunSpec) -> String {
+/// The middleware with its version.
+pub fn middleware(spec: &RunSpec) -> String {
     match spec.communicator.as_str() {
         "Mock" => format!("Mock, no middleware: {}", spec.mock),
         name => format!("{name} {}", spec.middleware_version),
@@ -90,7 +96,8 @@ fn phases_marked(spec: &RunSpec) -> String {
     format!("{found}; each mark costs a reading of the clock, which is part of the latency")
 }
 
-fn settings(spec: &RunSpec) -> String {
+/// The settings of the middleware.
+pub fn settings(spec: &RunSpec) -> String {
     let settings: Vec<String> = spec.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
     if settings.is_empty() { "none".to_owned() } else { settings.join(", ") }
 }

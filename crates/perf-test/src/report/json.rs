@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::log::RowEntry;
 use crate::log::{document::Document, external_info::ExternalInfo};
+use crate::report::row_log::RowLog;
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
@@ -34,18 +35,14 @@ impl JsonLog {
         let document = Document::create(path, run_id, &header, "analysis_results")?;
         Ok(JsonLog { document, layout: spec.message.layout })
     }
+}
 
-    /// Adds a row.
-    ///
-    /// # Errors
-    /// If the file cannot be written; the document is then unchanged.
-    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
+impl RowLog for JsonLog {
+    fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         self.document.push(&fields(row, self.layout))
     }
 
-    /// The path, if the file has no name any more.
-    #[must_use]
-    pub fn removed(&self) -> Option<&Path> {
+    fn removed(&self) -> Option<&Path> {
         self.document.removed()
     }
 }

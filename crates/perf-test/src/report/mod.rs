@@ -8,13 +8,14 @@ pub mod irobot;
 pub mod json;
 pub mod outputs;
 pub mod plot;
+mod row_log;
 pub mod summary;
 pub mod tables;
 pub mod terminal;
 pub mod warnings;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
 use crate::common::error::Failure;
@@ -25,14 +26,21 @@ use crate::system::{System, root_folder};
 use crate::topology::Topology;
 use outputs::Outputs;
 use perf_worker::{endpoint::Endpoint, measure::events::Events, run_spec::RunSpec};
+use row_log::RowLog;
+
+/// A function that creates a log.
+type Create<'a> = &'a dyn Fn(&Path) -> io::Result<Box<dyn RowLog>>;
+
+fn boxed<T: RowLog + 'static>(log: T) -> Box<dyn RowLog> {
+    Box::new(log)
+}
 
 /// All outputs of one run.
 #[derive(Debug)]
 pub struct Reports {
     terminal: Option<terminal::Terminal>,
-    csv: Option<csv::CsvLog>,
-    json: Option<json::JsonLog>,
-    full: Option<log::FullLog>,
+    /// The logs with their kinds.
+    logs: Vec<(&'static str, Box<dyn RowLog>)>,
     /// iRobot's files of a topology.
     irobot: Option<irobot::Files>,
     /// No figure is shown, only counts are used.
@@ -45,7 +53,7 @@ impl Reports {
     /// No output, for runs of which only the counts matter. `rows` gets the number of messages sent in each row.
     #[must_use]
     pub fn quiet(rows: Option<Sender<u64>>) -> Reports {
-        Reports { terminal: None, csv: None, json: None, full: None, irobot: None, quiet: true, rows }
+        Reports { terminal: None, logs: Vec::new(), irobot: None, quiet: true, rows }
     }
 
     /// Whether nobody looks at figures, so that the machine need not be calibrated.
@@ -66,37 +74,31 @@ impl Reports {
         full_topic: &str,
         topology: Option<(&Topology, log::NodesEntry)>,
     ) -> Result<Reports, Failure> {
-        let refused = |kind: &str, path: &Path, error: &io::Error| {
-            let path = path.display();
-            Failure::Usage(format!(
-                "cannot create the {kind} log {path}: {error}. Name a file in a folder that exists and is writable"
-            ))
-        };
         let external = log::external_info::from_environment().map_err(Failure::Usage)?;
-        let csv = outputs.csv.as_deref().map(|path| {
-            csv::CsvLog::create(path, spec, run_id, &external).map_err(|error| refused("CSV", path, &error))
-        });
-        let json = outputs.json.as_deref().map(|path| {
-            json::JsonLog::create(path, spec, run_id, &external).map_err(|error| refused("JSON", path, &error))
-        });
-        let full = outputs.full.as_deref().map(|path| {
+        let csv = |path: &Path| csv::CsvLog::create(path, spec, run_id, &external).map(boxed);
+        let json = |path: &Path| json::JsonLog::create(path, spec, run_id, &external).map(boxed);
+        let full = |path: &Path| {
             let run = log::RunEntry::now(spec, run_id, full_topic, &external);
             let (topology, nodes) = topology.clone().unzip();
             let run = log::RunEntry { topology: topology.and_then(log::resolved), nodes, ..run };
             let environment = System::read(&root_folder());
-            let head = log::Head { schema: log::SCHEMA, run, environment };
-            log::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))
-        });
+            log::FullLog::create(path, &log::Head { schema: log::SCHEMA, run, environment }).map(boxed)
+        };
+        let kinds: [(&str, &Option<PathBuf>, Create<'_>); 3] =
+            [("CSV", &outputs.csv, &csv), ("JSON", &outputs.json, &json), ("full", &outputs.full, &full)];
+        let mut logs = Vec::new();
+        for (kind, path, create) in kinds {
+            let Some(path) = path else { continue };
+            let log = create(path).map_err(|error| {
+                let path = path.display();
+                Failure::Usage(format!(
+                    "cannot create the {kind} log {path}: {error}. Name a file in a folder that exists and is writable"
+                ))
+            })?;
+            logs.push((kind, log));
+        }
         let terminal = outputs.console.then(|| terminal::Terminal::new(spec, outputs.tables));
-        Ok(Reports {
-            terminal,
-            csv: csv.transpose()?,
-            json: json.transpose()?,
-            full: full.transpose()?,
-            irobot: None,
-            quiet: false,
-            rows: None,
-        })
+        Ok(Reports { terminal, logs, irobot: None, quiet: false, rows: None })
     }
 
     /// The same with iRobot's files.
@@ -145,26 +147,19 @@ impl Reports {
     /// [`Failure::Measurement`] if the console cannot be written: no reader is left.
     pub fn row(&mut self, row: &RowEntry) -> Result<Vec<String>, Failure> {
         let ends_s = row.t_s - row.length_s;
-        let lost = |kind: &str, error: &io::Error| {
-            format!("the {kind} log ends after {ends_s:.0} s: {error}. Its rows so far are complete")
-        };
         let mut given_up = Vec::new();
         if let Some(rows) = &self.rows {
             // Fails if nobody looks any more.
             let _ = rows.send(row.total.sent.samples);
         }
-        if let Some(Err(error)) = self.csv.as_mut().map(|log| log.row(row)) {
-            given_up.push(lost("CSV", &error));
-            self.csv = None;
-        }
-        if let Some(Err(error)) = self.json.as_mut().map(|log| log.row(row)) {
-            given_up.push(lost("JSON", &error));
-            self.json = None;
-        }
-        if let Some(Err(error)) = self.full.as_mut().map(|log| log.row(row)) {
-            given_up.push(lost("full", &error));
-            self.full = None;
-        }
+        self.logs.retain_mut(|(kind, log)| match log.row(row) {
+            Ok(()) => true,
+            Err(error) => {
+                given_up
+                    .push(format!("the {kind} log ends after {ends_s:.0} s: {error}. Its rows so far are complete"));
+                false
+            }
+        });
         given_up.extend(self.in_irobot(|files| files.row(row)));
         if let Some(terminal) = &mut self.terminal {
             terminal.row(row).map_err(|error| cannot_write(&error))?;
@@ -177,29 +172,21 @@ impl Reports {
         let unfinished = self.irobot.take().and_then(|files| files.finish(summary).err());
         let sentence = |error| format!("iRobot's files of the latencies are not complete: {error}");
         let irobot = unfinished.map(|error| Warning::new(WarningKind::Log, sentence(error), "Run again"));
-        let removed = self.removed();
-        irobot.into_iter().chain(removed).chain(self.finish_full(summary)).collect()
-    }
-
-    /// A warning of each log that was removed during the run: a file without a name can be written, and is gone with
-    /// this process.
-    fn removed(&self) -> Vec<Warning> {
-        let logs = [
-            ("CSV", self.csv.as_ref().and_then(csv::CsvLog::removed)),
-            ("JSON", self.json.as_ref().and_then(json::JsonLog::removed)),
-            ("full", self.full.as_ref().and_then(log::FullLog::removed)),
-        ];
-        let warning = |(kind, path): (&str, Option<&Path>)| {
-            let sentence = format!("the {kind} log {} was removed during the run", path?.display());
-            Some(Warning::new(WarningKind::Log, sentence, "Keep its folder and run again"))
-        };
-        logs.into_iter().filter_map(warning).collect()
-    }
-
-    fn finish_full(&mut self, summary: &Summary) -> Option<Warning> {
-        let error = self.full.take()?.finish(summary).err()?;
-        let sentence = format!("the full log ends without the summary: {error}. Its rows so far are complete");
-        Some(Warning::new(WarningKind::Log, sentence, "Free some disk space and run again"))
+        let mut warnings: Vec<Warning> = irobot.into_iter().collect();
+        let mut warn = |sentence, hint| warnings.push(Warning::new(WarningKind::Log, sentence, hint));
+        for (kind, log) in self.logs.drain(..) {
+            // A file without a name can be written, and is gone with this process.
+            if let Some(path) = log.removed() {
+                let sentence = format!("the {kind} log {} was removed during the run", path.display());
+                warn(sentence, "Keep its folder and run again");
+            }
+            if let Err(error) = log.finish(summary) {
+                let rows = "Its rows so far are complete";
+                let sentence = format!("the {kind} log ends without the summary: {error}. {rows}");
+                warn(sentence, "Free some disk space and run again");
+            }
+        }
+        warnings
     }
 
     /// Writes lines to the console, if it is an output.

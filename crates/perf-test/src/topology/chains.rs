@@ -13,7 +13,7 @@ use super::{
     object::Object,
     process::{Chain, Node, Process, Publisher, Trigger},
 };
-use crate::common::nearest::nearest;
+use crate::common::nearest::or_nearest;
 use perf_worker::{endpoint::ChainLink, run_spec::Content};
 
 const KEYS: &[&str] = &["name", "from", "to"];
@@ -66,8 +66,7 @@ impl Ways {
             }
             for topic in from.iter().chain([to]) {
                 if !publishers().any(|of| of.topic == *topic) {
-                    let near = nearest(topic, publishers().map(|of| of.topic.as_str()));
-                    let near = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
+                    let near = or_nearest(topic, publishers().map(|of| of.topic.as_str()));
                     return Err(format!("{place}: no publisher of `{topic}` is in these files{near}"));
                 }
             }

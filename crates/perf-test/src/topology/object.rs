@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::common::nearest::nearest;
+use crate::common::nearest::{nearest, or_nearest};
 
 /// Characters shown of a wrong value.
 const MAX_SHOWN_CHARS: usize = 40;
@@ -85,8 +85,7 @@ impl<'a> Object<'a> {
             return Ok(Some(*value));
         }
         let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
-        let near = nearest(&given, names.iter().copied());
-        let near = near.map_or(String::new(), |name| format!("; the nearest is `{name}`"));
+        let near = or_nearest(&given, names.iter().copied());
         let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
         Err(self.problem(key, &format!("it is `{}`{near}. Give {names}", shown(&given))))
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::process::{Node, NodeQos, Payload, Process, Publisher, Subscription, Trigger};
-use crate::common::nearest::nearest;
+use crate::common::nearest::or_nearest;
 use perf_worker::run_spec::{Durability, Reliability};
 
 /// Checks that the endpoints of all processes fit together, and gives each subscription the largest messages of its
@@ -100,7 +100,7 @@ fn check_triggers(node: &Node) -> Result<(), String> {
     for publisher in &node.publishers {
         let Trigger::Topics(topics) = &publisher.trigger else { continue };
         if let Some(topic) = topics.iter().find(|topic| !subscribed().any(|known| known == *topic)) {
-            let near = nearest(topic, subscribed()).map_or(String::new(), |near| format!("; the nearest is `{near}`"));
+            let near = or_nearest(topic, subscribed());
             let (place, node) = (&publisher.place, &node.name);
             return Err(format!("{place}.triggered_by: the node {node} does not subscribe to `{topic}`{near}"));
         }

@@ -52,8 +52,9 @@ impl Memory {
 
     /// A worker of that middleware.
     pub fn worker(&self, communicator: &str) -> Command {
-        let own = ("Gantry", env!("CARGO_BIN_EXE_perf_test_gantry"));
-        self.command_of(if communicator == own.0 { own.1 } else { env!("CARGO_BIN_EXE_perf_test") }, "worker plans")
+        let programs = [env!("CARGO_BIN_EXE_perf_test_gantry"), env!("CARGO_BIN_EXE_perf_test_mock")];
+        let [gantry, mock] = programs;
+        self.command_of(if communicator == "Gantry" { gantry } else { mock }, "worker plans")
     }
 
     pub fn command_of(&self, program: impl AsRef<OsStr>, options: &str) -> Command {

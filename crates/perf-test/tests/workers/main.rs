@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::{Test, is_ignored, side_by_side, trial};
 
-const TESTS: [Test; 10] = [
+const TESTS: [Test; 11] = [
     ("one_of_each_is_measured_as_any_other", one_of_each_is_measured_as_any_other),
     ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
     ("late_messages_count_by_both_latencies", late_messages_count_by_both_latencies),
@@ -29,6 +29,7 @@ const TESTS: [Test; 10] = [
     ("an_answer_that_is_no_check_is_refused_before_anything_starts", an_answer_that_is_no_check_is_refused),
     ("a_name_may_stand_for_a_program_with_a_setting", a_name_may_stand_for_a_program_with_a_setting),
     ("a_killed_worker_leaves_nothing", a_killed_worker_leaves_nothing),
+    ("a_worker_that_sends_no_reports_is_ended", a_worker_that_sends_no_reports_is_ended),
 ];
 
 fn main() -> ExitCode {
@@ -309,6 +310,33 @@ fn a_killed_worker_leaves_nothing() {
     assert!(coordinator.wait().unwrap().success(), "{said}");
     assert!(said.contains("the process of subscription 1") && said.contains("was killed by signal 9"), "{said}");
     assert_eq!(left_in(&folder), Vec::<String>::new());
+}
+
+fn a_worker_that_sends_no_reports_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("perf_test_flooder");
+    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
+    // From the order to go on, the subscription's process sends nonsense for ever.
+    let flood = "while echo nonsense; do :; done >&3 &";
+    let pass_on =
+        format!("while read -r line; do printf '%s\\n' \"$line\"; case $line in '{{\"Go\"'*) {flood} ;; esac; done");
+    let program_of_echo = echo_program.display();
+    let script = format!(
+        "#!/bin/sh\n[ \"$2\" = 'subscription 0' ] || exec {program_of_echo} \"$@\"\n{pass_on} | {program_of_echo} \"$@\"\n"
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
+    command.args("-c flooder -r 100 --max-runtime 600".split(' ')).env("PATH", path).env_remove("ROS_DOMAIN_ID");
+    let output = command.env("XDG_RUNTIME_DIR", folder.path()).output().unwrap();
+    let said = said(&output);
+    for words in
+        ["sent \"nonsense\", which is no report, after", "sent 100 lines that are no reports, so it was ended, after"]
+    {
+        assert!(said.contains("the process of subscription 0") && said.matches(words).count() == 1, "{words}: {said}");
+    }
+    assert!(said.contains("the run ended early: no subscriptions were left"), "{said}");
 }
 
 /// The child with this label, which is its last argument.

@@ -4,6 +4,11 @@ use crate::cli::options::RunOptions;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy};
 
+/// A run of messages of this size has a note about their memory.
+const LARGE_MESSAGE_BYTES: usize = 256 << 20;
+
+/// Checks a run.
+///
 /// # Errors
 /// The first rule that is broken.
 pub fn check(spec: &RunSpec, options: &RunOptions) -> Result<(), String> {
@@ -50,7 +55,24 @@ pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
         let scope = scope.name();
         heading_notes.push(format!("--rt-scope {scope} has no effect: this run has neither --use-rt-prio nor --pin"));
     }
+    heading_notes.extend(memory_of_messages(spec));
     heading_notes
+}
+
+/// The note about messages whose memory, and whose preparation before the start, may surprise.
+fn memory_of_messages(spec: &RunSpec) -> Option<String> {
+    let bytes = spec.message.bytes;
+    let of_publisher = 1 + if spec.qos.history == History::KeepLast { u64::from(spec.qos.depth) } else { 0 };
+    let of_subscription = u64::from(!spec.zero_copy);
+    let messages = u64::from(spec.publishers) * of_publisher + u64::from(spec.subscriptions) * of_subscription;
+    let gib = messages as f64 * bytes as f64 / f64::from(1 << 30);
+    (bytes >= LARGE_MESSAGE_BYTES).then(|| {
+        format!(
+            "each message has {} MiB, and the endpoints and their histories hold up to {messages}: {gib:.1} GiB. They are prepared before \
+             the start, which takes a while; --history-depth lowers it",
+            bytes >> 20
+        )
+    })
 }
 
 fn has_endpoints(spec: &RunSpec) -> Result<(), String> {

@@ -25,7 +25,7 @@ use crate::{
     cli::ScaleOptions,
     common::{error::Failure, interrupt::Interrupt},
     experiments::batch::Batch,
-    report::plot::scale::draw,
+    report::plot::curves::draw,
 };
 use estimate::{Cost, Estimate, Held};
 use load::Load;
@@ -139,7 +139,7 @@ impl Scale {
 
     fn write(&mut self, batch: &Batch) -> Result<(), String> {
         let Some(folder) = batch.folder() else { return Ok(()) };
-        let picture = draw(&self.charts())?;
+        let picture = draw(&self.charts(), charts::LAYOUT)?;
         let text = self.lines().join("\n") + "\n";
         self.files = vec![
             folder.write(&format!("{NAME}.txt"), &text)?,

@@ -7,7 +7,7 @@ use crate::{
         batch::Contestant,
         results_file::{KneeEntry, Ratio, RunResults, Table},
     },
-    report::plot::sizes::Chart,
+    report::plot::curves::Chart,
 };
 use perf_worker::run_spec::RunSpec;
 

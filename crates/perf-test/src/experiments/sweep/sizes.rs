@@ -16,10 +16,12 @@ use crate::{
     log::figures::P50,
     measure::knee::{Knee, MIN_POINTS, knee},
     messages,
-    report::plot::sizes::{Chart, Curve},
+    report::plot::curves::{Chart, Curve, Layout, Scale},
     system::{self, System, cpu::Cpu},
 };
 
+/// The charts of the contestants are below each other, on one scale.
+pub const LAYOUT: Layout = Layout { columns: 1, height: 520, has_equal_axes: true };
 /// The smallest message without `-m`.
 const SMALLEST_BYTES: usize = 1000;
 /// The option that is the size.
@@ -141,7 +143,9 @@ fn chart(contestant: &str, series: &[Series<'_>], caches: &[CacheEntry]) -> Char
     let own = series.iter().filter(|one| one.contestant == contestant);
     Chart {
         title: format!("{contestant}: median latency over the size of the message (log scales)"),
-        curves: own.map(|one| Curve { name: one.name(), points: one.points.clone() }).collect(),
+        across: "size of the message (bytes)",
+        scales: [Scale::Bytes, Scale::Time],
+        curves: own.map(|one| Curve::new(one.name(), one.points.clone())).collect(),
         marks: caches.iter().map(|cache| (cache.name.clone(), cache.size_bytes as f64)).collect(),
     }
 }
@@ -169,7 +173,7 @@ fn caches(cpu: &Cpu) -> Vec<CacheEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cli, experiments::batch, log::figures::Values, report::plot::sizes, system::cpu};
+    use crate::{cli, experiments::batch, log::figures::Values, report::plot::curves, system::cpu};
 
     fn cache(name: &str, kib: u64) -> CacheEntry {
         CacheEntry { name: name.to_owned(), size_bytes: kib * 1024 }
@@ -231,7 +235,7 @@ mod tests {
         );
         assert_eq!(sentences[1], "mock, INTER_THREAD: no knee, one line explains the latencies as well");
         assert_eq!(found[0].entry(&caches).nearest_cache, Some(cache("L2", 300)));
-        let picture = sizes::draw(&[chart("mock", &found, &caches)]).unwrap();
+        let picture = curves::draw(&[chart("mock", &found, &caches)], LAYOUT).unwrap();
         assert!(picture.contains("INTER_PROCESS") && picture.contains("INTER_THREAD"));
         let mut fast = run("INTER_PROCESS", 1024, 5e3);
         fast.options.push(("rate".to_owned(), "9".to_owned()));

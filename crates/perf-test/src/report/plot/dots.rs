@@ -1,12 +1,9 @@
 //! A picture that compares several contestants: in each panel a dot for each, at the median of its values, on a line
 //! from the least to the greatest. The axes are logarithmic, because middlewares differ by orders of magnitude.
 
-use plotters::coord::Shift;
-use plotters::prelude::{
-    Circle, Color, DrawingArea, IntoDrawingArea, IntoFont, PathElement, RGBColor, SVGBackend, Text, WHITE,
-};
+use plotters::prelude::{Circle, Color, PathElement, Text};
 
-use super::panel::{BLUE, Drawing, INK, MARGIN, ORANGE, PALE};
+use super::panel::{Area, BLUE, Drawing, GRID, INK, MARGIN, ORANGE, PALE, picture, text};
 use crate::{common::units::Unit, measure::interval::Interval};
 
 const WIDTH: u32 = 1280;
@@ -16,7 +13,6 @@ const HEAD: i32 = 56;
 /// The places for the names, and for the values behind the dots.
 const NAMES: i32 = 300;
 const VALUES: i32 = 140;
-const LIGHT: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
 
 /// A panel.
 #[derive(Debug)]
@@ -49,25 +45,18 @@ pub struct Dot {
 pub fn draw(panels: &[Panel]) -> Result<String, String> {
     let height = |panel: &Panel| HEAD + ROW * i32::try_from(panel.dots.len()).unwrap_or(0) + MARGIN;
     let all: i32 = panels.iter().map(height).sum::<i32>() + MARGIN;
-    let mut picture = String::new();
-    let root = SVGBackend::with_string(&mut picture, (WIDTH, all.unsigned_abs())).into_drawing_area();
-    let drawn = || -> Drawing {
-        root.fill(&WHITE)?;
+    picture((WIDTH, all.unsigned_abs()), |root| {
         let mut top = MARGIN;
         for panel in panels {
-            panel.draw(&root, top)?;
+            panel.draw(root, top)?;
             top += height(panel);
         }
-        root.present()
-    };
-    drawn().map_err(|error| format!("cannot draw the comparison: {error}"))?;
-    drop(root);
-    Ok(picture)
+        Ok(())
+    })
 }
 
 impl Panel {
-    fn draw(&self, root: &DrawingArea<SVGBackend<'_>, Shift>, top: i32) -> Drawing {
-        let text = |size: u32, colour: &RGBColor| ("sans-serif", size).into_font().color(colour);
+    fn draw(&self, root: &Area<'_>, top: i32) -> Drawing {
         root.draw(&Text::new(self.title.clone(), (MARGIN, top), text(18, &INK)))?;
         let values = self.dots.iter().flat_map(|dot| &dot.values).copied().filter(|value| *value > 0.0);
         let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
@@ -83,7 +72,7 @@ impl Panel {
         let below = top + HEAD + ROW * i32::try_from(self.dots.len()).unwrap_or(0);
         for mark in first..=last {
             let at = x(10_f64.powi(mark));
-            root.draw(&PathElement::new(vec![(at, top + HEAD - 10), (at, below)], LIGHT.stroke_width(1)))?;
+            root.draw(&PathElement::new(vec![(at, top + HEAD - 10), (at, below)], GRID.stroke_width(1)))?;
             let value = if has_zero && mark == first { 0.0 } else { 10_f64.powi(mark) };
             root.draw(&Text::new(self.unit.show(value), (at - 14, top + HEAD - 26), text(12, &PALE)))?;
         }

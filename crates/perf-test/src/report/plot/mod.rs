@@ -3,23 +3,20 @@
 //! The only input is Gantry's own log, also of a run that was killed or still runs. The SVG embeds no fonts: the viewer
 //! has them. `series` extracts the lines from the log, `panel` draws them.
 
+pub mod curves;
 pub mod dots;
 mod panel;
-pub mod scale;
 mod series;
-pub mod sizes;
 pub mod stacks;
-pub mod throughput;
 mod topics;
 
 use std::path::{Path, PathBuf};
 
-use plotters::coord::Shift;
-use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, SVGBackend, Text, WHITE};
+use plotters::prelude::Text;
 
 use crate::log::Log;
 use crate::report::outputs::Outputs;
-use panel::{Drawing, INK, MARGIN, PALE, Panel};
+use panel::{Area, Drawing, INK, MARGIN, PALE, Panel, picture, text};
 use perf_worker::{
     choice::Choice,
     run_spec::{Roundtrip, RunSpec},
@@ -37,7 +34,7 @@ const BETWEEN: &str = "   ·   ";
 /// # Errors
 /// A sentence, if the log cannot be read or the picture cannot be written.
 pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
-    let picture = draw(&Log::read(log)?).map_err(|error| format!("cannot draw {}: {error}", log.display()))?;
+    let picture = draw(&Log::read(log)?).map_err(|error| format!("{}: {error}", log.display()))?;
     let path = output.map_or_else(|| beside(log), Path::to_owned);
     std::fs::write(&path, picture).map_err(|error| {
         // Half a picture is of no use.
@@ -80,29 +77,21 @@ fn draw(log: &Log) -> Result<String, String> {
     let topics = log.summary.as_ref().map(Topics::of).filter(|_| log.run.topology.is_some());
     let (width, height) = SIZE;
     let size = (width, height + topics.as_ref().map_or(0, Topics::height));
-    let mut picture = String::new();
-    let root = SVGBackend::with_string(&mut picture, size).into_drawing_area();
-    draw_all(&root, log, &series, topics.as_ref()).map_err(|error| error.to_string())?;
-    drop(root);
-    Ok(picture)
+    picture(size, |root| draw_all(root, log, &series, topics.as_ref()))
 }
 
-fn draw_all(root: &DrawingArea<SVGBackend<'_>, Shift>, log: &Log, series: &Series, topics: Option<&Topics>) -> Drawing {
-    root.fill(&WHITE)?;
+fn draw_all(root: &Area<'_>, log: &Log, series: &Series, topics: Option<&Topics>) -> Drawing {
     let (head, body) = root.split_vertically(HEAD);
     let [title, conditions] = titles(log, series);
-    head.draw(&Text::new(title, (MARGIN, 16), ("sans-serif", 24).into_font().color(&INK)))?;
-    head.draw(&Text::new(conditions, (MARGIN, 50), ("sans-serif", 15).into_font().color(&PALE)))?;
-    head.draw(&Text::new(machine(log), (MARGIN, 70), ("sans-serif", 13).into_font().color(&PALE)))?;
+    head.draw(&Text::new(title, (MARGIN, 16), text(24, &INK)))?;
+    head.draw(&Text::new(conditions, (MARGIN, 50), text(15, &PALE)))?;
+    head.draw(&Text::new(machine(log), (MARGIN, 70), text(13, &PALE)))?;
     let (upper, body) = body.split_vertically(topics.map_or(0, Topics::height));
     topics.map_or(Ok(()), |topics| topics.draw(&upper))?;
     let areas = body.split_evenly((2, 2));
     let panels: [Panel; 4] =
         [series.latency_over_time(), series.latency_by_percentile(), series.cpu_over_time(), series.memory_over_time()];
-    for (area, panel) in areas.iter().zip(&panels) {
-        panel.draw(area)?;
-    }
-    root.present()
+    areas.iter().zip(&panels).try_for_each(|(area, panel)| panel.draw(area))
 }
 
 /// The conditions of the run in two lines: those that explain most differences between two runs.

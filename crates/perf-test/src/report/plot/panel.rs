@@ -5,9 +5,10 @@
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::{
-    ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoFont, LabelAreaPosition,
-    LineSeries, PathElement, RGBColor, Rectangle, SVGBackend, Text,
+    ChartBuilder, Circle, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoDrawingArea, IntoFont,
+    LabelAreaPosition, LineSeries, PathElement, RGBColor, Rectangle, SVGBackend, Text, WHITE,
 };
+use plotters::style::TextStyle;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// The distance from the edge of the picture.
@@ -15,7 +16,7 @@ pub const MARGIN: i32 = 24;
 /// The colours of titles, marks and background.
 pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
 pub const PALE: RGBColor = RGBColor(0x5b, 0x64, 0x6e);
-const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
+pub const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
 const SHADE: RGBColor = RGBColor(0xf3, 0xf0, 0xea);
 /// Colours that people with colour blindness can distinguish (Okabe and Ito).
 pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
@@ -33,6 +34,26 @@ const LETTER: i32 = 7;
 
 /// The result of drawing.
 pub type Drawing = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>>;
+/// A part of a picture.
+pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// A white picture of this size with a drawing, as SVG.
+///
+/// # Errors
+/// A sentence, if it cannot be drawn.
+pub fn picture(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Drawing) -> Result<String, String> {
+    let mut picture = String::new();
+    let root = SVGBackend::with_string(&mut picture, size).into_drawing_area();
+    let drawn = root.fill(&WHITE).and_then(|()| draw(&root)).and_then(|()| root.present());
+    drop(root);
+    drawn.map_err(|error| format!("the picture cannot be drawn: {error}"))?;
+    Ok(picture)
+}
+
+/// The style of a text of this size.
+pub fn text(size: u32, colour: &RGBColor) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(colour)
+}
 
 /// An axis.
 #[derive(Clone, Debug)]
@@ -70,6 +91,7 @@ impl ValueFormatter<f64> for Axis {
 }
 
 /// A line.
+#[derive(Clone)]
 pub struct Line {
     pub name: String,
     pub colour: RGBColor,
@@ -105,15 +127,15 @@ pub struct Panel {
 
 impl Panel {
     /// Draws it into its area.
-    pub fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
+    pub fn draw(&self, area: &Area<'_>) -> Drawing {
         let (head, body) = area.split_vertically(52);
-        head.draw(&Text::new(self.title.as_str(), (MARGIN, 4), ("sans-serif", 18).into_font().color(&INK)))?;
+        head.draw(&Text::new(self.title.as_str(), (MARGIN, 4), text(18, &INK)))?;
         let keys = self.lines.iter().map(|line| (line.name.as_str(), line.colour.stroke_width(3)));
         let shade_key = self.shade.iter().map(|shade| (shade.name, SHADE.stroke_width(12)));
         let mut x = LEFT;
         for (name, style) in keys.chain(shade_key) {
             head.draw(&PathElement::new(vec![(x, 40), (x + 24, 40)], style))?;
-            head.draw(&Text::new(name, (x + 31, 33), ("sans-serif", 14).into_font().color(&INK)))?;
+            head.draw(&Text::new(name, (x + 31, 33), text(14, &INK)))?;
             x += LEGEND_STEP.max(LETTER * i32::try_from(name.len()).unwrap_or(0) + 55);
         }
         let mut chart = ChartBuilder::on(&body)
@@ -131,19 +153,19 @@ impl Panel {
             .max_light_lines(0)
             .bold_line_style(GRID)
             .axis_style(PALE)
-            .label_style(("sans-serif", 13).into_font().color(&INK))
-            .axis_desc_style(("sans-serif", 14).into_font().color(&PALE))
+            .label_style(text(13, &INK))
+            .axis_desc_style(text(14, &PALE))
             .x_desc(self.across)
             .draw()?;
         if self.lines.iter().all(|line| line.points.is_empty()) {
             let ((left, right), (low, high)) = (self.x.range, self.y.range);
             let middle = (f64::midpoint(left, right), f64::midpoint(low, high));
-            let style = ("sans-serif", 16).into_font().color(&PALE).pos(Pos::new(HPos::Center, VPos::Center));
+            let style = text(16, &PALE).pos(Pos::new(HPos::Center, VPos::Center));
             chart.draw_series([Text::new("nothing was received", middle, style)])?;
         }
         let ((left, right), (low, high)) = (self.x.range, self.y.range);
         for mark in self.marks.iter().filter(|mark| (left..=right).contains(&mark.at)) {
-            let style = ("sans-serif", 13).into_font().color(&PALE);
+            let style = text(13, &PALE);
             chart.draw_series([PathElement::new(vec![(mark.at, low), (mark.at, high)], PALE.stroke_width(1))])?;
             chart.draw_series([Text::new(format!(" {}", mark.name), (mark.at, high), style)])?;
         }

@@ -210,7 +210,7 @@ fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
 }
 
 /// An axis from the shortest to the longest time of the lines, whose heights are logarithms of ns.
-pub fn times_axis(lines: &[Line]) -> Axis {
+fn times_axis(lines: &[Line]) -> Axis {
     log_axis(lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height), time)
 }
 
@@ -253,7 +253,7 @@ pub fn plain(value: f64) -> String {
 }
 
 /// The time whose logarithm in ns this is.
-fn time(height: f64) -> String {
+pub fn time(height: f64) -> String {
     let ns = 10_f64.powf(height);
     let (value, unit) = match ns {
         ns if ns < 999.5 => (ns, "ns"),

@@ -1,12 +1,9 @@
 //! A picture of stacked bars: the parts of a sum over a number, with marks of other sums to compare with.
 
-use plotters::coord::Shift;
-use plotters::prelude::{
-    Color, DrawingArea, IntoDrawingArea, IntoFont, PathElement, RGBColor, Rectangle, SVGBackend, Text, WHITE,
-};
+use plotters::prelude::{Color, PathElement, RGBColor, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::panel::{BLUE, Drawing, GREEN, INK, MARGIN, ORANGE, PALE, RED};
+use super::panel::{Area, BLUE, Drawing, GREEN, GRID, INK, MARGIN, ORANGE, PALE, RED, picture, text};
 use super::series::{marks, plain};
 
 const WIDTH: u32 = 1280;
@@ -18,7 +15,6 @@ const COLOURS: [RGBColor; 3] = [BLUE, ORANGE, GREEN];
 const HEAD: i32 = 70;
 const FOOT: i32 = 40;
 const LEFT: i32 = 76;
-const LIGHT: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
 /// The place of a name in the legend.
 const LEGEND_STEP: i32 = 110;
 
@@ -53,25 +49,15 @@ pub struct Bar {
 pub fn draw(title: &str, charts: &[Chart]) -> Result<String, String> {
     let rows = charts.len().div_ceil(COLUMNS).max(1);
     let height = TITLE + HEIGHT * u32::try_from(rows).unwrap_or(1);
-    let mut picture = String::new();
-    let root = SVGBackend::with_string(&mut picture, (WIDTH, height)).into_drawing_area();
-    let drawn = || -> Drawing {
-        root.fill(&WHITE)?;
+    picture((WIDTH, height), |root| {
         let (head, body) = root.split_vertically(TITLE);
-        head.draw(&Text::new(title, (MARGIN, 16), ("sans-serif", 22).into_font().color(&INK)))?;
-        for (area, chart) in body.split_evenly((rows, COLUMNS)).iter().zip(charts) {
-            chart.draw(area)?;
-        }
-        root.present()
-    };
-    drawn().map_err(|error| format!("cannot draw the memory: {error}"))?;
-    drop(root);
-    Ok(picture)
+        head.draw(&Text::new(title, (MARGIN, 16), text(22, &INK)))?;
+        body.split_evenly((rows, COLUMNS)).iter().zip(charts).try_for_each(|(area, chart)| chart.draw(area))
+    })
 }
 
 impl Chart {
-    fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
-        let text = |size: u32, colour: &RGBColor| ("sans-serif", size).into_font().color(colour);
+    fn draw(&self, area: &Area<'_>) -> Drawing {
         let (width, height) = area.dim_in_pixel();
         let (right, bottom) = (width.cast_signed() - MARGIN, height.cast_signed() - FOOT);
         area.draw(&Text::new(self.title.clone(), (MARGIN, 10), text(18, &INK)))?;
@@ -80,7 +66,7 @@ impl Chart {
         let highest = sums.fold(1.0, f64::max) * 1.05;
         let y = |value: f64| bottom - (value / highest * f64::from(bottom - HEAD)).round() as i32;
         for mark in marks(0.0, highest) {
-            area.draw(&PathElement::new(vec![(LEFT, y(mark)), (right, y(mark))], LIGHT.stroke_width(1)))?;
+            area.draw(&PathElement::new(vec![(LEFT, y(mark)), (right, y(mark))], GRID.stroke_width(1)))?;
             let style = text(13, &PALE).pos(Pos::new(HPos::Right, VPos::Center));
             area.draw(&Text::new(plain(mark), (LEFT - 8, y(mark)), style))?;
         }
@@ -109,14 +95,14 @@ impl Chart {
         area.draw(&PathElement::new(vec![(LEFT, bottom), (right, bottom)], PALE.stroke_width(1)))
     }
 
-    fn draw_legend(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
+    fn draw_legend(&self, area: &Area<'_>) -> Drawing {
         let has_marks = self.bars.iter().any(|bar| bar.mark.is_some());
         let parts = self.parts.iter().zip(COLOURS).map(|(name, colour)| (*name, colour.stroke_width(12)));
         let keys = parts.chain(has_marks.then(|| (self.mark, RED.stroke_width(3))));
         for ((name, style), index) in keys.zip(0..) {
             let x = LEFT + LEGEND_STEP * index;
             area.draw(&PathElement::new(vec![(x, 46), (x + 24, 46)], style))?;
-            area.draw(&Text::new(name, (x + 31, 39), ("sans-serif", 14).into_font().color(&INK)))?;
+            area.draw(&Text::new(name, (x + 31, 39), text(14, &INK)))?;
         }
         Ok(())
     }

@@ -1,10 +1,9 @@
 //! The upper part of the picture of a topology: a line for each subscription with its latencies, and with its late, too
 //! late and lost messages.
 
-use plotters::coord::Shift;
-use plotters::prelude::{Circle, Color, DrawingArea, IntoFont, PathElement, RGBColor, Rectangle, SVGBackend, Text};
+use plotters::prelude::{Circle, Color, PathElement, RGBColor, Rectangle, Text};
 
-use super::panel::{BLUE, Drawing, INK, MARGIN, ORANGE, PALE, RED};
+use super::panel::{Area, BLUE, Drawing, GRID, INK, MARGIN, ORANGE, PALE, RED, text};
 use crate::common::units::format_ns;
 use crate::log::{Place, SubscriptionEntry, Summary};
 
@@ -18,7 +17,6 @@ const MOST_ROWS: usize = 60;
 const LATENCY: (i32, i32) = (310, 790);
 const LATE: (i32, i32) = (830, 1060);
 const COUNTS: i32 = 1076;
-const LIGHT: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
 /// The place of a name in a legend.
 const LEGEND_STEP: i32 = 92;
 
@@ -62,7 +60,7 @@ impl Topics {
     }
 
     /// Draws it into its area.
-    pub fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
+    pub fn draw(&self, area: &Area<'_>) -> Drawing {
         if self.rows.is_empty() {
             return Ok(());
         }
@@ -87,7 +85,7 @@ impl Topics {
         Ok(())
     }
 
-    fn draw_row(&self, area: &DrawingArea<SVGBackend<'_>, Shift>, row: &Row, y: i32) -> Drawing {
+    fn draw_row(&self, area: &Area<'_>, row: &Row, y: i32) -> Drawing {
         area.draw(&Text::new(row.name.clone(), (MARGIN, y - 6), text(13, &INK)))?;
         area.draw(&Text::new(row.counts.clone(), (COUNTS, y - 6), text(13, &INK)))?;
         if let Some(period_ns) = row.period_ns {
@@ -98,7 +96,7 @@ impl Topics {
             None => area.draw(&Text::new("nothing was received", (LATENCY.0, y - 6), text(13, &PALE)))?,
             Some(latency_ns) => {
                 let [p50, p99, max] = latency_ns.map(|ns| self.x_of_latency(ns));
-                area.draw(&PathElement::new(vec![(p50, y), (max, y)], LIGHT.stroke_width(3)))?;
+                area.draw(&PathElement::new(vec![(p50, y), (max, y)], GRID.stroke_width(3)))?;
                 for (x, colour) in [(max, RED), (p99, ORANGE), (p50, BLUE)] {
                     area.draw(&Circle::new((x, y), 4, colour.filled()))?;
                 }
@@ -115,7 +113,7 @@ impl Topics {
         Ok(())
     }
 
-    fn axis_of_latencies(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
+    fn axis_of_latencies(&self, area: &Area<'_>) -> Drawing {
         let (first, last) = self.decades();
         for decade in first..=last {
             let ns = 10_f64.powi(decade);
@@ -124,7 +122,7 @@ impl Topics {
         Ok(())
     }
 
-    fn axis_of_late(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
+    fn axis_of_late(&self, area: &Area<'_>) -> Drawing {
         let highest = self.highest_percent();
         for percent in [0.0, highest / 2.0, highest] {
             mark(area, self.x_of_percent(percent), &format!("{percent}"), self.below())?;
@@ -162,12 +160,8 @@ fn names(place: &Place) -> (&str, &str) {
     (&place.topic, &place.node)
 }
 
-fn text(size: u32, colour: &RGBColor) -> plotters::style::TextStyle<'static> {
-    ("sans-serif", size).into_font().color(colour)
-}
-
 /// A title with the colours of its figures below it.
-fn legend(area: &DrawingArea<SVGBackend<'_>, Shift>, x: i32, title: &str, names: &[(&str, RGBColor)]) -> Drawing {
+fn legend(area: &Area<'_>, x: i32, title: &str, names: &[(&str, RGBColor)]) -> Drawing {
     area.draw(&Text::new(title.to_owned(), (x, 4), text(16, &INK)))?;
     for ((name, colour), index) in names.iter().zip(0..) {
         let x = x + LEGEND_STEP * index;
@@ -178,8 +172,8 @@ fn legend(area: &DrawingArea<SVGBackend<'_>, Shift>, x: i32, title: &str, names:
 }
 
 /// A vertical line with its value above it.
-fn mark(area: &DrawingArea<SVGBackend<'_>, Shift>, x: i32, value: &str, below: i32) -> Drawing {
-    area.draw(&PathElement::new(vec![(x, HEAD - 6), (x, below)], LIGHT.stroke_width(1)))?;
+fn mark(area: &Area<'_>, x: i32, value: &str, below: i32) -> Drawing {
+    area.draw(&PathElement::new(vec![(x, HEAD - 6), (x, below)], GRID.stroke_width(1)))?;
     let half = 3 * i32::try_from(value.chars().count()).unwrap_or(0);
     area.draw(&Text::new(value.to_owned(), (x - half, HEAD - 22), text(12, &PALE)))
 }

@@ -41,18 +41,18 @@ impl Summary {
         let (phases, wire, each) = (self.phase_lines(spec), self.wire_lines(), self.subscription_lines());
         let (schedule, machine) = (self.schedule_lines(spec), self.machine_lines(spec));
         lines.extend([samples, latency, phases, late, each, wire, schedule, machine].concat());
+        lines.extend(self.warning_lines());
+        lines
+    }
+
+    pub(crate) fn warning_lines(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self.warnings.iter().map(ToString::to_string).collect();
         warnings.extend(self.failure.iter().map(|failure| format!("the measurement failed: {failure}")));
         if warnings.is_empty() {
-            lines.push(labelled!("warnings", "none"));
+            warnings.push("none".to_owned());
         }
-        lines.extend(
-            warnings
-                .iter()
-                .enumerate()
-                .map(|(i, warning)| labelled!(if i == 0 { "warnings" } else { "" }, "{warning}")),
-        );
-        lines
+        let labels = std::iter::once("warnings").chain(std::iter::repeat(""));
+        labels.zip(warnings).map(|(label, warning)| labelled!(label, "{warning}")).collect()
     }
 
     /// The most important figures.

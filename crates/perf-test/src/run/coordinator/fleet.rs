@@ -19,6 +19,10 @@ use perf_worker::{
 
 /// The longest line that is read as one report: a row with its histograms has some hundred kilobytes at most.
 const LONGEST_LINE_BYTES: u64 = 16 << 20;
+/// The lines of a worker that are no reports, after which its reports are over.
+const MOST_INVALID_LINES: u32 = 100;
+/// Characters of such a line that are shown.
+const SHOWN_CHARS: usize = 80;
 
 /// An event of a worker process.
 #[derive(Debug)]
@@ -26,8 +30,8 @@ const LONGEST_LINE_BYTES: u64 = 16 << 20;
 pub enum Event {
     /// A report.
     Report(Report),
-    /// A line that is no report.
-    Invalid(String),
+    /// A line that is no report: its number among them, and its beginning.
+    Invalid(u32, String),
     /// It sends no more reports: it has exited.
     Closed,
 }
@@ -41,6 +45,8 @@ pub struct Worker {
     pub pid: u32,
     /// Its endpoints.
     pub endpoints: Vec<Endpoint>,
+    /// The lines that it has sent and that are no reports.
+    pub invalid_lines: u32,
     child: Child,
     stdin: Option<ChildStdin>,
     status: Option<ExitStatus>,
@@ -92,11 +98,15 @@ impl Fleet {
         self.events.recv_timeout(timeout).ok()
     }
 
-    /// The cause of a worker's exit, in words. `None` of a worker that ended its reports, did not exit in time and was
-    /// killed.
+    /// The cause of a worker's exit, in words; a worker with too many lines that are no reports is ended. `None` of a
+    /// worker that ended its reports, did not exit in time and was killed.
     pub fn exit_cause(&mut self, worker: usize) -> Option<String> {
         let worker = self.workers.get_mut(worker)?;
         worker.stdin = None;
+        if worker.invalid_lines >= MOST_INVALID_LINES {
+            worker.end_by(Instant::now());
+            return Some(format!("sent {} lines that are no reports, so it was ended,", worker.invalid_lines));
+        }
         worker.end_by(Instant::now() + EXIT).map(how_it_exited)
     }
 
@@ -191,7 +201,8 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     // Closes the worker's end of the pipe in this process, so that the pipe ends with the worker.
     drop(command);
     let stdin = child.stdin.take();
-    let mut worker = Worker { label: label.clone(), pid: child.id(), endpoints, child, stdin, status: None };
+    let mut worker =
+        Worker { label: label.clone(), pid: child.id(), endpoints, invalid_lines: 0, child, stdin, status: None };
     if let Some(stdin) = &mut worker.stdin {
         let mut line = serde_json::to_vec(plan)?;
         line.push(b'\n');
@@ -201,9 +212,16 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     let events = events.clone();
     let listen = move || {
         let mut said = BufReader::new(reports);
-        let mut line = Vec::new();
-        while said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-            let garbled = |_| Event::Invalid(String::from_utf8_lossy(&line).trim_end().to_owned());
+        let (mut line, mut invalid_lines) = (Vec::new(), 0);
+        // At its end the pipe is closed, so a process that floods it ends, too.
+        while invalid_lines < MOST_INVALID_LINES
+            && said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0)
+        {
+            let garbled = |_| {
+                invalid_lines += 1;
+                let shown = String::from_utf8_lossy(&line).trim_end().chars().take(SHOWN_CHARS).collect();
+                Event::Invalid(invalid_lines, shown)
+            };
             let event = serde_json::from_slice(&line).map_or_else(garbled, Event::Report);
             if events.send((index, event)).is_err() {
                 return;

@@ -244,12 +244,19 @@ impl Run<'_> {
             }
             Event::Report(Report::Failed(None, sentence)) => self.warn_worker(sentence),
             Event::Report(_) => {}
-            event @ (Event::Invalid(_) | Event::Closed) => self.on_worker_exit(worker, &event),
+            event @ (Event::Invalid(..) | Event::Closed) => self.on_worker_exit(worker, &event),
         }
     }
 
-    /// Handles the exit of a worker, or an invalid line. If it still had work, a warning tells the cause.
+    /// Handles the exit of a worker, or an invalid line. If it still had work, a warning has the cause: of the invalid
+    /// lines the first one has one, and the end of the run says how many there were.
     fn on_worker_exit(&mut self, worker: usize, event: &Event) {
+        if let (Event::Invalid(number, _), Some(of)) = (event, self.fleet.workers.get_mut(worker)) {
+            of.invalid_lines = *number;
+            if *number > 1 {
+                return;
+            }
+        }
         let endpoints = self.fleet.workers.get(worker).map(|worker| worker.endpoints.clone()).unwrap_or_default();
         if endpoints.iter().any(|endpoint| self.working.contains(endpoint)) {
             let exit_description = self.exit_description(worker, event);

@@ -52,8 +52,6 @@ use perf_worker::{
 };
 use senders::senders;
 
-/// Characters shown of a line that is no report.
-const SHOWN_CHARS: usize = 80;
 /// The longest wait for an event before the clock and Ctrl-C are checked.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -296,6 +294,15 @@ struct Run<'a> {
 impl Run<'_> {
     /// Ends all workers and then the daemons, and removes the files of those that did not end well.
     fn end_processes(&mut self) {
+        let several = self.fleet.workers.iter().filter(|worker| worker.invalid_lines > 1);
+        let invalid = several.map(|worker| {
+            let sentence = format!(
+                "{} (pid {}) sent {} lines that are no reports",
+                worker.label, worker.pid, worker.invalid_lines
+            );
+            Warning::new(WarningKind::Worker, sentence, "")
+        });
+        self.warnings.extend(invalid);
         let killed = self.fleet.end();
         self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
         let killed: Vec<String> = self.started.iter_mut().filter_map(StartedDaemon::end).collect();
@@ -317,9 +324,7 @@ impl Run<'_> {
     /// The exit of a worker, or its invalid line, in words.
     fn exit_description(&mut self, worker: usize, event: &Event) -> String {
         let how = match event {
-            Event::Invalid(line) => {
-                format!("sent {:?}, which is no report,", line.chars().take(SHOWN_CHARS).collect::<String>())
-            }
+            Event::Invalid(_, line) => format!("sent {line:?}, which is no report,"),
             _ => self.fleet.exit_cause(worker).unwrap_or_else(|| {
                 self.hung = true;
                 "ended its reports, did not exit by itself and was killed".to_owned()

@@ -70,7 +70,7 @@ impl Run<'_> {
                 }
                 Some((_, Event::Report(Report::Failed(None, sentence)))) => return Err(sentence),
                 Some((_, Event::Report(_))) => {}
-                Some((worker, event @ (Event::Invalid(_) | Event::Closed))) => {
+                Some((worker, event @ (Event::Invalid(..) | Event::Closed))) => {
                     return Err(format!("{} before the start", self.exit_description(worker, &event)));
                 }
             }

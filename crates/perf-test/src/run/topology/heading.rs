@@ -8,6 +8,7 @@ use super::Robot;
 use crate::{
     common::warning::{Warning, WarningKind},
     log::{NodesEntry, Summary},
+    report::heading::{middleware, named_lines, settings},
     system::own_process,
     topology::{Counts, Liveliness, Processes},
 };
@@ -17,18 +18,12 @@ impl Robot {
     /// The heading as lines of text.
     pub(super) fn heading(&self, plans: &[Plan]) -> Vec<String> {
         let spec = &self.spec;
-        let middleware = match spec.communicator.as_str() {
-            "Mock" => format!("Mock, no middleware: {}", spec.mock),
-            name => format!("{name} {}", spec.middleware_version),
-        };
-        let settings: Vec<String> = spec.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let settings = if settings.is_empty() { "none".to_owned() } else { settings.join(", ") };
         let executor = spec.executor.as_deref().unwrap_or_default();
         let lines = [
             ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
             ("topology", format!("{}: {}", spec.topic, self.counts(plans).sentence())),
-            ("middleware", middleware),
-            ("settings", settings),
+            ("middleware", middleware(spec)),
+            ("settings", settings(spec)),
             ("executor", format!("{executor}; timers publish and subscriptions receive in callbacks on its threads")),
             ("waiting", format!("executors wait in the middleware's own way; threads have {}", scheduling())),
             ("processes", self.processes(plans)),
@@ -44,10 +39,8 @@ impl Robot {
             ("runtime", format!("{} s in domain {}", spec.max_runtime_s, spec.domain_id)),
             ("late", self.nodes.limits()),
         ];
-        let lines = lines.into_iter().map(|(name, value)| format!("{name:<12}{value}"));
         let notes = self.topology.notes.iter().chain(&self.spec.heading_notes).cloned().chain(self.liveliness());
-        let notes = notes.map(|note| format!("{:<12}{note}", "note"));
-        lines.chain(notes).chain([String::new()]).collect()
+        named_lines(lines.into_iter().chain(notes.map(|note| ("note", note))))
     }
 
     /// The counts of the topology in the processes that it has here.
@@ -118,9 +111,4 @@ fn scheduling() -> String {
         Some(scheduling) => scheduling,
         None => "the system's default priority".to_owned(),
     }
-}
-
-/// The way of an endpoint, by its name in files.
-pub fn pass_by_name(pass_by: PassBy) -> &'static str {
-    pass_by.name()
 }

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     cells::{NOT_COUNTED, rate, table, times},
-    chain,
-    heading::pass_by_name,
-    overload, services,
+    chain, overload, services,
 };
 use crate::{
     common::units::format_ns,
@@ -14,6 +12,7 @@ use crate::{
     topology::{NodeOptions, several},
 };
 use perf_worker::{
+    choice::Choice,
     endpoint::{Endpoint, EndpointPlan},
     run_spec::RunSpec,
 };
@@ -100,7 +99,7 @@ fn publisher(plan: &EndpointPlan, figures: &PublisherEntry) -> Vec<String> {
     let sent = &figures.sent;
     let [p50, _, max] = times(&figures.lateness, figures.p50_ns, figures.p99_ns);
     let counts = [sent.samples, sent.skipped, sent.refused, sent.unsent].map(|count| count.to_string());
-    let names = [plan.given_topic().to_owned(), plan.node.clone(), pass_by_name(plan.pass_by).to_owned()];
+    let names = [plan.given_topic().to_owned(), plan.node.clone(), plan.pass_by.name().to_owned()];
     let message = [plan.message.bytes.to_string(), rate(plan)];
     names.into_iter().chain(message).chain(counts).chain([p50, max]).collect()
 }
@@ -151,13 +150,7 @@ fn totals(spec: &RunSpec, summary: &Summary) -> Vec<String> {
     ];
     lines.extend(summary.latency_lines(spec));
     lines.extend(summary.machine_lines(spec));
-    let warnings = &summary.warnings;
-    if warnings.is_empty() {
-        lines.push(format!("  {:<13} none", "warnings"));
-    }
-    let labels = std::iter::once("warnings").chain(std::iter::repeat(""));
-    lines.extend(labels.zip(warnings).map(|(label, warning)| format!("  {label:<13} {warning}")));
-    lines.extend(summary.failure.iter().map(|failure| format!("  {:<13} the measurement failed: {failure}", "")));
+    lines.extend(summary.warning_lines());
     lines
 }
 

@@ -9,7 +9,10 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::{
-    common::{nearest::nearest, verdict::Verdict},
+    common::{
+        nearest::{nearest, or_nearest},
+        verdict::Verdict,
+    },
     log::{
         Summary,
         figures::{CPU, Figure, LATE, LATE_COUNT, LOST, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE, TOO_LATE_COUNT},
@@ -216,7 +219,7 @@ fn limits_of(
 
 fn unknown<'a>(place: &str, key: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
-    let near = nearest(key, known.iter().copied()).map_or(String::new(), |name| format!("; the nearest is `{name}`"));
+    let near = or_nearest(key, known.iter().copied());
     format!("{place}: there is no key `{key}` here{near}. The keys are {}", known.join(", "))
 }
 

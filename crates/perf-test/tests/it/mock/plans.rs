@@ -14,7 +14,7 @@ use perf_worker::measure::{
     threads::ThreadUsage,
 };
 use perf_worker::pacing::Pace;
-use perf_worker::run_spec::{History, Reliability, RunSpec};
+use perf_worker::run_spec::{History, MockScript, Reliability, RunSpec};
 use perf_worker::worker::protocol::{Order, PROTOCOL, Plan, REPORTS_FD, Report};
 use rustix::fs::OFlags;
 
@@ -46,11 +46,19 @@ fn spec(options: &str) -> RunSpec {
     cli::resolve(&options).unwrap().spec
 }
 
+/// The same run over the mock, whose worker program is not beside this program of tests.
+fn over_mock(spec: RunSpec, script: &str) -> RunSpec {
+    let (mock, communicator): (MockScript, _) = (script.parse().unwrap(), "Mock".to_owned());
+    let settings = [("colour".to_owned(), "blue".to_owned())].into();
+    RunSpec { communicator, settings, capabilities: mock.limit(spec.capabilities), mock, ..spec }
+}
+
 /// The run says one thing of everything; each endpoint has another.
 fn plan(communicator: &str) -> Plan {
-    let spec = spec(&format!("-c {communicator} -p 2 -s 3 -m Array4k -r 7"));
-    let small = self::spec(&format!("-c {communicator} -m Array128")).message;
-    let large = self::spec(&format!("-c {communicator} -m Array1k")).message;
+    let spec = spec("-p 2 -s 3 -m Array4k -r 7");
+    let spec = if communicator == "Mock" { over_mock(spec, "latency=1ms") } else { spec };
+    let small = self::spec("-m Array128").message;
+    let large = self::spec("-m Array1k").message;
     let (rare, often) = (Pace { messages: 30, per_ns: 3 * SECOND_NS / 2 }, Pace::hz(100));
     let on_first = |endpoint, executor| EndpointPlan {
         message: small.clone(),
@@ -238,7 +246,7 @@ fn endpoints_that_cannot_share_a_thread_say_so() {
 
 /// Two workers: a publisher, and a publisher of another topic with a subscription to the first one on its thread.
 fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
-    let spec = spec("-c Mock --mock matching=unknown -p 2 -s 1 -r 50");
+    let spec = over_mock(spec("-p 2 -s 1 -r 50"), "matching=unknown");
     let of = |endpoint, topic, expected| {
         let plan = EndpointPlan::of_run(&spec, endpoint, topic);
         EndpointPlan { expected, publishers: 1, ..plan }

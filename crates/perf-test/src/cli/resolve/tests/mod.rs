@@ -159,6 +159,14 @@ fn options_without_effect_are_noted() {
 }
 
 #[test]
+fn messages_whose_memory_may_surprise_are_noted() {
+    let notes = unpacked("-m UnboundedSequence --unbounded-msg-size 268435456 -s 2").0.heading_notes;
+    assert!(notes.len() == 1 && notes[0].contains("256 MiB"), "{notes:?}");
+    assert!(notes[0].contains("hold up to 19: 4.8 GiB"), "{notes:?}");
+    assert!(unpacked("-m Array8m").0.heading_notes.is_empty());
+}
+
+#[test]
 fn contradictions_are_named() {
     for (line, words) in [
         ("--reliable --reliability BEST_EFFORT", ["--reliable", "BEST_EFFORT"]),

@@ -12,7 +12,7 @@ use std::path::Path;
 use super::{
     Preset, Results, Run,
     combination::{COMMUNICATOR, Combination, axes, combinations},
-    folder, run_rounds,
+    folder, run_rounds, sizes,
     table::{table, varied},
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
         batch::{Batch, Contestant, Kind, contestants, refuse},
         results_file::{Options, ResultsFile, value},
     },
-    report::{outputs::Outputs, plot::sizes},
+    report::{outputs::Outputs, plot::curves},
 };
 
 /// The most runs of a matrix: months of measurement.
@@ -53,7 +53,7 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
         folder.write_json(&format!("{name}.json"), &file).map_err(Failure::Measurement)?;
         folder.write(&format!("{name}.md"), &file.markdown(preset.heading)).map_err(Failure::Measurement)?;
         if !finding.charts.is_empty() {
-            let picture = sizes::draw(&finding.charts).map_err(Failure::Measurement)?;
+            let picture = curves::draw(&finding.charts, sizes::LAYOUT).map_err(Failure::Measurement)?;
             folder.write(&format!("{name}.svg"), &picture).map_err(Failure::Measurement)?;
         }
     }

@@ -1,0 +1,157 @@
+//! An experiment: its agent, its steps one after the other, the steps that failed, and its files.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use perf_test::{
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::{
+        batch::{Folder, Progress},
+        results_file::{ResultsFile, Table},
+    },
+};
+use serde::Serialize;
+
+use crate::{options::PlaceOptions, rig::Rig, transport::Transport};
+
+/// An experiment that is under way.
+#[derive(Debug)]
+pub struct Experiment {
+    /// Its verb.
+    name: &'static str,
+    /// The program of the agent.
+    pub agent: PathBuf,
+    folder: Folder,
+    /// The user's wish to end.
+    pub interrupt: Interrupt,
+    progress: Progress,
+    steps: usize,
+    /// The steps that were begun.
+    begun: usize,
+    failures: Vec<String>,
+}
+
+/// The results of an experiment.
+#[derive(Debug)]
+pub struct Report<D> {
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// The figures that are compared with earlier ones, by names that end with their units.
+    pub figures: Vec<(String, String)>,
+    /// The results with their whole precision.
+    pub details: D,
+    /// The picture as SVG.
+    pub picture: Option<String>,
+}
+
+/// The results as they are printed.
+#[derive(Debug)]
+pub struct Printed {
+    /// The text, the names of its files, and the figures.
+    pub lines: Vec<String>,
+    /// The reason why it is not complete, for the exit code.
+    pub failure: Option<String>,
+}
+
+/// The details in the JSON.
+#[derive(Serialize)]
+struct Details<'a, D> {
+    #[serde(flatten)]
+    of_experiment: &'a D,
+    /// The sentences of the steps that failed.
+    failures: &'a [String],
+}
+
+impl Experiment {
+    /// Finds the agent, makes the folder of results, and describes the machine there. Each of the steps has this length
+    /// in seconds.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: there is no agent, or the folder cannot be used.
+    pub fn begin(name: &'static str, place: &PlaceOptions, lengths_s: &[u32]) -> Result<Experiment, Failure> {
+        let agent = find_agent(place.agent.as_deref())?;
+        let folder = Folder::open(place.results.clone()).map_err(Failure::Usage)?;
+        let interrupt = Interrupt::install()?;
+        folder.describe().map_err(Failure::Usage)?;
+        let progress = Progress::new(lengths_s.iter().copied().map(Some));
+        let (steps, failures) = (lengths_s.len(), Vec::new());
+        Ok(Experiment { name, agent, folder, interrupt, progress, steps, begun: 0, failures })
+    }
+
+    /// Does a step; none if it fails, or if the user has ended the experiment before it.
+    pub fn step<T>(&mut self, title: &str, measure: impl FnOnce(&Experiment) -> Result<T, String>) -> Option<T> {
+        if self.interrupt.is_requested() {
+            return None;
+        }
+        let (index, began) = (self.begun, Instant::now());
+        self.begun += 1;
+        self.progress.begin(index, title, None);
+        let measured = measure(self);
+        self.progress.end(index, title, None, began.elapsed());
+        measured.map_err(|sentence| self.fail(format!("{title}: {sentence}"))).ok()
+    }
+
+    /// A rig with the agent.
+    ///
+    /// # Errors
+    /// A sentence: the system gives no line, or the agent does not start.
+    pub fn rig(&self, transport: Transport) -> Result<Rig, String> {
+        Rig::start(transport, &self.agent, &self.interrupt)
+    }
+
+    /// Keeps the sentence of a failure.
+    pub fn fail(&mut self, sentence: String) {
+        self.failures.push(sentence);
+    }
+
+    /// Writes the results as text, as JSON and as a picture.
+    ///
+    /// # Errors
+    /// [`Failure::Measurement`]: a file cannot be written.
+    pub fn finish<D: Serialize>(mut self, report: Report<D>) -> Result<Printed, Failure> {
+        let not_done = self.steps - self.begun;
+        self.progress.finish(not_done);
+        if not_done > 0 {
+            self.fail(format!("ended early: {not_done} of {} steps were not done", self.steps));
+        }
+        self.write(report).map_err(Failure::Measurement)
+    }
+
+    fn write<D: Serialize>(self, report: Report<D>) -> Result<Printed, String> {
+        let Report { tables, figures, details, picture } = report;
+        let of_table = |table: &Table| table.lines().into_iter().chain([String::new()]);
+        let mut lines: Vec<String> = tables.iter().flat_map(of_table).collect();
+        lines.extend(self.failures.iter().map(|sentence| format!("failed: {sentence}")));
+        let figures: Vec<String> = figures.iter().map(|(name, value)| format!("figure {name} {value}")).collect();
+        let name = format!("micro-{}", self.name);
+        let text = [lines.as_slice(), &figures].concat().join("\n") + "\n";
+        let mut files = vec![self.folder.write(&format!("{name}.txt"), &text)?];
+        let details = serde_json::to_value(Details { of_experiment: &details, failures: &self.failures });
+        let details = Some(details.map_err(|error| format!("cannot write {name}.json: {error}"))?);
+        let file = ResultsFile::new(&format!("micro {}", self.name), 1, Vec::new(), tables);
+        files.push(self.folder.write_json(&format!("{name}.json"), &ResultsFile { details, ..file })?);
+        if let Some(picture) = picture {
+            files.push(self.folder.write(&format!("{name}.svg"), &picture)?);
+        }
+        lines.extend(files.iter().map(|file| format!("written: {}", file.display())));
+        lines.extend(figures);
+        let failure = (!self.failures.is_empty()).then(|| self.failures.join("; "));
+        Ok(Printed { lines, failure })
+    }
+}
+
+/// The path of the agent: the given one, or that beside this program.
+fn find_agent(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let beside = || Some(std::env::current_exe().ok()?.with_file_name(crate::rig::AGENT));
+    let path = given.map(Path::to_owned).or_else(beside).unwrap_or_else(|| crate::rig::AGENT.into());
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(Failure::Usage(format!(
+        "there is no agent {}: build it with `cargo build --release -p gantry-agent --features simulated-can`, or name it with \
+         --agent PATH",
+        path.display()
+    )))
+}

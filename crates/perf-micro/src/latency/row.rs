@@ -1,0 +1,66 @@
+//! The latencies of a transport over all exchanges.
+
+use std::collections::BTreeMap;
+
+use perf_worker::choice::Choice;
+use serde::Serialize;
+
+use super::exchange::{AGENT_PUBLISH, CLIENT_PUBLISH, QUANTITIES, ROUND_TRIP, Received, Sent};
+use crate::{
+    distribution::{Distribution, ms},
+    published::latency::like,
+    transport::Transport,
+};
+
+/// A transport.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    transport: Transport,
+    /// Exchanges.
+    n: usize,
+    /// The quantities by their names.
+    #[serde(flatten)]
+    quantities: BTreeMap<&'static str, Distribution>,
+}
+
+impl Row {
+    pub fn new(transport: Transport, exchanges: &[(Sent, Received)]) -> Row {
+        let quantity = |(name, value): (&'static str, fn(&Sent, &Received) -> i64)| {
+            (name, exchanges.iter().map(|(sent, received)| value(sent, received)).collect())
+        };
+        Row { transport, n: exchanges.len(), quantities: QUANTITIES.map(quantity).into() }
+    }
+
+    /// The medians of the quantities that are published, and the published ones.
+    pub fn medians(&self) -> Vec<String> {
+        let here = [CLIENT_PUBLISH, AGENT_PUBLISH, ROUND_TRIP].map(|(name, _)| self.show(name, |of| of.p50_ns));
+        let published =
+            like(self.transport).map(|row| [row.client_publish_ms, row.agent_publish_ms, row.round_trip_ms]);
+        let published = published.map_or(["-", "-", "-"].map(str::to_owned), |ms| ms.map(|ms| format!("{ms:.2}")));
+        let name = [self.transport.name().to_owned(), self.n.to_string()];
+        name.into_iter().chain(here).chain(published).collect()
+    }
+
+    /// A row of a table for each quantity.
+    pub fn distributions(&self) -> impl Iterator<Item = Vec<String>> {
+        let percentiles: [fn(&Distribution) -> i64; 5] =
+            [|of| of.min_ns, |of| of.p50_ns, |of| of.p99_ns, |of| of.p99_9_ns, |of| of.max_ns];
+        QUANTITIES.into_iter().map(move |(name, _)| {
+            let values = percentiles.map(|percentile| self.show(name, percentile));
+            [self.transport.name().to_owned(), name.replace('_', " ")].into_iter().chain(values).collect()
+        })
+    }
+
+    /// The medians by the names of figures.
+    pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
+        QUANTITIES.into_iter().map(|(name, _)| {
+            let short = if name == ROUND_TRIP.0 { "rtt".to_owned() } else { name.replace('_', "-") };
+            (format!("{}-{short}-ms", self.transport.name()), self.show(name, |of| of.p50_ns))
+        })
+    }
+
+    /// A value of a quantity, ms.
+    fn show(&self, name: &str, value: impl Fn(&Distribution) -> i64) -> String {
+        format!("{:.3}", ms(self.quantities.get(name).map_or(0, value)))
+    }
+}

@@ -1,0 +1,43 @@
+//! A thread of a line, which ends when its value is dropped.
+
+use std::{
+    io,
+    os::fd::OwnedFd,
+    thread::{self, JoinHandle},
+};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+/// A thread, until this is dropped.
+#[derive(Debug)]
+pub struct LineThread {
+    stop: OwnedFd,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl LineThread {
+    /// Starts a thread, which ends as soon as its descriptor is readable.
+    pub fn start(name: &str, run: impl FnOnce(OwnedFd) -> io::Result<()> + Send + 'static) -> io::Result<LineThread> {
+        let stop = eventfd(0, EventfdFlags::CLOEXEC)?;
+        let of_thread = stop.try_clone()?;
+        // An error is an end of the line.
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || drop(run(of_thread)))?;
+        Ok(LineThread { stop, thread: Some(thread) })
+    }
+
+    /// Whether it has ended by itself, because a side has closed the line.
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for LineThread {
+    fn drop(&mut self) {
+        let is_stopped = rustix::io::write(&self.stop, &1_u64.to_ne_bytes()).is_ok();
+        if let Some(thread) = self.thread.take()
+            && is_stopped
+        {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! An event of the board, the host or the agent.
+
+use perf_worker::clock::now_ns;
+use serde::Serialize;
+
+use crate::distribution::ms;
+
+/// An event.
+#[derive(Clone, Debug, Serialize)]
+pub struct Note {
+    /// Its time, ms; in an outcome after the beginning of the fault.
+    pub after_ms: f64,
+    /// The side with the report.
+    pub side: &'static str,
+    pub what: String,
+}
+
+impl Note {
+    /// An event of this moment.
+    pub fn now(side: &'static str, what: String) -> Note {
+        Note { after_ms: ms(now_ns()), side, what }
+    }
+}

@@ -1,0 +1,206 @@
+//! A picture of curves: charts whose axes are logarithmic, in rows and columns. A point at 0 is left out.
+
+use plotters::prelude::RGBColor;
+
+use super::{
+    panel::{Axis, BLUE, GREEN, Line, Mark, ORANGE, Panel, RED, picture},
+    series::{log_axis, plain, time},
+};
+
+const WIDTH: u32 = 1280;
+/// The colours of the curves in their order.
+const COLOURS: [RGBColor; 4] = [BLUE, ORANGE, RED, GREEN];
+/// The step from one mark of an axis of bytes to the next, in powers of two.
+const MARK_STEP: i32 = 2;
+
+/// A chart.
+#[derive(Debug)]
+pub struct Chart {
+    /// Its title.
+    pub title: String,
+    /// The quantity across, with its unit.
+    pub across: &'static str,
+    /// The quantity across, and the quantity of the heights.
+    pub scales: [Scale; 2],
+    /// The curves.
+    pub curves: Vec<Curve>,
+    /// Values across that have a line and a name.
+    pub marks: Vec<(String, f64)>,
+}
+
+/// A curve.
+#[derive(Debug)]
+pub struct Curve {
+    /// Its name.
+    pub name: String,
+    /// The values across, and their heights.
+    pub points: Vec<(f64, f64)>,
+    /// It has a paler colour of the last curve that is not pale, to compare with that.
+    pub is_pale: bool,
+}
+
+/// The quantity of an axis.
+#[derive(Clone, Copy, Debug)]
+pub enum Scale {
+    /// A number.
+    Number,
+    /// A time, ns.
+    Time,
+    /// Bytes, with marks at powers of two.
+    Bytes,
+}
+
+/// The places of the charts.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The number of columns.
+    pub columns: usize,
+    /// The height of a row.
+    pub height: u32,
+    /// All charts have the same axes.
+    pub has_equal_axes: bool,
+}
+
+impl Curve {
+    /// A curve of its own colour.
+    #[must_use]
+    pub fn new(name: String, points: Vec<(f64, f64)>) -> Curve {
+        Curve { name, points, is_pale: false }
+    }
+}
+
+/// Draws the charts as SVG.
+///
+/// # Errors
+/// A sentence, if they cannot be drawn.
+pub fn draw(charts: &[Chart], layout: Layout) -> Result<String, String> {
+    let panels = panels(charts, layout.has_equal_axes);
+    let rows = panels.len().div_ceil(layout.columns).max(1);
+    picture((WIDTH, layout.height * u32::try_from(rows).unwrap_or(1)), |root| {
+        root.split_evenly((rows, layout.columns)).iter().zip(&panels).try_for_each(|(area, panel)| panel.draw(area))
+    })
+}
+
+fn panels(charts: &[Chart], has_equal_axes: bool) -> Vec<Panel> {
+    let lines: Vec<Vec<Line>> = charts.iter().map(Chart::lines).collect();
+    let panel = |(chart, own): (&Chart, &Vec<Line>)| {
+        let around: Vec<&Line> = if has_equal_axes { lines.iter().flatten().collect() } else { own.iter().collect() };
+        let points = || around.iter().flat_map(|line| &line.points);
+        let [x, y] = chart.scales;
+        Panel {
+            title: chart.title.clone(),
+            across: chart.across,
+            x: x.axis(points().map(|(x, _)| *x)),
+            y: y.axis(points().map(|(_, y)| *y)),
+            shade: None,
+            marks: chart.marks.iter().map(|(name, value)| Mark { at: x.log(*value), name: name.clone() }).collect(),
+            lines: own.clone(),
+        }
+    };
+    charts.iter().zip(&lines).map(panel).collect()
+}
+
+impl Chart {
+    fn lines(&self) -> Vec<Line> {
+        let [x_scale, y_scale] = self.scales;
+        let (mut colours, mut own) = (COLOURS.into_iter().cycle(), BLUE);
+        let line = |curve: &Curve| {
+            own = if curve.is_pale { own } else { colours.next().unwrap_or(own) };
+            let colour = if curve.is_pale { pale(own) } else { own };
+            let known = curve.points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0);
+            let points = known.map(|(x, y)| (x_scale.log(*x), y_scale.log(*y))).collect();
+            Line { name: curve.name.clone(), colour, points }
+        };
+        self.curves.iter().map(line).collect()
+    }
+}
+
+impl Scale {
+    fn log(self, value: f64) -> f64 {
+        if matches!(self, Scale::Bytes) { value.log2() } else { value.log10() }
+    }
+
+    /// An axis around these logarithms.
+    fn axis(self, places: impl Iterator<Item = f64>) -> Axis {
+        match self {
+            Scale::Number => log_axis(places, |place| plain(10_f64.powf(place))),
+            Scale::Time => log_axis(places, time),
+            Scale::Bytes => bytes_axis(places),
+        }
+    }
+}
+
+/// An axis of bytes, whose values are logarithms to the base 2.
+fn bytes_axis(places: impl Iterator<Item = f64>) -> Axis {
+    let range = |(low, high): (f64, f64), place: f64| (low.min(place), high.max(place));
+    let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), range);
+    let (low, high) = if low.is_finite() { (low - 0.5, high + 0.5) } else { (9.5, 23.5) };
+    let marks = (low.floor() as i32..=high.ceil() as i32).filter(|mark| mark.rem_euclid(MARK_STEP) == 0);
+    let marks = marks.map(f64::from).filter(|mark| (low..=high).contains(mark)).collect();
+    Axis { range: (low, high), marks, mark: bytes }
+}
+
+/// The bytes whose logarithm to the base 2 this is.
+fn bytes(power: f64) -> String {
+    let bytes = 2_f64.powf(power).round();
+    match bytes {
+        bytes if bytes < 1024.0 => format!("{bytes:.0}"),
+        bytes if bytes < 1024.0 * 1024.0 => format!("{:.0} Ki", bytes / 1024.0),
+        bytes => format!("{:.0} Mi", bytes / 1024.0 / 1024.0),
+    }
+}
+
+/// Half way to white.
+fn pale(RGBColor(red, green, blue): RGBColor) -> RGBColor {
+    let half = |part: u8| part / 2 + 127;
+    RGBColor(half(red), half(green), half(blue))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(title: &str, scales: [Scale; 2], curves: Vec<Curve>) -> Chart {
+        Chart { title: title.to_owned(), across: "length", scales, curves, marks: Vec::new() }
+    }
+
+    #[test]
+    fn charts_of_a_picture_may_have_one_scale_and_marks_within_it() {
+        let of_size = |title: &str, ns: f64| Chart {
+            marks: vec![("L2".to_owned(), 524_288.0), ("L3".to_owned(), 1e9)],
+            ..chart(
+                title,
+                [Scale::Bytes, Scale::Time],
+                vec![Curve::new("inter-process".to_owned(), vec![(1024.0, ns), (4_194_304.0, 9.0 * ns)])],
+            )
+        };
+        let charts = [of_size("one", 1e3), of_size("two", 1e6)];
+        let equal = panels(&charts, true);
+        assert_eq!((equal[0].y.range, equal[0].x.range), (equal[1].y.range, equal[1].x.range));
+        assert_ne!(panels(&charts, false)[0].y.range, equal[0].y.range);
+        let layout = Layout { columns: 1, height: 520, has_equal_axes: true };
+        let picture = draw(&charts, layout).unwrap();
+        for words in ["one", "two", "length", "inter-process", "L2", "64 Ki", "1 Mi", "1 ms"] {
+            assert!(picture.contains(words), "{words}");
+        }
+        assert!(!picture.contains("L3"));
+        assert!(draw(&[], layout).is_ok());
+    }
+
+    #[test]
+    fn numbers_and_times_are_round_and_a_pale_curve_follows_its_own() {
+        let curve = |name: &str, is_pale| Curve {
+            is_pale,
+            ..Curve::new(name.to_owned(), vec![(100.0, 2e6), (1000.0, 3e7), (10_000.0, 0.0)])
+        };
+        let curves = || vec![curve("serial", false), curve("published", true), curve("tcp", false)];
+        let charts = [Scale::Number, Scale::Time].map(|y| chart(&format!("{y:?}"), [Scale::Number, y], curves()));
+        let lines = charts[0].lines();
+        assert_eq!(lines[0].points.len(), 2);
+        assert_eq!([lines[0].colour, lines[1].colour, lines[2].colour], [BLUE, pale(BLUE), ORANGE]);
+        let picture = draw(&charts, Layout { columns: 2, height: 480, has_equal_axes: false }).unwrap();
+        for words in ["Number", "Time", "serial", "published", "10 ms", "10,000,000"] {
+            assert!(picture.contains(words), "{words}: {picture}");
+        }
+    }
+}
