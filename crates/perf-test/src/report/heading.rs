@@ -9,7 +9,9 @@ use crate::report::outputs::Tables;
 use crate::system::process::Process;
 use perf_worker::backend::DeliveryKind;
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Content, Phase, Roundtrip, RtScope, RunSpec, Strategy, Touch, Wait};
+use perf_worker::run_spec::{
+    Content, History, Phase, Qos, Reliability, Roundtrip, RtScope, RunSpec, Strategy, Touch, Wait,
+};
 
 /// The end of the message of a run with `--raw`.
 const RAW: &str = ", raw: bytes without a type, nothing is serialised";
@@ -34,7 +36,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
         ("payload", format!("{stamp} are written right before publish; {rest}")),
         ("touch", touch(spec.touch).to_owned()),
         ("rate", rate),
-        ("QoS", spec.qos.to_string()),
+        ("QoS", qos(spec.qos)),
         ("endpoints", endpoints(spec)),
     ];
     lines.extend(round_trip(spec.roundtrip).map(|what| ("round trip", what.to_owned())));
@@ -94,6 +96,16 @@ fn phases_marked(spec: &RunSpec) -> String {
         _ => "as far as the middleware marks them",
     };
     format!("{found}; each mark costs a reading of the clock, which is part of the latency")
+}
+
+/// The QoS, with the loss that RELIABLE does not exclude.
+fn qos(qos: Qos) -> String {
+    match (qos.reliability, qos.history) {
+        (Reliability::Reliable, History::KeepLast) => {
+            format!("{qos}: a reader that falls behind loses the oldest messages; with KEEP_ALL it loses none")
+        }
+        _ => qos.to_string(),
+    }
 }
 
 /// The settings of the middleware.
@@ -335,7 +347,7 @@ mod tests {
                 "--roundtrip-mode Service -p 2",
                 "each client waits for the server, and the server for 2 clients, at most 30 s\n",
             ),
-            ("--roundtrip-mode Service", "QoS         RELIABLE, VOLATILE, KEEP_LAST 16\n"),
+            ("--roundtrip-mode Service", "QoS         RELIABLE, VOLATILE, KEEP_LAST 16: a reader that falls behind loses the oldest messages;"),
             (
                 "--work 1ms",
                 "work        each subscription is busy for 1.00 ms with each message, after it was recorded\n",
