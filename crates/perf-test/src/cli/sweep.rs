@@ -113,12 +113,12 @@ impl Axis {
 /// The options of `matrix`.
 #[derive(Clone, Debug, Args)]
 pub struct MatrixOptions {
+    /// The options of the presets, too; before the file, since they make lists of all options that are there.
+    #[command(flatten)]
+    pub sweep: SweepOptions,
     /// YAML of performance_test's runs, `experiments:` with a list of maps [example: run.yaml]
     #[arg(id = "experiments-file", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// The options of the presets, too.
-    #[command(flatten)]
-    pub sweep: SweepOptions,
 }
 
 /// The options of the presets of `matrix`.

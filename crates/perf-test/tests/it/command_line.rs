@@ -120,6 +120,10 @@ fn a_program_without_that_of_its_workers_is_their_program_and_says_so() {
     let words = "the workers were perf_test itself";
     let alone = run("-r 100 --max-runtime 1");
     assert!(alone.contains(words) && alone.contains(&missing), "{alone}");
+    let without_mock = memory.command_of(&renamed, "-c Mock").output().unwrap();
+    let sentence = String::from_utf8_lossy(&without_mock.stderr).into_owned();
+    assert_eq!(without_mock.status.code(), Some(2), "{sentence}");
+    assert!(sentence.contains("no worker program perf_test_mock") && sentence.contains("cargo build"), "{sentence}");
     std::fs::hard_link(env!("CARGO_BIN_EXE_perf_test_mock"), folder.path().join("perf_test_mock")).unwrap();
     assert!(!run("-c Mock -r 100 --max-runtime 1").contains(words));
     let worker = Path::new(env!("CARGO_BIN_EXE_perf_test_gantry"));
