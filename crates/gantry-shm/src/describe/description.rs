@@ -380,10 +380,11 @@ mod tests {
     #[test]
     fn a_damaged_description_is_an_error_and_never_a_panic() {
         let bytes = example().to_bytes();
-        for cut in 0..bytes.len() {
+        let step = if cfg!(miri) { 31 } else { 1 };
+        for cut in (0..bytes.len()).step_by(step) {
             assert!(EndpointDescription::from_bytes(&bytes[..cut], "test").is_err(), "cut at {cut}");
         }
-        for offset in 0..bytes.len() {
+        for offset in (0..bytes.len()).step_by(step) {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut damaged = bytes.clone();
                 damaged[offset] = value;

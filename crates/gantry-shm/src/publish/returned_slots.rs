@@ -61,7 +61,7 @@ mod tests {
         }
         std::thread::scope(|scope| {
             const THREADS: usize = 4;
-            const SLOTS: usize = 10_000;
+            const SLOTS: usize = if cfg!(miri) { 100 } else { 10_000 };
             for thread in 0..THREADS {
                 let returned = &returned;
                 scope.spawn(move || (1..=SLOTS).for_each(|number| returned.put(slot(thread * SLOTS + number))));

@@ -76,8 +76,7 @@ impl Sample {
     #[inline]
     fn header(&self) -> &SlotHeader {
         // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Place::copy`), there as long as the record or the
-        // place stays; not
-        //   written while the pin is set (I4) or the place used (L1).
+        // place stays; not written while the pin is set (I4) or the place used (L1).
         unsafe { self.place().slot.as_ref() }
     }
 
@@ -106,8 +105,7 @@ impl Sample {
         #[cfg(target_arch = "x86_64")]
         if length_bytes >= MIN_STRING_BYTES {
             // SAFETY: `length_bytes` bytes of the payload, and of the target, which is private. To the compiler an
-            // instruction
-            //   that it does not see into may be made of atomic loads of bytes.
+            // instruction that it does not see into may be made of atomic loads of bytes.
             unsafe {
                 std::arch::asm!(
                     "rep movsb",
@@ -121,8 +119,7 @@ impl Sample {
         }
         let words = length_bytes.div_ceil(size_of::<u64>());
         // SAFETY: in bounds, because the last word lies in the page of a byte of the payload, and aligned
-        // (`PAYLOAD_ALIGN`); all
-        //   that happens to them here is atomic.
+        // (`PAYLOAD_ALIGN`); all that happens to them here is atomic.
         let words = unsafe { std::slice::from_raw_parts(self.payload().cast::<AtomicU64>().as_ptr(), words) };
         let (lines, rest) = target[..length_bytes].as_chunks_mut::<LINE_BYTES>();
         let (of_lines, of_rest) = words.split_at(lines.len() * WORDS_PER_LINE);
