@@ -1,15 +1,15 @@
 //! The slots of loans that were dropped unpublished, on any thread, on their way back to their publisher.
 //!
-//! Neither side waits for the other, allocates, or makes a system call, while there are [`CELLS`] slots at most on the
-//! way; for more there is a list behind a lock. In a queue with a ticket for each slot (crossbeam's), the publisher
-//! would wait for a thread that is preempted between ticket and slot.
+//! Neither side waits for the other, allocates, or makes a system call, while at most [`CELLS`] slots are on the way;
+//! further slots go to a list behind a lock. In a queue with a ticket for each slot (crossbeam's), the publisher would
+//! wait for a thread that is preempted between ticket and slot.
 
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicUsize, Ordering::*},
 };
 
-/// Cells for slots: few publishers have more slots, and a publisher looks here when none of them is free.
+/// The number of cells: few publishers have more slots, and a publisher reads the cells only when no slot is free.
 const CELLS: usize = 128;
 
 /// The slots that were returned and not taken yet.
@@ -34,7 +34,7 @@ impl ReturnedSlots {
         }
     }
 
-    /// Publisher: calls `take` with the offset of each returned slot, but for a slot that is being returned now.
+    /// For the publisher: calls `take` with the offset of each returned slot, except a slot that is being returned now.
     pub(crate) fn take(&self, mut take: impl FnMut(usize)) {
         for cell in self.cells.iter().filter(|cell| cell.load(Relaxed) != 0) {
             take(cell.swap(0, Acquire)); // only the publisher takes

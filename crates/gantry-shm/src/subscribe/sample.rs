@@ -16,8 +16,8 @@ use std::ptr::NonNull;
 
 const WORDS_PER_LINE: usize = LINE_BYTES / size_of::<u64>();
 
-/// The shortest payload that is copied by a string instruction. It starts slowly, and does not fetch the lines that it
-/// overwrites: the copy path of 4 MB takes 15 % less time.
+/// The shortest payload that is copied by a string instruction. The instruction starts slowly, and does not fetch the
+/// lines that it overwrites: the copy path of 4 MB takes 15 % less time.
 #[cfg(target_arch = "x86_64")]
 const MIN_STRING_BYTES: usize = 16 << 10;
 
@@ -35,20 +35,20 @@ pub struct SampleInfo {
     pub publisher_gid: Gid,
     /// Length of its payload.
     pub length_bytes: usize,
-    /// The request that it answers ([`Loan::set_request`](crate::Loan::set_request)).
+    /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)).
     pub request: Option<RequestId>,
 }
 
 /// A taken sample: in place, or a private copy of an inline one.
 ///
 /// # Real-time
-/// Reading and dropping it are on the data path. Exceptions: if its subscription was dropped, or it is in place and its
-/// publisher was, the drop takes a lock; the last sample in place of a publisher that is gone unmaps its memory, and
-/// the last one of a participant that is gone leaves the domain (system calls). A private copy keeps neither, and costs
-/// memory of its subscription alone.
+/// Reading and dropping a sample are on the data path. Exceptions: if its subscription was dropped, or if it is in
+/// place and its publisher was dropped, the drop takes a lock; the last sample in place of a publisher that is gone
+/// unmaps its memory, and the last sample of a participant that is gone leaves the domain (system calls). A private
+/// copy keeps neither, and costs memory of its subscription alone.
 pub struct Sample {
-    /// Says where it lies; this sample's alone (L1), and kept while its pin is set or, if it is a copy, by its use (O1
-    /// of `owned_record`).
+    /// The location of the sample; this sample's alone (L1), and kept while its pin is set or, if it is a copy, by its
+    /// use (O1 of `owned_record`).
     place: NonNull<Place>,
 }
 

@@ -89,7 +89,7 @@ impl Listener {
         }
     }
 
-    /// Releases up to `count` of the samples that it holds longest; none of them changed meanwhile.
+    /// Releases up to `count` of the samples that it has held longest; none of them changed meanwhile.
     pub fn release(&mut self, count: usize) {
         for (number, sample) in self.held.drain(..count.min(self.held.len())) {
             assert_eq!(read(sample.bytes()), number, "a held sample changed");

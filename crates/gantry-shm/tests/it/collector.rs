@@ -183,7 +183,7 @@ fn sleeping<'s>(
     scope.spawn(move || Sleeper::new().sleep(sleep, Some(Instant::now() + 2 * PATIENCE), || false))
 }
 
-/// A message comes while a thread of the collector is at work with the last one, in whatever state the other one is.
+/// A message comes while a thread of the collector works on the last one, in any state of the other thread.
 fn news_wake_the_thread_that_sleeps_while_another_works() {
     let root = Root::new();
     let participant = root.join();
