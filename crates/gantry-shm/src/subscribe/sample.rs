@@ -86,10 +86,10 @@ impl Sample {
         unsafe { self.place().slot.cast::<u8>().add(PAYLOAD_OFFSET) }
     }
 
-    /// The payload: in the publisher's memory, or a private copy if the message travelled inline. That the former does
-    /// not change relies on an honest publisher: one that breaks the protocol can write there at any time, which for a
-    /// reference is undefined behaviour. [`Sample::copy_to`] is for publishers that are not trusted. In a forked child
-    /// it is not protected any more: the parent may release it.
+    /// The payload: in the publisher's memory, or a private copy if the message travelled inline. The publisher's
+    /// memory does not change if the publisher is honest. A publisher that breaks the protocol can write there at any
+    /// time, which for a reference is undefined behaviour: use [`Sample::copy_to`] for publishers that are not trusted.
+    /// In a forked child the memory is not protected any more: the parent may release it.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -125,7 +125,7 @@ impl Sample {
         let (of_lines, of_rest) = words.split_at(lines.len() * WORDS_PER_LINE);
         let (of_lines, _) = of_lines.as_chunks::<WORDS_PER_LINE>();
         for (target, line) in lines.iter_mut().zip(of_lines) {
-            // Loaded before they are stored: twice as fast as word by word.
+            // The words are loaded before they are stored: twice as fast as word by word.
             let loaded: [_; WORDS_PER_LINE] = std::array::from_fn(|index| line[index].load(Relaxed).to_ne_bytes());
             target.copy_from_slice(loaded.as_flattened());
         }

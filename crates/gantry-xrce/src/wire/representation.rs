@@ -18,7 +18,7 @@ pub struct ClientRepresentation<'a> {
     pub session: SessionId,
     /// Properties.
     pub properties: Option<List<'a, Property<'a>>>,
-    /// The longest message that it takes, in bytes: what its transport carries, less 4.
+    /// The longest message that the client takes, in bytes: the limit of its transport, less 4.
     pub mtu_bytes: u16,
 }
 

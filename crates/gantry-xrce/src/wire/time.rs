@@ -14,7 +14,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// The time that many nanoseconds after the epoch, or the nearest one that the format has.
+    /// The time this number of nanoseconds after the epoch, or the nearest time that the format has.
     #[must_use]
     pub fn from_ns(ns: i64) -> Self {
         let (whole, rest) = divide(ns.unsigned_abs());
