@@ -32,7 +32,7 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
     let key = key(spec, plan);
     let (push, channel) = Channel::new(plan);
     let marks = spec.phases;
-    // On the thread of zenoh that reads the link.
+    // This runs on the thread of zenoh that reads the link.
     let arrive = move |sample: Sample| push.call(Arrival { arrived_ns: marks.then(now_ns), sample });
     let port = session.declare_subscriber(key.clone()).with((Callback::from(arrive), ())).wait();
     let port = port.map_err(|error| failed("declare a subscriber", error))?;
@@ -43,7 +43,7 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
 
 /// A message that has reached this process.
 struct Arrival {
-    /// Its time, if the phases are marked.
+    /// The message's time, if the phases are marked.
     arrived_ns: Option<i64>,
     sample: Sample,
 }
@@ -80,7 +80,7 @@ impl Channel {
         taken.map_err(|error| failed("receive a message", error))
     }
 
-    /// The same, for which it waits.
+    /// The next message, for which it waits.
     fn wait(&self, timeout: Duration) -> Result<Option<Arrival>, String> {
         let taken = match self {
             Channel::Ring(handler) => handler.recv_timeout(timeout),

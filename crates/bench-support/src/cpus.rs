@@ -6,7 +6,7 @@
 use crate::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// The CPUs that are measured on.
+/// The CPUs on which the benchmark measures.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpus {
     /// The benchmark's own.

@@ -68,7 +68,7 @@ impl<'a> Composer<'a> {
     #[inline]
     #[must_use]
     pub fn position(&self) -> u32 {
-        // `reserve` keeps it within 32 bits.
+        // `reserve` keeps the position within 32 bits.
         self.offset as u32
     }
 

@@ -1,6 +1,6 @@
 //! The check that all nested types exist and that no message contains itself.
 //!
-//! It does not recurse, because definitions are not trusted.
+//! The check does not recurse, because definitions are not trusted.
 
 use crate::{
     definitions::Definitions, error::Report, model::Primitive, name::TypeName, parser::Reference, suggestion::nearest,

@@ -21,7 +21,7 @@ const DEFAULT_LENGTH: u32 = 32;
 
 /// The way in which a field is built in place.
 pub(super) enum Initializer {
-    /// Its value is written: an expression for the value.
+    /// The field's value is written: an expression for the value.
     Value(String),
     /// The field is laid out for the same shape in all messages: an expression for the shape.
     Fixed(&'static str),
