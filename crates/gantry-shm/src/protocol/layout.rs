@@ -387,7 +387,7 @@ pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
 /// Place of an inline sample's length in its entry's word.
 pub(crate) const LENGTH_SHIFT: u32 = 52;
-/// Place of its wall time, and the bits of that.
+/// Place of the wall time, and its bits.
 pub(crate) const WALL_SHIFT: u32 = 32;
 pub(crate) const WALL_BITS: u32 = 19;
 /// Place of the bit that says that the wall time is a difference from the renewed offset.

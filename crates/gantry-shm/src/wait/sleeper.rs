@@ -24,7 +24,7 @@ pub struct Sleeper {
 #[must_use = "other threads may leave the collecting to the thread that is about to sleep"]
 pub struct PreparedSleep {
     pub(crate) line: Arc<OwnedLine>,
-    /// The count of rings when it was prepared.
+    /// The count of rings when the sleep was prepared.
     pub(crate) rings: u32,
 }
 

@@ -49,7 +49,7 @@ impl Waiter {
         Waiter { domain, line: None, pause: Pause::new() }
     }
 
-    /// Chooses whether it spins before it sleeps.
+    /// Chooses whether the waiter spins before it sleeps.
     pub(crate) fn set_busy_wait(&mut self, on: bool) {
         self.pause.spin.set(on);
     }

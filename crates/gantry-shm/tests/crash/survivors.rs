@@ -194,7 +194,7 @@ impl Survivors<'_> {
 
     /// Checks the state of all survivors after a death, or after an orderly end.
     pub fn check(mut self, scenario: &str) {
-        self.take_all(); // samples that the dead published are still good
+        self.take_all(); // samples that the dead process published are still valid
         self.deep = None;
         let own = self.subscriptions();
         let (talker, listener) = (&mut self.talker.publisher, &mut self.listener.subscription);

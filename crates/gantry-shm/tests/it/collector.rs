@@ -195,7 +195,7 @@ fn news_wake_the_thread_that_sleeps_while_another_works() {
         let begin = Instant::now();
         std::thread::scope(|scope| {
             let sleeper = sleeping(scope, &mut collector);
-            assert_eq!(collected(&mut collector), []); // from now on it is not rung
+            assert_eq!(collected(&mut collector), []); // from now on the collector is not rung
             match round % 4 {
                 0 => {
                     collector.hand_over(|| false);

@@ -187,7 +187,7 @@ fn a_death_in_steady_traffic_is_noticed() {
     talker.join().unwrap();
 }
 
-/// The number of files with that ending.
+/// The number of files with this ending.
 pub fn count_of(root: &Root, ending: &str) -> usize {
     root.files().iter().filter(|path| path.extension().is_some_and(|e| e == ending)).count()
 }

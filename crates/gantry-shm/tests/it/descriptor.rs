@@ -25,7 +25,7 @@ fn patience() -> Timespec {
     Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 }
 }
 
-/// Whether the descriptor becomes readable within that time.
+/// Whether the descriptor becomes readable within this time.
 pub fn is_readable(subscription: &mut Subscription, timeout: Timespec) -> bool {
     let descriptor = subscription.descriptor().unwrap();
     poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout)).unwrap() == 1

@@ -22,6 +22,6 @@ pub use serial::{SerialCounters, SerialDecoder, SerialEncoder, SerialFrame};
 pub struct TooLong {
     /// The length of the message, in bytes.
     pub bytes: usize,
-    /// The most that a frame carries, in bytes.
+    /// The largest number of bytes that a frame carries.
     pub max_bytes: usize,
 }

@@ -20,7 +20,7 @@ const MAX_UNANSWERED: u8 = 3;
 /// The bytes of a STATUS: its header, the request, the object and the result.
 const STATUS_BYTES: usize = 10;
 const PING: RequestId = RequestId(3);
-/// The most bytes of data in one DATA.
+/// The largest number of bytes of data in one DATA.
 const MAX_DATA_BYTES: usize = u16::MAX as usize - ObjectRequest::BYTES;
 
 /// The requests of a client to the agent.
@@ -79,7 +79,7 @@ pub enum AgentEvent<'a> {
     UnknownStream {
         /// The stream. [`AgentSession::status`] answers in the stream of the same kind.
         stream: StreamId,
-        /// Its first request, if it has one.
+        /// The first request of the submessage, if it has one.
         request: Option<ObjectRequest>,
     },
     /// Something was lost.

@@ -31,7 +31,7 @@ const MAX_STALLED: u8 = 20;
 const LOGOUT: RequestId = RequestId(2);
 const PING: RequestId = RequestId(3);
 
-/// The properties that a client states of itself.
+/// The properties that a client states about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientConfig {
     /// The number that tells this client from others of its agent.
@@ -78,7 +78,7 @@ pub enum ClientEvent<'a> {
     },
     /// Data of a data reader, requester or replier.
     Data {
-        /// The READ_DATA that asked for it.
+        /// The READ_DATA that asked for the data.
         request: ObjectRequest,
         /// The byte order of the data.
         order: ByteOrder,
@@ -366,7 +366,7 @@ struct Core {
     state: State,
     session: SessionId,
     last_request: RequestId,
-    /// The agent is asked then, unless it speaks before.
+    /// The time at which the agent is asked, unless it speaks before.
     ask_at: Instant,
     unanswered: u8,
     /// The agent's question whether the client is alive.

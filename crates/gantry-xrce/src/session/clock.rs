@@ -56,7 +56,7 @@ impl AgentClock {
         is_better
     }
 
-    /// The agent's time at a local one.
+    /// The agent's time at a local time.
     #[must_use]
     pub fn time_at(&self, now: Instant) -> Time {
         Time::from_ns(nanoseconds_of(now).wrapping_add(self.offset_ns))

@@ -61,7 +61,7 @@ pub enum Loss {
 pub enum Incoming<'a> {
     /// A submessage, other than those that serve the streams.
     Submessage {
-        /// The stream that it came in.
+        /// The stream in which the submessage came.
         stream: StreamId,
         /// The submessage.
         submessage: Submessage<'a>,
@@ -217,7 +217,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     /// A message of one submessage outside of streams.
     ///
     /// # Errors
-    /// It is longer than 96 bytes.
+    /// The submessage is longer than 96 bytes.
     pub fn control<'p, P: Payload<'p>>(&mut self, header: &Header, payload: &P) -> Result<&[u8]> {
         write_control(&mut self.control, header, payload)
     }

@@ -17,7 +17,7 @@ pub struct Acknowledgement {
 /// Whether the peer waits for an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
-    /// Nothing arrived since the last one.
+    /// Nothing arrived since the last acknowledgement.
     #[default]
     No,
     /// Messages arrived in order: the acknowledgement may be delayed if the peer agreed to that.

@@ -14,7 +14,7 @@ pub(super) struct Assembly {
 pub(super) enum Piece<'a> {
     /// More are to come.
     Middle,
-    /// It was the last one: the submessage.
+    /// The fragment was the last one: the submessage.
     Whole(&'a [u8]),
     /// The fragment was the last one of a submessage that is longer than the buffer.
     Oversize { length: usize },

@@ -30,7 +30,7 @@ pub enum Delivery<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Receipt {
-    /// It was delivered, and those that waited for it.
+    /// The message was delivered, and with it those that waited for it.
     Delivered,
     /// The message came before its turn and waits in a slot.
     Stored,

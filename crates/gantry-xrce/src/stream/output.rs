@@ -19,7 +19,7 @@ pub enum ToSend<'a> {
     Message {
         /// Its sequence number.
         sequence: Sequence,
-        /// Its submessages, and room for the header.
+        /// The message's submessages, and room for the header.
         message: SlotMessage<'a>,
     },
     /// A HEARTBEAT submessage, in a message of stream 0.
@@ -99,7 +99,7 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.begin_fragment(self.storage.slots(), length, is_last)
     }
 
-    /// The most bytes of one fragment.
+    /// The largest number of bytes of one fragment.
     pub fn fragment_capacity(&mut self) -> usize {
         fragment_capacity(&self.storage.slots())
     }

@@ -14,7 +14,7 @@ pub struct ClientRepresentation<'a> {
     pub vendor: [u8; 2],
     /// The number that the client chose for itself.
     pub key: ClientKey,
-    /// The session that it asks for.
+    /// The session that the client asks for.
     pub session: SessionId,
     /// Properties.
     pub properties: Option<List<'a, Property<'a>>>,
@@ -95,7 +95,7 @@ pub struct Object<'a> {
     pub kind: ObjectKind,
     /// Its description.
     pub representation: Representation<'a>,
-    /// The object that it belongs to.
+    /// The object that this object belongs to.
     pub owner: Owner,
 }
 

@@ -211,7 +211,7 @@ impl Publisher {
         let mut count = 1;
         loop {
             if self.lose_oldest(count) == 0 {
-                return None; // the readers hold the memory, or gate it
+                return None; // the readers hold the memory, or gate the publisher
             }
             if let Ok(Some(slot)) = self.replaced(bytes) {
                 return Some(slot);
@@ -307,7 +307,7 @@ pub(super) fn first_slots(
 ) -> Result<()> {
     let payload_bytes = description.message_type.payload_bytes;
     if payload_bytes == usize::MAX {
-        return Ok(()); // unbounded, so the size is not known
+        return Ok(()); // the type is unbounded, so the size is not known
     }
     let bytes = slot_bytes(payload_bytes)?;
     let bytes = if bytes < SINGLE_SLOT_BYTES { FIRST_SLOTS * bytes } else { bytes };

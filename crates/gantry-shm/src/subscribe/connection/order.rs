@@ -33,7 +33,7 @@ struct Ahead {
 }
 
 impl Order {
-    /// Creates the order of a subscription with that QoS.
+    /// Creates the order of a subscription with this QoS.
     pub(crate) fn new(qos: &Qos) -> Order {
         let depth = if qos.history == History::KeepLast { qos.depth.into() } else { u64::MAX };
         Order { depth, ahead: Vec::new() }

@@ -233,7 +233,7 @@ impl ControlTask for PublisherDiscovery {
             return false;
         }
         let (event_fd, waker) = (discovered.listener.event_fd.clone(), discovered.listener.waker.take());
-        drop(discovered); // the task that wakes up may lock it
+        drop(discovered); // the task that wakes up may lock the discovery
         event_fd.filter(|event_fd| !event_fd.is_set()).iter().for_each(EventFd::set);
         waker.into_iter().for_each(Waker::wake);
         true

@@ -11,7 +11,7 @@ const LOOKS_PER_FREE: usize = 8;
 pub(crate) struct FreeSearch {
     /// The index of the item that is looked at next.
     next: usize,
-    /// Free items that this round over all of them found.
+    /// The number of free items that this round over all items found.
     found: usize,
 }
 

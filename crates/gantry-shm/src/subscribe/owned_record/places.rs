@@ -278,7 +278,7 @@ impl Place {
     /// The sample does not use the place any more.
     ///
     /// # Safety
-    /// It did until now, and nothing refers to the place.
+    /// The sample used the place until now, and nothing refers to it.
     #[inline]
     pub(crate) unsafe fn end(place: NonNull<Place>) {
         // SAFETY: the sample's, and in memory that its record keeps, or its use of the place.
