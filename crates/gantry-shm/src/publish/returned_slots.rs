@@ -53,7 +53,8 @@ mod tests {
     fn every_slot_comes_back_once() {
         let slot = |number: usize| number * 64;
         let (returned, mut back) = (ReturnedSlots::new(), Vec::new());
-        for count in [0, 1, CELLS, CELLS + 1, 3 * CELLS] {
+        let counts: &[usize] = if cfg!(miri) { &[1, CELLS + 1] } else { &[0, 1, CELLS, CELLS + 1, 3 * CELLS] };
+        for &count in counts {
             (1..=count).for_each(|number| returned.put(slot(number)));
             returned.take(|slot| back.push(slot));
             back.sort_unstable();
@@ -61,7 +62,7 @@ mod tests {
         }
         std::thread::scope(|scope| {
             const THREADS: usize = 4;
-            const SLOTS: usize = if cfg!(miri) { 100 } else { 10_000 };
+            const SLOTS: usize = if cfg!(miri) { 10 } else { 10_000 };
             for thread in 0..THREADS {
                 let returned = &returned;
                 scope.spawn(move || (1..=SLOTS).for_each(|number| returned.put(slot(thread * SLOTS + number))));
