@@ -39,7 +39,7 @@ pub struct Topic(String);
 pub struct Announced {
     /// Its id.
     pub id: Id,
-    /// Its port; 0 without one.
+    /// The port of the endpoint; 0 without one.
     pub port: u16,
     /// The name of its file.
     pub name: String,
@@ -55,7 +55,7 @@ impl Announced {
 /// A new id: process, number and time.
 pub fn new_id() -> Id {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Its only user is this counter: Relaxed.
+    // Relaxed: this counter is the only user of the value.
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = u128::from(std::process::id()) << 96 | u128::from(number) << 64 | u128::from(now_ns() as u64);
     id.to_be_bytes()
@@ -169,7 +169,7 @@ impl OwnFile {
 
 impl Drop for OwnFile {
     fn drop(&mut self) {
-        // It may have gone; otherwise `clean_up` removes it.
+        // The file may have gone; otherwise `clean_up` removes it.
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -15,6 +15,6 @@ pub fn loan(publisher: &Publisher<ipc::Service, [u8], ()>, length_bytes: usize) 
         .loan_slice_uninit(length_bytes)
         .map_err(|error| format!("iceoryx2 does not loan a message of {length_bytes} bytes: {error:?}"))?;
     // SAFETY: The memory is a mapping of shared memory, which the kernel fills with zeros and which only this publisher
-    //   writes, with bytes. So each byte has a value, and every value is a `u8`.
+    // writes, with bytes. So each byte has a value, and every value is a `u8`.
     Ok(unsafe { loan.assume_init() })
 }

@@ -21,7 +21,7 @@ const ALIGNMENT: usize = 8;
 /// iceoryx2's default limits of services. Programs outside of the plan have these limits.
 const DEFAULT_PUBLISHERS: u32 = 2;
 const DEFAULT_SUBSCRIPTIONS: u32 = 8;
-/// The same of events, of notifiers and of listeners.
+/// The same limits for events, notifiers and listeners.
 const DEFAULT_WAKEUPS: u32 = 16;
 /// The same of processes.
 const DEFAULT_NODES: u32 = 20;

@@ -41,7 +41,7 @@ pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) ->
 
 struct Iceoryx2Subscription {
     port: Port<ipc::Service, [u8], ()>,
-    /// On it a subscription sleeps.
+    /// The listener on which a subscription sleeps.
     listener: Option<Listener<ipc::Service>>,
     messages: Messages,
     /// The destination of copies; none with zero copy.

@@ -30,13 +30,25 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
     let key = key(spec, plan);
     let (push, channel) = Channel::new(plan);
     let marks = spec.phases;
-    // On the thread of zenoh that reads the link.
+    // This runs on the thread of zenoh that reads the link.
     let arrive = move |sample: Sample| push.call(Arrival { arrived_ns: marks.then(now_ns), sample });
     let port = session.declare_subscriber(key.clone()).with((Callback::from(arrive), ())).wait();
     let port = port.map_err(|error| failed("declare a subscriber", error))?;
     let presence = Presence::declare(session, &key, Side::Subscription, port.id())?;
+<<<<<<< HEAD:contestants/zenoh/src/channel.rs
     let reader = Reader::new(spec, plan);
     Ok(Box::new(ChannelSubscription { channel, next: None, _port: port, presence, reader }))
+=======
+    let own = own_message(spec, plan);
+    Ok(Box::new(ZenohSubscription { channel, next: None, _port: port, presence, own, marks }))
+}
+
+/// A message that has reached this process.
+struct Arrival {
+    /// The message's time, if the phases are marked.
+    arrived_ns: Option<i64>,
+    sample: Sample,
+>>>>>>> h3:contestants/zenoh/src/subscription.rs
 }
 
 /// The queue of a subscription.
@@ -71,7 +83,7 @@ impl Channel {
         taken.map_err(|error| failed("receive a message", error))
     }
 
-    /// The same, for which it waits.
+    /// The next message, for which it waits.
     fn wait(&self, timeout: Duration) -> Result<Option<Arrival>, String> {
         let taken = match self {
             Channel::Ring(handler) => handler.recv_timeout(timeout),

@@ -16,7 +16,7 @@ use crate::{callback, channel, publisher};
 pub const SHARED_MEMORY: &str = "shared-memory";
 /// The name of a setting.
 pub const EXPRESS: &str = "express";
-/// The key of the configuration for it.
+/// The configuration key of this setting.
 const SHARED_MEMORY_KEY: &str = "transport/shared_memory/enabled";
 /// The group and the first port of scouting.
 const SCOUTING_GROUP: &str = "224.0.0.224";

@@ -1,17 +1,17 @@
 //! The CPUs that this process may use, and pinning to them.
 //!
-//! The first CPU is the benchmark's, the second its other side's. A contestant is built under the same affinity as it
-//! runs with, or a wider one.
+//! The first CPU is the benchmark's, the second belongs to its other side. A contestant is built under the affinity of
+//! its run, or a wider one.
 
 use crate::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// The CPUs that are measured on.
+/// The CPUs on which the benchmark measures.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpus {
     /// The benchmark's own.
     pub first: usize,
-    /// The other side's; `None` if this process may use only one.
+    /// The other side's CPU; `None` if this process may use only one.
     pub second: Option<usize>,
 }
 

@@ -14,7 +14,7 @@ const OK: &str = "ok";
 pub struct Role {
     /// The directory or domain in which both processes meet.
     pub place: String,
-    /// The CPUs that both may use.
+    /// The CPUs that both processes may use.
     pub cpus: Cpus,
 }
 

@@ -58,7 +58,7 @@ impl Process {
         Ok(line.trim_end().to_owned())
     }
 
-    /// Closes its input, and waits until it has ended.
+    /// Closes the process's input, and waits until the process has ended.
     pub fn end(&mut self) -> Result<()> {
         self.input = None;
         let status = self.child.wait().map_err(|why| format!("cannot wait for another process: {why}"))?;

@@ -8,7 +8,7 @@ use std::{iter::Sum, time::Duration};
 pub struct Usage {
     /// Time on a CPU.
     pub cpu_ms: f64,
-    /// The part of it in control threads.
+    /// The part of the CPU time that control threads used.
     pub control_ms: f64,
     /// The number of times that a thread was scheduled onto a CPU.
     pub wakes: f64,

@@ -48,7 +48,7 @@ pub enum Error {
     Definitions {
         /// The folder.
         folder: PathBuf,
-        /// All that is wrong with them.
+        /// All faults of the bit rates.
         errors: gantry_idl::Errors,
     },
     /// Gantry refuses.

@@ -40,10 +40,10 @@ pub trait Transport: Send + Sync {
     /// Ends the connection of the client at this address, if the link has connections: the client is gone.
     fn disconnect(&self, _peer: PeerAddress) {}
 
-    /// The longest message that it carries, in bytes.
+    /// The longest message that the link carries, in bytes.
     fn max_message_bytes(&self) -> usize;
 
-    /// Its name in the log, as "udp".
+    /// The link's name in the log, as "udp".
     fn name(&self) -> &str;
 }
 

@@ -39,11 +39,11 @@ impl Default for Log {
     }
 }
 
-/// The lines of a second, of one client.
+/// The number of lines of one client in a second.
 const MAX_LINES: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Writes lines, and counts those that are too many.
+/// Writes lines, and counts the lines beyond the limit.
 #[derive(Debug)]
 pub struct Limiter {
     began: Instant,

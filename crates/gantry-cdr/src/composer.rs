@@ -28,7 +28,7 @@ pub struct Composer<'a> {
     mode: Mode,
 }
 
-/// The treatment of what a message holds beside its values.
+/// The treatment of the parts of a message that are no values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Numbers without a value of their own keep the bytes of the memory.
@@ -58,7 +58,7 @@ impl<'a> Composer<'a> {
         Composer { memory: Some(memory), offset: 0, phase: 0, mode }
     }
 
-    /// Writes over the element that begins where this part of a body does, and keeps its lengths.
+    /// Writes over the element that begins where this part of a body begins, and keeps its lengths.
     pub(crate) fn overwriting(part: &'a mut [u8]) -> Composer<'a> {
         let phase = phase(part);
         Composer { memory: Some(part), offset: 0, phase, mode: Mode::Overwrite }
@@ -68,7 +68,7 @@ impl<'a> Composer<'a> {
     #[inline]
     #[must_use]
     pub fn position(&self) -> u32 {
-        // `reserve` keeps it within 32 bits.
+        // `reserve` keeps the position within 32 bits.
         self.offset as u32
     }
 
@@ -159,7 +159,7 @@ impl<'a> Composer<'a> {
     }
 
     /// Lays out elements that fill `length_bytes`. They get their defaults, except in large arrays and sequences;
-    /// booleans always get theirs, since not every byte is one.
+    /// booleans always get theirs, since not every byte is a valid boolean.
     #[inline(always)]
     pub(crate) fn elements<T: Element>(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = self.reserve(length_bytes, align)?;
@@ -217,7 +217,7 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    /// Refuses a length other than the one that the memory holds.
+    /// Refuses a length that differs from the length in the memory.
     #[cold]
     fn check_fixed(&self, length: usize, more: u32) -> Result<()> {
         let start = align_up(self.offset, self.phase, 4);

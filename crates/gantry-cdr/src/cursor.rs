@@ -1,5 +1,5 @@
-//! A cursor finds the fields of a message in its bytes and checks them, without copying. As in `composer`, what a field
-//! needs is always inlined.
+//! A cursor finds the fields of a message in its bytes and checks them, without copying. As in `composer`, the code of
+//! a field is always inlined.
 
 use crate::{
     error::{Error, Problem, Result},
@@ -72,7 +72,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn length(&mut self) -> Result<usize> {
         let start = self.take(4, 4)? as usize;
         let bytes = [self.bytes[start], self.bytes[start + 1], self.bytes[start + 2], self.bytes[start + 3]];
-        // Read once: the checked value must be the used value, even if the writer changes the bytes meanwhile.
+        // The value is loaded once: the checked value must be the used value, even if the writer changes the bytes
+        // meanwhile.
         Ok(core::hint::black_box(u32::from_le_bytes(bytes)) as usize)
     }
 

@@ -16,7 +16,7 @@ pub enum Problem {
         /// The bytes that are left.
         left_bytes: usize,
     },
-    /// More memory than the message that is built there.
+    /// The memory is longer than the message that is built in it.
     #[error("{bytes} bytes of the memory follow the message; it must have exactly the message's length")]
     TooLong {
         /// The number of bytes after the message.
@@ -129,13 +129,13 @@ impl Error {
         Error(Details { problem, offset_bytes, type_name: "" })
     }
 
-    /// The same error: its path is not kept.
+    /// The same error: without the feature `error-paths`, it has no path.
     #[must_use]
     pub fn inside(self, _name: &str) -> Error {
         self
     }
 
-    /// The same error: its path is not kept.
+    /// The same error: without the feature `error-paths`, it has no path.
     #[must_use]
     pub fn inside_element(self, _index: usize) -> Error {
         self
@@ -149,7 +149,7 @@ impl Error {
 }
 
 impl Error {
-    /// The same error, of a message of this type.
+    /// The same error, with the type of its message.
     #[cold]
     #[must_use]
     pub fn in_type(mut self, type_name: &'static str) -> Error {

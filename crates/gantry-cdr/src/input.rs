@@ -82,7 +82,7 @@ impl<'a> Input<'a> {
     pub(crate) fn length(&mut self, bound: u32) -> Result<usize> {
         let mut length = [0_u32];
         self.elements(&mut length)?;
-        // Read once: the checked value must be the used value.
+        // The value is loaded once: the checked value must be the used value.
         let length = core::hint::black_box(length[0]) as usize;
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
         Ok(length)

@@ -13,8 +13,8 @@ use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 /// | a list of texts, or of such messages | its elements' shapes: a slice, an array, or an iterator |
 /// | a field of fixed size | `()` |
 ///
-/// An iterator is `Clone`. It may yield shapes with iterators of their own, so that a list in a list needs no temporary
-/// `Vec`.
+/// An iterator of shapes must be `Clone`. It may yield shapes with iterators of their own, so that a list in a list
+/// needs no temporary `Vec`.
 ///
 /// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. If a list is passed
 /// by reference, as `&shapes`, each element that is a message's shape is cloned at each use. The clone of a `Vec` or a

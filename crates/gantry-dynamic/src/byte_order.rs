@@ -10,7 +10,7 @@ impl MessageType {
     /// in the number of numbers and texts; allocates nothing.
     ///
     /// # Errors
-    /// As [`MessageType::view`]; the body is then as it was.
+    /// As [`MessageType::view`]; then the body is unchanged.
     pub fn to_little_endian(&self, body: &mut [u8]) -> Result<()> {
         self.view(body, ByteOrder::BigEndian)?;
         Body { types: self, bytes: body, offset: 0 }.message(self.root_index())

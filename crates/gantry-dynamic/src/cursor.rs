@@ -163,7 +163,8 @@ impl<'a> Cursor<'a> {
             ByteOrder::LittleEndian => u32::from_le_bytes(bytes),
             ByteOrder::BigEndian => u32::from_be_bytes(bytes),
         };
-        // Read once: the checked value must be the used value, even if the writer changes the bytes meanwhile.
+        // The value is loaded once: the checked value must be the used value, even if the writer changes the bytes
+        // meanwhile.
         Ok(std::hint::black_box(length) as usize)
     }
 

@@ -1,7 +1,7 @@
 //! A resolved set of definitions.
 //!
-//! `packages` and `text` make it and keep its invariant: every nested type is in the set, no type contains itself, and
-//! none is nested more than 64 levels deep.
+//! `packages` and `text` make the set and keep its invariant: every nested type is in the set, no type contains itself,
+//! and none is nested more than 64 levels deep.
 
 use crate::{
     model::{BaseType, MessageDefinition, ServiceDefinition},

@@ -103,7 +103,8 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-/// A number in Python's syntax: `nan` and `inf` are numbers, too, and one that is too large is infinite, as in ROS 2.
+/// A number in Python's syntax: `nan` and `inf` are numbers, too, and a number that is too large is infinite, as in ROS
+/// 2.
 fn float(primitive: Primitive, text: &str) -> Result<f64, String> {
     let not_a_number = || format!("`{text}` is not a number; it should look like `-1.5e3`");
     let value: f64 = without_underscores(text).and_then(|digits| digits.parse().ok()).ok_or_else(not_a_number)?;
@@ -112,7 +113,7 @@ fn float(primitive: Primitive, text: &str) -> Result<f64, String> {
     Ok(if overflows { value.signum() * f64::INFINITY } else { value })
 }
 
-/// The text without underscores; `None` if one is not between two digits.
+/// The text without underscores; `None` if an underscore is not between two digits.
 fn without_underscores(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |index: Option<usize>| index.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_hexdigit);
@@ -230,7 +231,8 @@ pub(crate) fn write(value: &Value) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
         Value::Float(value) if value.is_nan() => "nan".to_owned(),
-        // `inf`, or with a point or an exponent, and with the digits that give the same number again.
+        // Writes the number as `inf`, or with a point or an exponent, and with the digits that give the same number
+        // again.
         Value::Float(value) => format!("{value:?}"),
         Value::Text(text) => format!("\"{}\"", text.chars().map(escaped).collect::<String>()),
         Value::List(values) => {

@@ -1,9 +1,9 @@
 //! The parser of one `.msg` or `.srv` file. Each line is a field, a constant or a comment.
 //!
-//! It accepts all that ROS 2's `rosidl_adapter` accepts, and reads it in the same way: a `#` begins a comment even in a
-//! text. It accepts `package/msg/Name` and comments that end in a backslash as well, which ROS 2 refuses. It records
-//! each nested type as a [`Reference`], which `resolve` checks later. It continues after an error, so that all errors
-//! are found at once.
+//! The parser accepts everything that ROS 2's `rosidl_adapter` accepts, and reads it in the same way: a `#` begins a
+//! comment even in a text. It also accepts `package/msg/Name` and comments that end in a backslash, which ROS 2
+//! refuses. It records each nested type as a [`Reference`], which `resolve` checks later. It continues after an error,
+//! so that all errors are found at once.
 
 use crate::{
     comment::Comment,

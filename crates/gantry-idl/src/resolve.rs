@@ -1,6 +1,6 @@
 //! The check that all nested types exist and that no message contains itself.
 //!
-//! It does not recurse, because definitions are not trusted.
+//! The check does not recurse, because definitions are not trusted.
 
 use crate::{
     definitions::Definitions, error::Report, model::Primitive, name::TypeName, parser::Reference, suggestion::nearest,
@@ -104,7 +104,7 @@ fn suggestion(definitions: &Definitions, reference: &Reference) -> Option<String
     if Primitive::from_name(&written.to_ascii_lowercase()).is_some() || matches!(&written[..], "String" | "WString") {
         return Some(written.to_ascii_lowercase());
     }
-    // Keyed by the name as it would have to be written in the owner's file.
+    // The key is the name in the form of the owner's file.
     let known: BTreeMap<String, &TypeName> = definitions
         .messages
         .keys()

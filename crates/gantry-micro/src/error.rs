@@ -9,7 +9,7 @@ use gantry_xrce::{
 /// The reason for which a publisher, subscription, service or service client was not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError {
-    /// It belongs to a client.
+    /// The record was used before: it belongs to a client.
     #[error("it was created before; each record is created once")]
     AlreadyCreated,
     /// Its name, the type's and those that DDS makes of them are too long together.

@@ -57,7 +57,7 @@ impl<'a, M: Message> Publisher<'a, M> {
         Writing::new(&self.entity, self.kind(), client.session(), &[]).bytes(body).map(drop)
     }
 
-    /// Its state in the agent.
+    /// The publisher's state in the agent.
     pub fn state(&self) -> EntityState {
         self.entity.state()
     }

@@ -82,7 +82,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
             .map(drop)
     }
 
-    /// Its state in the agent.
+    /// The service's state in the agent.
     pub fn state(&self) -> EntityState {
         self.entity.state()
     }

@@ -74,7 +74,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         Ok(Some(Response { request, message }))
     }
 
-    /// Its state in the agent.
+    /// The client's state in the agent.
     pub fn state(&self) -> EntityState {
         self.entity.state()
     }

@@ -34,7 +34,7 @@ impl<M: Message, const DEPTH: usize, const SIZE: usize> Subscription<'_, M, DEPT
         self.entity.checked(M::view(bytes)).map(Some)
     }
 
-    /// Its state in the agent.
+    /// The subscription's state in the agent.
     pub fn state(&self) -> EntityState {
         self.entity.state()
     }

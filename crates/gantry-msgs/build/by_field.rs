@@ -1,7 +1,7 @@
 //! Code for tests that builds every message in place as a user does, field by field, and compares it field by field.
 //!
-//! It is no part of the library. Its traits are in `tests/support/by_field.rs`. It uses only the public names of the
-//! generated code: shapes, setters and getters.
+//! The code is no part of the library. Its traits are in `tests/support/by_field.rs`. It uses only the public names of
+//! the generated code: shapes, setters and getters.
 
 use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, Primitive, TypeName};
 use std::fmt::Write as _;
@@ -140,7 +140,7 @@ impl CodeWriter<'_> {
             _ if flat => {
                 format!("target.{name}_mut().as_mut_bytes().copy_from_slice(self.r#{name}.as_bytes());\n        ")
             }
-            // The first half one by one, the rest at once.
+            // The first half is written one by one, the rest at once.
             _ => format!(
                 "{{
             let (first, rest) = self.r#{name}.split_at(self.r#{name}.len() / 2);

@@ -18,7 +18,7 @@ use std::{
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Longer messages have no YAML. A type whose messages are all longer has only one value.
+/// Longer messages have no YAML. If all messages of a type are longer, it has only one value.
 const SMALL_BYTES: usize = 1 << 16;
 /// The number of random values of each type that this side makes.
 const VALUES: usize = 8;

@@ -6,7 +6,7 @@
 use crate::builtin_interfaces::msg::Duration;
 use core::{fmt, time};
 
-/// A duration below 0, which [`core::time::Duration`] cannot be.
+/// A duration below 0, which [`core::time::Duration`] cannot express.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NegativeDuration(Duration);
 

@@ -26,7 +26,7 @@ fn is_short<T: Message>() -> bool {
 }
 
 /// An owned message, read in either byte order, is written as the little-endian message, and the big-endian body
-/// becomes that one.
+/// becomes the same bytes.
 fn reads_random_values<T: Message>() {
     let message_type = message_type::<T>();
     for seed in 0..5 {

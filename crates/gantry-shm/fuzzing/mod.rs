@@ -166,7 +166,7 @@ impl Stage {
                 let _flipper = (input.byte() & 1 == 1).then(|| file.flip(&mut input));
                 use_board(&board, &directory, &mut input);
             }
-            // No process uses it, so it is removed.
+            // No process uses the file, so it is removed.
             None => assert!(Board::open_or_create(&directory, REGISTRY_PATIENCE).unwrap().is_none()),
         }
         directory.unlink(BOARD_NAME).unwrap();

@@ -59,7 +59,7 @@ pub enum Error {
     NotTmpfs {
         /// The root.
         root: PathBuf,
-        /// The file system that it is on.
+        /// The file system of the directory.
         file_system: String,
     },
 
@@ -96,7 +96,7 @@ pub enum Error {
     ForeignDirectory {
         /// The directory.
         path: PathBuf,
-        /// The check that it fails.
+        /// The check that the directory fails.
         why: String,
     },
 
@@ -124,7 +124,7 @@ pub enum Error {
     Removed {
         /// The file.
         file: PathBuf,
-        /// The purpose for which it was needed.
+        /// The purpose for which the file was needed.
         what: String,
     },
 
@@ -196,11 +196,11 @@ pub enum Error {
         kept_bytes: usize,
         /// The sequence of the oldest of them.
         oldest: u64,
-        /// The processes whose subscriptions have not taken it.
+        /// The processes whose subscriptions have not taken the sample.
         slow_readers: String,
     },
 
-    /// A subscription holds as many samples as it may.
+    /// A subscription is at its limit of held samples.
     #[error(
         "the subscription to {topic} holds {limit} samples of one publisher, as many as it may; drop some before it takes \
          more, or allow it more (set_max_held_samples)"
@@ -208,7 +208,7 @@ pub enum Error {
     TooManyHeld {
         /// The subscription's topic.
         topic: String,
-        /// The most samples that it may hold.
+        /// The limit of samples that the subscription may hold.
         limit: usize,
     },
 

@@ -23,7 +23,7 @@ pub struct CExecutor {
     failure: Failure,
 }
 
-/// The executor in C, which ends with this, and all that it has pointers to until then.
+/// The executor in C, which is destroyed with this value, and all objects that it has pointers to until then.
 struct Object {
     pointer: *mut c_void,
     functions: ExecutorFunctions,

@@ -222,7 +222,7 @@ pub unsafe extern "C" fn perf_test_worker_main(
     };
     // SAFETY: the caller's promise.
     let arguments = unsafe { arguments(argc, argv) };
-    // Until the end of the process: there is one, and threads use it until then.
+    // Kept until the end of the process: there is one back end, and threads use it until then.
     let backend: &'static CBackend = Box::leak(Box::new(backend));
     c_int::from(worker::exit_code(backend, arguments))
 }

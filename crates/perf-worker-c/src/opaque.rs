@@ -46,7 +46,7 @@ impl Timer {
         timer.next_ns = start_ns.saturating_add(timer.period_ns);
     }
 
-    /// Expires if it is due. Returns the time when it is due next.
+    /// Expires if it is due. Returns the time when the timer is due next.
     pub fn run(&self) -> i64 {
         let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let late_ns = now_ns().saturating_sub(timer.next_ns);

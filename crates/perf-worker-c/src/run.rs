@@ -54,7 +54,7 @@ impl CRun {
         Ok(CRun { run, _lists: [settings, options], _texts: texts })
     }
 
-    /// Its address, which C may use as long as this lives where it is.
+    /// The address of the run, which C may use as long as this value lives and does not move.
     pub fn address(&self) -> *const abi::Run {
         &raw const self.run
     }
@@ -109,7 +109,7 @@ impl CEndpoint {
         Ok(CEndpoint { endpoint, _texts: texts })
     }
 
-    /// Its address, which C may use as long as this lives where it is.
+    /// The address of the plan, which C may use as long as this value lives and does not move.
     pub fn address(&self) -> *const abi::Endpoint {
         &raw const self.endpoint
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The reason why a compiler cannot be tried here; none if it makes a program of the empty one in `extension`'s
+/// The reason why no compiler can be tried here; none if the compiler translates an empty program in `extension`'s
 /// language.
 #[must_use]
 pub fn missing_compiler(compiler: &str, extension: &str) -> Option<String> {
@@ -34,7 +34,7 @@ pub fn compile(compiler: &str, source: &Path, program: &Path, options: &[&str]) 
 /// other features lie there, too.
 ///
 /// # Panics
-/// There is none: the crate is no dependency of this test.
+/// There is no archive: the crate is no dependency of this test.
 #[must_use]
 pub fn built_archive(library: &str) -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();

@@ -60,7 +60,7 @@ pub fn drawn(readme: &str) -> Vec<String> {
     storeys.iter().flat_map(|words| words.split(", ").map(str::to_owned)).collect()
 }
 
-/// One source file: where its names come from, and which of them it hands on.
+/// One source file: the paths of its imports, and the names that it re-exports.
 struct File {
     /// Imported paths below the crate's root.
     imports: BTreeSet<Vec<String>>,
@@ -222,7 +222,7 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
 fn target(files: &BTreeMap<Module, File>, path: &[String]) -> Module {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length])).unwrap_or_default();
     let export = path.get(length).and_then(|name| files[&path[..length]].exports.get(name));
-    // A file that hands on its own macro gives it the path that it has.
+    // A file that re-exports its own macro gives the macro the path that it has.
     let export = export.filter(|export| **export != path[..=length]);
     export.map_or_else(|| path[..length].to_vec(), |export| target(files, export))
 }
@@ -260,7 +260,7 @@ fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
     let (all, strangers) = (arrows(true), arrows(false));
     let mut faults = Vec::new();
     for start in files.keys() {
-        // Without the arrows of a family: its head may hand on what its children hold, which is no circle of theirs.
+        // Leaves out the arrows within a family: its head may re-export the items of its children, which is no circle.
         if reached(&strangers, start).contains(start) {
             faults.push(format!("a circle: {} imports itself through others", start.join("::")));
             continue;

@@ -7,7 +7,7 @@ use rustix::io::{Errno, Result};
 use std::{cell::Cell, ffi::c_int, fmt::Arguments, io::Write};
 
 thread_local! {
-    // Constant and without a destructor: it may be looked at in a signal handler.
+    // The value is constant and without a destructor, so a signal handler may read it.
     static STEP: Cell<&str> = const { Cell::new("nothing") };
 }
 
@@ -39,7 +39,7 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
 
 /// The reason why no trap can be set here, if there is one.
 pub fn why_not() -> Option<String> {
-    // A filter that lets everything through, on a thread that ends and has no child.
+    // Sets a filter that lets everything through, on a thread that ends and has no child.
     let probe = || filter(&mut [return_(libc::SECCOMP_RET_ALLOW)]).err();
     std::thread::spawn(probe).join().unwrap().map(|error| format!("this machine allows no seccomp filter: {error}"))
 }

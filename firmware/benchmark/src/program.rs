@@ -91,7 +91,7 @@ pub fn run(
     }
 }
 
-/// A function of its own, because the client passes over its stack.
+/// A separate function, because the client passes over its stack.
 #[inline(never)]
 fn connect(line: Line, memory: &'static mut SessionMemory) -> &'static mut Session {
     static SESSION: StaticCell<Session> = StaticCell::new();
@@ -117,8 +117,8 @@ fn create(session: &mut Session, entities: &'static Entities) -> bool {
     is_good
 }
 
-/// Sends a message with each publisher, and a request with each client whose last one is answered. Those for which
-/// there is no room follow with the next call.
+/// Sends a message with each publisher, and a request with each client whose last request is answered. Messages and
+/// requests without room follow with the next call.
 #[inline(never)]
 fn send(session: &mut Session, entities: &'static Entities) {
     for publisher in entities.publishers.iter().filter(|publisher| publisher.counts().sent < MESSAGES) {

@@ -49,7 +49,7 @@ fn main() -> ! {
     run(client, IMU, COMMANDS, clock, sleep)
 }
 
-/// A function of its own, because the client passes over its stack.
+/// A separate function, because the client passes over its stack.
 #[inline(never)]
 fn connect(place: &'static StaticCell<Session>, memory: &'static mut Memory, uart: Uart) -> &'static mut Session {
     place.init_with(|| Client::new(SerialTransport::new(uart), memory, NODE))
@@ -99,7 +99,7 @@ fn publish(publisher: &Publisher<'static, Imu>, client: &mut Session, now: Insta
     });
 }
 
-/// Whether a period has ended; then the next one begins.
+/// Whether a period has ended. If so, the next one begins.
 fn is_due(at: &mut Instant, period_us: u32, now: Instant) -> bool {
     let is_due = *at <= now;
     if is_due {

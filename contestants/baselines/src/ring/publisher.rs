@@ -37,7 +37,7 @@ pub struct RingPublisher {
 }
 
 impl RingPublisher {
-    /// Creates it; `rings` says whether subscriptions may sleep.
+    /// Creates the publisher; `rings` says whether subscriptions may sleep.
     ///
     /// # Errors
     /// A sentence: no shared memory.

@@ -76,7 +76,7 @@ impl Matched for RingSubscription {
             if self.publishers.iter().any(|(id, _)| *id == announced.id) {
                 continue;
             }
-            // It may have ended meanwhile.
+            // The subscription may have ended meanwhile.
             let Ok(file) = File::options().read(true).write(true).open(announced.path()) else { continue };
             if let Some(reader) = Reader::find(&file, self.layout, self.id)? {
                 self.publishers.push((announced.id, reader));

@@ -146,7 +146,7 @@ pub fn connect_to(kind: Kind, announced: &Announced, id: Id) -> rustix::io::Resu
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     let files = [reading.as_fd()];
-    // It fits: the space is for one file.
+    // The descriptor fits: the space is for one.
     control.push(SendAncillaryMessage::ScmRights(&files));
     sendmsg(&socket, &id, &mut control, SendFlags::NOSIGNAL)?;
     Ok(writing)

@@ -30,7 +30,7 @@ impl UdpPublisher {
     /// Creates it.
     ///
     /// # Errors
-    /// A sentence: it cannot be announced.
+    /// A sentence: the publisher cannot be announced.
     pub fn new(topic: Topic, plan: &EndpointPlan) -> Result<UdpPublisher, String> {
         let id = new_id();
         let file = OwnFile::create(&topic.announced(Side::Publisher, id, 0), 0)?;

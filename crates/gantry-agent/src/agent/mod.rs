@@ -33,7 +33,7 @@ impl Agent {
     /// An agent without transports.
     ///
     /// # Errors
-    /// Its thread cannot be started.
+    /// The agent's thread cannot be started.
     pub fn new(config: Config) -> Result<Agent> {
         Self::with_clock(config, Clock::new())
     }

@@ -302,7 +302,7 @@ impl AgentState {
         let is_cheap = objects.is_empty();
         let end = move || {
             drop(objects);
-            // One that is lost is asked for again.
+            // A farewell that is lost is asked for again.
             let _ = farewell.map(|(line, message)| line.send(&message));
         };
         if is_cheap { end() } else { self.context.run(end) }

@@ -19,7 +19,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The requests that wait at most, and their bytes.
+/// The largest number of requests that wait, and their bytes.
 const MAX_JOBS: usize = 256;
 const MAX_BYTES: usize = 1 << 20;
 
@@ -36,7 +36,7 @@ pub enum Job {
 pub struct Jobs {
     queue: VecDeque<Job>,
     bytes: usize,
-    /// A worker carries one out.
+    /// Whether a worker carries a request out.
     is_running: bool,
     /// A number that changes with each session: answers to requests of an earlier session are not sent.
     session: u64,

@@ -93,7 +93,7 @@ pub struct Client {
     blocked_since: Option<Instant>,
     /// The client ended its session.
     is_closed: Option<ObjectRequest>,
-    /// It is no longer in the table of clients.
+    /// Whether the client is no longer in the table of clients.
     is_over: bool,
 }
 
@@ -305,7 +305,7 @@ impl Client {
             context.ticker.set_due(context.clock.to_std(self.due));
             return false;
         }
-        // It was silent for too long, or takes nothing.
+        // The client was silent for too long, or takes nothing.
         let is_gone =
             self.session.is_gone(now) || self.blocked_since.is_some_and(|since| self.blocked_until(since) <= now);
         if !is_gone {

@@ -25,7 +25,7 @@ type ObjectKey = u16;
 
 pub struct Object {
     pub plan: Plan,
-    /// The participant, publisher or subscriber that it belongs to.
+    /// The participant, publisher or subscriber that the object belongs to.
     pub owner: ObjectId,
     pub entity: Entity,
     /// The type of the data that the client writes to it.
@@ -52,7 +52,7 @@ pub struct Site<'a> {
 }
 
 impl Objects {
-    /// No objects, whose data writers will use that memory.
+    /// An empty set, whose data writers will use that memory.
     pub fn new(memory: Memory) -> Self {
         Self(BTreeMap::new(), memory)
     }
@@ -89,7 +89,7 @@ impl Objects {
         })
     }
 
-    /// The outlet of that number.
+    /// The outlet with this number.
     pub fn outlet(&mut self, number: u64) -> Option<&mut Outlet> {
         self.0.values_mut().find_map(|object| match &mut object.entity {
             Entity::Outlet(outlet) if outlet.number == number => Some(&mut **outlet),
@@ -155,7 +155,7 @@ impl Objects {
         taken
     }
 
-    /// Takes out the objects that belong to one.
+    /// Takes out the objects that belong to one object.
     fn take_owned(&mut self, id: ObjectId, context: &Context) -> Vec<Object> {
         let owned: Vec<ObjectId> =
             self.0.iter().filter(|(_, object)| object.owner == id).map(|(&owned, _)| ObjectId(owned)).collect();
@@ -186,11 +186,11 @@ impl KnownObjects for Objects {
 pub enum Creation {
     /// The new object is there. The objects that belonged to the object that it replaces are not.
     There(StatusValue, Vec<Object>),
-    /// A new one, and those that it replaces.
+    /// A new object, and the objects that it replaces.
     New(Box<Building>, Vec<Object>),
 }
 
-/// An object that is to be built.
+/// An object that is yet to be built.
 pub struct Building {
     id: ObjectId,
     owner: ObjectId,

@@ -63,7 +63,7 @@ pub struct Requester {
 pub enum Delivered {
     /// One message of this length is in the session, as a whole or in part; all other messages wait for room.
     Message { length: usize, rest: Option<Box<Parcel>> },
-    /// Nothing is there, is wanted, or has room.
+    /// No message is available, is wanted, or has room.
     Nothing,
     /// One message is lost; the sentence says why.
     Lost(String),

@@ -247,7 +247,7 @@ impl Site<'_> {
     }
 }
 
-/// The only one that is asked for.
+/// The only type that is asked for.
 fn only<T>(all: Vec<T>, is_asked: impl Fn(&T) -> bool) -> Option<T> {
     let mut found = all.into_iter().filter(is_asked);
     found.next().filter(|_| found.next().is_none())

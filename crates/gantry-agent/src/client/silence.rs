@@ -18,7 +18,7 @@ pub struct Silence {
     heard_at: Instant,
     messages: u32,
     bytes: u64,
-    /// It was asked then for a sign of life.
+    /// The time at which the client was asked for a sign of life.
     asked_at: Option<Instant>,
     challenged_at: Option<Instant>,
 }

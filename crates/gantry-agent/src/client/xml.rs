@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const MAX_BYTES: usize = 16 << 10;
 /// The longest path, which limits the depth, too.
 const MAX_PATH_BYTES: usize = 128;
-/// Elements around an object, which say nothing about it.
+/// Elements around an object, which contain nothing about it.
 const WRAPPERS: [&str; 2] = ["dds", "profiles"];
 
 /// The texts of elements by their paths, as `data_writer/topic/name`, and attributes, as `requester@service_name`. If
@@ -53,7 +53,7 @@ impl Document {
                 Event::Eof if path.ends.is_empty() => return Ok(document),
                 Event::Eof => return Err(format!("its XML ends amid <{}>", path.text)),
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
-                Event::Empty(_) => {} // it is a start and an end
+                Event::Empty(_) => {} // the tag is a start and an end
             }
         }
     }

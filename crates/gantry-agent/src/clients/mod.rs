@@ -30,7 +30,7 @@ struct Entry {
     address: Option<Address>,
     /// The host of the client's last address. The client takes a place of this host even when its line is gone.
     host: Host,
-    /// Something came from it after its login.
+    /// Whether a message came from the client after its login.
     has_spoken: bool,
     /// The number of its login.
     login: u64,
@@ -142,7 +142,7 @@ impl Clients {
         self.by_key.remove(&evicted).map(|entry| entry.client)
     }
 
-    /// Nothing comes from this address any more.
+    /// No client has this address any more.
     pub fn forget_address(&mut self, address: Address) {
         self.by_address.remove(&address);
         let there = self.by_key.values_mut().filter(|entry| entry.address == Some(address));

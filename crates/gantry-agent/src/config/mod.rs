@@ -29,7 +29,7 @@ pub struct Config {
 pub enum DomainChoice {
     /// This domain; a client that asks for another domain is refused.
     Only(u32),
-    /// This one, whatever the client asks for.
+    /// This domain, whatever the client asks for.
     Always(u32),
     /// The domain that the client asks for, any of the user's.
     AsAsked,

@@ -35,7 +35,7 @@ struct Table {
 struct Domain {
     /// The number of nodes in the domain, including the nodes that are being created.
     users: usize,
-    /// It keeps the process in the domain.
+    /// The listener, which keeps the process in the domain.
     listener: Option<Arc<DomainListener>>,
     unused_since: Option<Instant>,
 }

@@ -26,7 +26,7 @@ const QUESTION_PERIOD: Duration = Duration::from_secs(5);
 pub struct Stream {
     /// It does not block.
     line: OwnedFd,
-    /// The bytes that are written at once at most.
+    /// The largest number of bytes that are written at once.
     packet_bytes: usize,
     wake: OwnedFd,
     state: Mutex<State>,
@@ -34,7 +34,7 @@ pub struct Stream {
 
 #[derive(Default)]
 struct State {
-    /// Bytes that the line did not take yet.
+    /// Bytes that the line has not taken yet.
     pending: Vec<u8>,
     /// A writer waits for room.
     was_full: bool,
@@ -98,7 +98,7 @@ impl Stream {
     }
 
     fn wake_up(&self) {
-        // It fails only if it was woken 2⁶⁴ times.
+        // The write fails only if the counter was raised 2⁶⁴ times.
         let _ = write(&self.wake, &1_u64.to_ne_bytes());
     }
 

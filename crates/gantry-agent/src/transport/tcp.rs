@@ -137,7 +137,7 @@ impl Shared {
                 port.closed(address);
             }
             shared.forget(peer, &of_thread);
-            let _ = shutdown(of_thread.as_fd(), Shutdown::Both); // it may have ended already
+            let _ = shutdown(of_thread.as_fd(), Shutdown::Both); // the connection may have ended already
         });
         began.inspect_err(|_| self.forget(peer, &stream))
     }

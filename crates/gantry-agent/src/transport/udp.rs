@@ -85,7 +85,7 @@ fn receive(
                 }
                 port.receive(PeerAddress::Socket(sender), buffer.get(..length).unwrap_or_default());
             }
-            // A client that is gone; a signal.
+            // The error of a client that is gone, or of a signal.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted) => {}
             // An interface that is down or a lack of memory passes; one log line reports its beginning.
             Err(error) => {

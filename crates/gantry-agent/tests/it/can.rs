@@ -292,7 +292,7 @@ fn a_node_that_does_not_read_loses_frames_and_harms_nobody() {
     let deaf = Raw::new(&rig.path());
     saturated(&rig.path(), || eventually("frames are lost", || rig.has_logged("node 1 does not read: it has lost 1 ")));
     echo(rig.client(1), memory(), 0x0905, "/can_overrun", |talk| talk("one"));
-    // It gets what had room.
+    // The node gets the frames that had room.
     assert_eq!(deaf.receive(), Some((0, vec![0; 8])));
 }
 

@@ -63,7 +63,7 @@ fn clients_do_not_disturb_each_other() {
         client.write(StreamId::RELIABLE, writer, &[], &9_u32.to_le_bytes());
         client.until("a sample", |_| subscription.take().unwrap().is_some());
     }
-    // One leaves, the other one stays.
+    // One client leaves, the other one stays.
     let [first, second] = &mut clients;
     first.session.close(first.now());
     first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
@@ -158,7 +158,7 @@ fn there_is_a_limit_to_clients() {
     assert_eq!(greet(&sockets[0], 5, 2, &[]), StatusValue::INCOMPATIBLE);
     let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
     assert_eq!(keys, [1, 4]);
-    // It has sent nothing since.
+    // The client has sent nothing since then.
     assert_eq!(greet(&sockets[2], 3, 1, &[]), StatusValue::OK);
     let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
     assert_eq!(keys, [1, 3]);

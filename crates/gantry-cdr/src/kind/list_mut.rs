@@ -55,8 +55,8 @@ impl<'a, K: Kind> ListMut<'a, K> {
     /// with.
     ///
     /// # Errors
-    /// The number of elements differs; a text, sequence or list in an element has another length. All that was copied
-    /// before the error stays.
+    /// The number of elements differs; a text, sequence or list in an element has another length. Elements that were
+    /// copied before the error stay.
     pub fn assign<'v>(
         &mut self,
         values: impl IntoIterator<Item = &'v K::Owned, IntoIter: ExactSizeIterator>,

@@ -34,7 +34,7 @@ use core::fmt::Debug;
 /// The layout of a kind of field.
 pub type Layout<K> = <K as Kind>::Layout;
 
-/// The bound of sequences and texts that have none.
+/// The bound of sequences and texts without a bound.
 pub const UNBOUNDED: u32 = u32::MAX;
 
 /// A kind of field.

@@ -37,7 +37,8 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
 
     #[inline]
     fn get(body: &[u8], layout: Span) -> &str {
-        // Checked when the view was made. Bytes that were changed since and are not UTF-8 give an empty text.
+        // The text was checked when the view was made. Bytes that were changed since then and are not UTF-8 give an
+        // empty text.
         core::str::from_utf8(layout.bytes(body, 1)).unwrap_or_default()
     }
 
@@ -56,7 +57,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
         let error_at_start = |problem| Error::new(problem, start);
         let bytes = without_terminator(input.take(length, 1)?).map_err(error_at_start)?;
         check_bound(bytes.len(), BOUND).map_err(error_at_start)?;
-        // Copied before it is checked: the writer may change the bytes meanwhile.
+        // The bytes are copied before the check: the writer may change them meanwhile.
         let mut copy = core::mem::take(value).into_bytes();
         copy.clear();
         copy.extend_from_slice(bytes);

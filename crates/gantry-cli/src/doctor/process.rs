@@ -46,7 +46,7 @@ struct Publisher {
 struct State {
     /// The number of messages so far.
     newest_sequence: u64,
-    /// The number of messages that it keeps for subscriptions.
+    /// The number of messages that the publisher keeps for subscriptions.
     kept_messages: u64,
     used_bytes: u64,
     is_blocked: bool,

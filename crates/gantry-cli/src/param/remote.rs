@@ -26,13 +26,13 @@ pub struct Answer {
 }
 
 impl<'a> RemoteNode<'a> {
-    /// The node of that name.
+    /// The node with this name.
     pub fn new(domain: &'a Domain, name: &str) -> Result<RemoteNode<'a>> {
         let (name, _) = domain.node_named(name)?;
         Ok(RemoteNode { domain, name })
     }
 
-    /// Whether it has parameter services.
+    /// Whether the node has parameter services.
     pub fn has_parameters(&self) -> Result<bool> {
         Ok(!self.domain.node.service_types(&format!("{}/list_parameters", self.name))?.is_empty())
     }

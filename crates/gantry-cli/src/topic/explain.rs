@@ -22,7 +22,7 @@ pub struct Explanation {
     no_pair: Option<String>,
 }
 
-/// Two ends that could exchange messages.
+/// A publisher and a subscription that could exchange messages.
 #[derive(Serialize)]
 pub struct Pair {
     is_connected: bool,

@@ -230,7 +230,7 @@ fn a_topic_that_is_published_with_another_type_is_an_error_at_once() {
     let error = fails(51, &["topic", "pub", "--times", "2", "/points", "std_msgs/msg/Int32"]);
     assert!(error.starts_with("topic /points: /lidar in ") && error.lines().count() == 1, "{error}");
     assert!(error.contains("publishes geometry_msgs/msg/PoseStamped, and this command std_msgs/msg/Int32"), "{error}");
-    // Without a wait it publishes, and says so.
+    // Without a wait the command publishes, and says so.
     let mut run = start(51, &["topic", "pub", "/points", "std_msgs/msg/Int32"]);
     assert!(run.error_line().starts_with("WARNING: topic /points: /lidar in "));
     run.interrupt();

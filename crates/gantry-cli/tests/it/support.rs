@@ -60,7 +60,7 @@ pub fn fails(domain_id: u32, arguments: &[&str]) -> String {
     run.err
 }
 
-/// A run that goes on; killed when dropped.
+/// A run that continues; it is killed when dropped.
 pub struct Running {
     peer: Peer,
     errors: Receiver<String>,

@@ -19,7 +19,7 @@ impl MessageType {
     /// The text is no YAML mapping; a field is not there, or has a value that is not of its type; the sentence names
     /// it. The message would have more than 64 MiB.
     pub fn encode_yaml(&self, values: &str) -> Result<Vec<u8>, YamlError> {
-        // Before the defaults of a definition of nested arrays are written one by one.
+        // The check comes before the defaults of a definition of nested arrays are written one by one.
         check_length(self.least_bytes())?;
         let values = Node::parse(values).map_err(YamlError::new)?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -28,8 +28,7 @@ impl MessageType {
         Ok(encoder.body)
     }
 
-    /// A number of bytes that no message of this type is shorter than: without padding, and with empty texts and
-    /// sequences.
+    /// A lower bound of the bytes of a message of this type: without padding, and with empty texts and sequences.
     fn least_bytes(&self) -> usize {
         let mut least: Vec<usize> = Vec::new(); // of each message, which comes after those nested in it
         for index in 0..=self.root_index() {
@@ -218,7 +217,7 @@ fn number(number: u128) -> Node {
     plain(&number.to_string())
 }
 
-/// A default of the definition, as if it had been given.
+/// A default of the definition, treated as a given value.
 fn node_of(default: &Value) -> Node {
     match default {
         Value::Bool(value) => plain(&value.to_string()),

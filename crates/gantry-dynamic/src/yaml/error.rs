@@ -15,7 +15,7 @@ impl YamlError {
         Self { path: String::new(), sentence: sentence.into() }
     }
 
-    /// The same error in a field, or an element, that is named from outside.
+    /// The same error with the name of an outer field, or of an element, before its path.
     pub(super) fn inside(mut self, name: &str) -> Self {
         let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         self.path = format!("{name}{dot}{}", self.path);

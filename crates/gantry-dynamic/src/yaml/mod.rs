@@ -23,7 +23,7 @@ use std::{
 /// The options for printing a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Yaml {
-    /// The greatest number of characters of a text and of elements of a list that are printed; all if `None`.
+    /// The largest number of characters of a text, and of elements of a list, that are printed; all if `None`.
     pub truncate_length: Option<usize>,
     /// Prints only the type and length of arrays and sequences.
     pub no_arrays: bool,
@@ -138,7 +138,7 @@ impl Yaml {
             Value::Text(text) => write_text(&self.shortened(text), indent, out),
             Value::WideText(text) if self.no_strings => no_string(text.chars().count(), out),
             Value::WideText(text) => {
-                // One more than printed, so that `shortened` detects that there are more.
+                // One character more than is printed, so that `shortened` detects that the text is longer.
                 let most = self.truncate_length.unwrap_or(usize::MAX).saturating_add(1);
                 write_text(&self.shortened(&text.chars().take(most).collect::<String>()), indent, out)
             }

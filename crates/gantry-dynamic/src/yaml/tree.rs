@@ -135,7 +135,8 @@ mod tests {
             let error = Node::parse(yaml).unwrap_err();
             assert!(error.contains(why), "{yaml}: {error}");
         }
-        assert!(Node::parse(&"[".repeat(100_000)).is_err(), "deep nesting neither crashes nor is read");
+        let depth = if cfg!(miri) { 1_000 } else { 100_000 };
+        assert!(Node::parse(&"[".repeat(depth)).is_err(), "deep nesting neither crashes nor is read");
         assert!(Node::parse(&format!("{}{}", "[".repeat(100), "]".repeat(100))).unwrap_err().contains("too deeply"));
     }
 }

@@ -1,5 +1,5 @@
-//! Advice to the author of a crate with definitions: what its manifest lacks, and what is read in another way than it
-//! looks.
+//! Advice to the author of a crate with definitions: missing entries of the manifest, and definitions that are read in
+//! another way than they look.
 
 use crate::{
     definitions::Definitions,

@@ -21,15 +21,15 @@ const DEFAULT_LENGTH: u32 = 32;
 
 /// The way in which a field is built in place.
 pub(super) enum Initializer {
-    /// Its value is written: an expression for the value.
+    /// The field's value is written: an expression for the value.
     Value(String),
-    /// It is laid out for the same shape in all messages: an expression for the shape.
+    /// The field is laid out for the same shape in all messages: an expression for the shape.
     Fixed(&'static str),
-    /// It is laid out for a number of elements, which have no shape of their own.
+    /// The field is laid out for a number of elements, which have no shape of their own.
     Counted,
-    /// It is laid out for its part of the message's shape.
+    /// The field is laid out for its part of the message's shape.
     Shape,
-    /// It is laid out for this expression, and its first elements get the default of the definition, another
+    /// The field is laid out for this expression, and its first elements get the default of the definition, another
     /// expression.
     Elements(String, String),
 }
@@ -148,7 +148,7 @@ impl<'a> FieldCode<'a> {
     }
 }
 
-/// How the field is built, its type and default in the shape, and its expressions in `Shape::from`.
+/// The way in which the field is built, its type and default in the shape, and its expressions in `Shape::from`.
 fn initializer(
     base: &BaseCode,
     count: Count,

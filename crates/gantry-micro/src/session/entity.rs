@@ -29,7 +29,7 @@ pub enum EntityState {
     /// There is no session, or the agent has not answered yet.
     #[default]
     Waiting,
-    /// The agent has created it.
+    /// The agent has created the entity's objects.
     Ready,
     /// The agent refuses it in this session, or the session's memory is too small for its description (RESOURCES).
     Refused(StatusValue),
@@ -84,7 +84,7 @@ impl<'a> Entity<'a> {
         }
     }
 
-    /// Makes it an element of a list.
+    /// Makes the entity an element of a list.
     pub fn link(&self, next: Option<&'a dyn Endpoint<'a>>, number: u16, name: &'a str, qos: Qos) {
         self.next.set(next);
         self.number.set(number);

@@ -160,7 +160,7 @@ impl<S: Read + Write, F: Framing> End for Stream<S, F> {
     }
 
     fn send(&mut self, message: &[u8]) {
-        // Byte by byte, so that the client gets parts.
+        // The bytes come one by one, so that the client gets parts.
         for byte in F::encode(message) {
             match self.stream.write_all(&[byte]) {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return,

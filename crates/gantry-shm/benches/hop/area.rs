@@ -20,7 +20,7 @@ pub const APART: usize = 128 / WORD_BYTES;
 pub fn words(path: &Path, count: usize) -> Result<&'static [AtomicU64]> {
     let base = map(path, count * size_of::<AtomicU64>())?;
     // SAFETY: `count` aligned words (a mapping begins at a page) that are mapped for good; atomics may be shared with
-    //   any process, and zero is a valid one.
+    // any process, and zero is a valid one.
     Ok(unsafe { std::slice::from_raw_parts(base.cast(), count) })
 }
 

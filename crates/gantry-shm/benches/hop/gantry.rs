@@ -93,7 +93,7 @@ impl Receiver {
         if self.subscription.wait(PATIENCE)? { Ok(()) } else { Err(silence()) }
     }
 
-    /// The number of samples that it missed.
+    /// The number of samples that the receiver missed.
     pub fn lost(&self) -> u64 {
         let losses = self.subscription.losses();
         losses.overwritten + losses.before_matched

@@ -40,11 +40,11 @@ pub enum Kind {
 /// The way in which the taking side waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// It polls in a loop.
+    /// The reader polls in a loop.
     Poll,
-    /// It sleeps in the kernel at once.
+    /// The reader sleeps in the kernel at once.
     Block,
-    /// It polls for a while, then sleeps.
+    /// The reader polls for a while, then sleeps.
     SpinThenBlock,
 }
 

@@ -88,7 +88,7 @@ pub struct EndpointDescription {
     pub topic: String,
     /// The type of its messages.
     pub message_type: TypeDescription,
-    /// The QoS that it offers or requests.
+    /// The QoS that the endpoint offers or requests.
     pub qos: Qos,
     pub(crate) key: u64,
     pub(crate) number: u32,
@@ -201,7 +201,7 @@ impl EndpointDescription {
         })
     }
 
-    /// The same for the types alone.
+    /// The reason for a mismatch of the types alone.
     pub(crate) fn type_mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         let (offered, requested) = (&self.message_type, &subscription.message_type);
         if offered.matches(requested) {
@@ -283,7 +283,7 @@ fn qos_of(header: &DescriptionHeader) -> Qos {
 pub struct RequestId {
     /// The client's publisher of requests.
     pub client_gid: Gid,
-    /// The request's sequence of that publisher.
+    /// The sequence of the request at this publisher.
     pub sequence: u64,
 }
 
@@ -380,10 +380,11 @@ mod tests {
     #[test]
     fn a_damaged_description_is_an_error_and_never_a_panic() {
         let bytes = example().to_bytes();
-        for cut in 0..bytes.len() {
+        let step = if cfg!(miri) { 31 } else { 1 };
+        for cut in (0..bytes.len()).step_by(step) {
             assert!(EndpointDescription::from_bytes(&bytes[..cut], "test").is_err(), "cut at {cut}");
         }
-        for offset in 0..bytes.len() {
+        for offset in (0..bytes.len()).step_by(step) {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut damaged = bytes.clone();
                 damaged[offset] = value;

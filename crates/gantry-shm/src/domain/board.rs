@@ -72,7 +72,7 @@ impl TopicIndex {
         TopicIndex(bucket_of(hash) * BUCKET_LINES + BUCKET_LINES - 1)
     }
 
-    /// Its number on the board.
+    /// The number of the line on the board.
     pub(crate) fn number(self) -> u64 {
         self.0 as u64
     }

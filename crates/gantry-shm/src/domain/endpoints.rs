@@ -30,7 +30,7 @@ pub(crate) enum Selection<'a> {
     Topic(&'a str),
     /// The endpoints of a topic that have that role.
     Role(&'a str, Role),
-    /// The nodes with that full name.
+    /// The nodes with this full name.
     Node(&'a str),
 }
 
@@ -46,7 +46,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Whether the endpoint is one of them.
+    /// Whether the endpoint is one of those searched.
     pub(crate) fn has(&self, endpoint: &EndpointDescription) -> bool {
         match self {
             Selection::All => true,

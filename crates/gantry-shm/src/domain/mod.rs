@@ -185,7 +185,7 @@ impl Domain {
         if let Some(mapping) = shared(&lock()) {
             return Ok(mapping);
         }
-        let opened = Arc::new(PublisherMapping::open(&self.directory, file_name, key)?); // not under the lock: it maps
+        let opened = Arc::new(PublisherMapping::open(&self.directory, file_name, key)?); // not under the lock: this maps a file
         let mut publishers = lock();
         if let Some(mapping) = shared(&publishers) {
             return Ok(mapping); // of another thread, meanwhile

@@ -139,7 +139,7 @@ impl Peer {
         self.region.file().map_or(true, SharedFile::has_name)
     }
 
-    /// Whether it was found dead before; probes nothing.
+    /// Whether the process was found dead before; probes nothing.
     pub(crate) fn is_known_dead(&self) -> bool {
         self.dead.load(Relaxed)
     }
@@ -375,7 +375,7 @@ pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord>
 }
 
 impl Peer {
-    /// Its name in a sentence that this process prints.
+    /// The process's name in a sentence that this process prints.
     pub(crate) fn as_seen_here(&self) -> String {
         let is_own = self.pid == std::process::id() && !self.is_elsewhere;
         if is_own { format!("this process (pid {})", self.pid) } else { self.to_string() }

@@ -73,7 +73,7 @@ impl PublisherMapping {
     pub(crate) fn ring(&self) -> Result<Ring> {
         let descriptor = Descriptor::from_word(acquire(&self.header.ring));
         self.region.ring(descriptor, self.entry_bytes).or_else(|_| {
-            self.region.refresh_length()?; // it lies where the file grew
+            self.region.refresh_length()?; // the ring lies where the file grew
             self.region.ring(descriptor, self.entry_bytes)
         })
     }

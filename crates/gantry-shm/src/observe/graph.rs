@@ -32,7 +32,7 @@ use std::{
 pub struct GraphEntry {
     /// Its description.
     pub description: Arc<EndpointDescription>,
-    /// Its process, as errors name it.
+    /// The process of the entry, as errors name it.
     pub process: String,
     /// The number of samples that the endpoint copied, into its slots or out of others' slots, instead of writing or
     /// reading them in place.

@@ -41,7 +41,7 @@ pub struct PublisherMatches {
 
 /// The publishers at one time.
 pub struct MatchedPublishers {
-    /// A number that changes whenever there are others.
+    /// A number that changes whenever the publishers change.
     pub version: u64,
     /// The publishers that are matched; empty when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 pub struct DomainReport {
     /// The directory of its files.
     pub directory: PathBuf,
-    /// The memory that its files take.
+    /// The memory of the domain's files.
     pub used_bytes: u64,
     /// The pid of the process that holds the registry lock now, if the process has written it.
     pub registry_holder: Option<u32>,
@@ -34,9 +34,9 @@ pub struct DomainReport {
 pub struct ProcessReport {
     /// Program and pid, as errors name them.
     pub process: String,
-    /// Its pid in its own pid namespace.
+    /// The process's pid in its own pid namespace.
     pub pid: u32,
-    /// Whether it holds its lock.
+    /// Whether the process holds its lock.
     pub is_alive: bool,
     /// The number of its waiter lines on the board: one for its control thread, and one for each subscription, wait set
     /// and publisher that ever slept.
@@ -59,7 +59,7 @@ pub struct PublisherReport {
     pub state: Option<PublisherState>,
     /// Its matched subscriptions.
     pub readers: Vec<ReaderReport>,
-    /// The processes that hold samples of it.
+    /// The processes that hold samples of the publisher.
     pub holders: Vec<Holder>,
 }
 
@@ -73,7 +73,7 @@ pub struct PublisherState {
     pub newest_sequence: u64,
     /// The number of samples that the publisher keeps for readers that have not taken them.
     pub granted_depth: u64,
-    /// Whether it waits for RELIABLE KEEP_ALL subscriptions to take.
+    /// Whether the publisher waits for RELIABLE KEEP_ALL subscriptions to take.
     pub is_blocked: bool,
     /// The number of joins and leaves of readers that the publisher has not processed yet; it processes them when it
     /// publishes.
@@ -84,7 +84,7 @@ pub struct PublisherState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReaderReport {
-    /// Its process, as errors name it.
+    /// The subscription's process, as errors name it.
     pub process: String,
     /// The next sequence that the reader will take, 0 = the whole history.
     pub next_sequence: u64,

@@ -140,7 +140,7 @@ impl Directory {
 
     /// Removes an empty directory in this one; best effort.
     pub(crate) fn remove_if_empty(&self, name: &str) {
-        // A process that filled it meanwhile keeps it.
+        // If a process filled the directory meanwhile, it stays.
         let _ = unlinkat(&self.file, name, AtFlags::REMOVEDIR);
         crash::point(Point::DirectoryRemoved);
     }
@@ -181,7 +181,7 @@ impl Directory {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_blocks as u64 * 512)
     }
 
-    /// Its path, for error sentences.
+    /// The directory's path, for error sentences.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -33,7 +33,7 @@ impl EventFd {
         self.descriptor.as_fd()
     }
 
-    /// Whether it was set and not cleared since.
+    /// Whether the flag was set and not cleared since.
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.load(Acquire)

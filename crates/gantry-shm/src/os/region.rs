@@ -51,7 +51,7 @@ pub(crate) struct Region {
     /// The mappings, the newest last. There are several only if there was no room for the reserve, nor behind the
     /// shorter mappings.
     mappings: Mutex<Vec<Mapping>>,
-    /// `None` once it was closed.
+    /// `None` once the file was closed.
     file: Option<SharedFile>,
     /// The inode of the file, to notice that another file has its name.
     inode: u64,
@@ -124,7 +124,7 @@ impl Region {
             return Ok(());
         }
         let mut mappings = self.mappings.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have done it meanwhile.
+        // Another thread may have extended the mapping meanwhile.
         if let Some(newest) = mappings.last_mut().filter(|newest| newest.bytes < length_bytes) {
             let another = newest.lengthen(&self.name, (length_bytes, self.reserve_bytes))?;
             let newest = another.as_ref().unwrap_or(newest);

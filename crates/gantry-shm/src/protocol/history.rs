@@ -127,7 +127,7 @@ impl History {
         Some(slot)
     }
 
-    /// Whether [`History::take_free`] would find one.
+    /// Whether [`History::take_free`] would find a slot.
     pub(crate) fn has_free(&self, bytes: usize) -> bool {
         self.find_free(bytes).is_some()
     }

@@ -387,7 +387,7 @@ pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
 /// Place of an inline sample's length in its entry's word.
 pub(crate) const LENGTH_SHIFT: u32 = 52;
-/// Place of its wall time, and the bits of that.
+/// Place of the wall time, and its bits.
 pub(crate) const WALL_SHIFT: u32 = 32;
 pub(crate) const WALL_BITS: u32 = 19;
 /// Place of the bit that says that the wall time is a difference from the renewed offset.
@@ -516,11 +516,12 @@ mod tests {
 
     #[test]
     fn topics_that_come_and_go_with_clients_share_a_line() {
+        let clients = if cfg!(miri) { 20 } else { 1000 };
         let hashes =
-            |name: &str| (0..1000).map(|client| line_hash(&format!("{name}{client}"))).collect::<BTreeSet<_>>();
+            |name: &str| (0..clients).map(|client| line_hash(&format!("{name}{client}"))).collect::<BTreeSet<_>>();
         let of_clients = hashes("rr/addReply#");
         assert_eq!(of_clients.len(), 1);
         assert!(of_clients.is_disjoint(&hashes("rr/subReply#")));
-        assert_eq!(hashes("/topic").len(), 1000);
+        assert_eq!(hashes("/topic").len(), clients);
     }
 }

@@ -2,30 +2,30 @@
 //! words of another. Relaxed: the entry's word and the fences around it say whether a copy is whole.
 
 use crate::protocol::sync::AtomicU64;
-#[cfg(not(all(target_arch = "x86_64", not(all(test, feature = "loom")))))]
+#[cfg(not(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom"))))))]
 use crate::protocol::sync::Ordering::Relaxed;
 
 /// Copies out of an entry.
 #[inline(always)]
 pub(crate) fn load<const WORDS: usize>(from: &[AtomicU64; WORDS], to: &mut [u64; WORDS]) {
-    #[cfg(all(target_arch = "x86_64", not(all(test, feature = "loom"))))]
+    #[cfg(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom")))))]
     // SAFETY: `WORDS` words of both, of which `to` is private.
     unsafe {
         copy::<WORDS>(from.as_ptr().cast(), to.as_mut_ptr().cast());
     }
-    #[cfg(not(all(target_arch = "x86_64", not(all(test, feature = "loom")))))]
+    #[cfg(not(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom"))))))]
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Relaxed));
 }
 
 /// Copies into an entry.
 #[inline(always)]
 pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WORDS]) {
-    #[cfg(all(target_arch = "x86_64", not(all(test, feature = "loom"))))]
+    #[cfg(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom")))))]
     // SAFETY: `WORDS` words of both; `to` is made of atomics, which may be written through a shared reference.
     unsafe {
         copy::<WORDS>(from.as_ptr().cast(), to.as_ptr().cast_mut().cast());
     }
-    #[cfg(not(all(target_arch = "x86_64", not(all(test, feature = "loom")))))]
+    #[cfg(not(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom"))))))]
     to.iter().zip(from).for_each(|(to, from)| to.store(*from, Relaxed));
 }
 
@@ -34,13 +34,12 @@ pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WO
 /// # Safety
 /// `WORDS` words can be read at `from` and written at `to`. If other processes access one of the two areas meanwhile,
 /// it consists of words of a ring's entry.
-#[cfg(all(target_arch = "x86_64", not(all(test, feature = "loom"))))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom")))))]
 #[inline(always)]
 unsafe fn copy<const WORDS: usize>(from: *const u8, to: *mut u8) {
     const { assert!(WORDS == 6 || WORDS == 8) };
-    // SAFETY: the promise of the caller. To the compiler instructions that it does not see into may be made of atomic
-    // loads and
-    //   stores of bytes.
+    // SAFETY: the promise of the caller. The compiler does not see into these instructions, so to it they may be atomic
+    // loads and stores of bytes.
     unsafe {
         std::arch::asm!(
             "movups {a}, [{from}]",

@@ -1,5 +1,5 @@
 //! Hints that a cache line will be needed. They never fault, whatever the address; elsewhere than on x86-64 and
-//! aarch64, and under loom, they do nothing.
+//! aarch64, and under loom and Miri, they do nothing.
 
 use crate::protocol::layout::LINE_BYTES;
 
@@ -12,10 +12,9 @@ macro_rules! hint {
         $(#[$meta])*
         #[inline(always)]
         pub(crate) fn $name(place: *const u8) {
-            $(#[cfg(all(target_arch = $architecture, not(all(test, feature = "loom"))))]
+            $(#[cfg(all(target_arch = $architecture, not(any(miri, all(test, feature = "loom")))))]
             // SAFETY: a hint: it changes no memory, register or flag, and does not fault; processors without it take it
-            // for a
-            //   no-op.
+            // for a no-op.
             unsafe {
                 std::arch::asm!($instruction, in(reg) place, options(nostack, preserves_flags, readonly));
             })*

@@ -46,7 +46,7 @@ pub(crate) enum Taken {
     },
     /// The entry claims an inline sample that is longer than the longest; the pin is not set.
     TooLong {
-        /// The length that it claims.
+        /// The length that the entry claims.
         length_bytes: usize,
     },
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterIndex(pub(crate) usize);
 
-/// The line that is shared.
+/// The last line, which is shared.
 pub(crate) const SHARED_WAITER: WaiterIndex = WaiterIndex(WAITER_LINES - 1);
 
 /// A set of waiters, one bit each.

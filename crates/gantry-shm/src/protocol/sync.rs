@@ -50,9 +50,9 @@ pub(crate) enum Site {
     CollectFence,
     /// (8) between the store of ASLEEP and the look at the bits.
     AsleepFence,
-    /// (8) the same, for another thread that sleeps.
+    /// (8) the same store, for another thread that sleeps.
     HandOverFence,
-    /// (4) a pin that may follow another sample's.
+    /// (4) a pin that may follow another sample's pin.
     PinStore,
     /// (4) a released pin.
     Unpin,

@@ -74,8 +74,7 @@ impl Loan {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is this
-        // loan's
-        //   alone, in a mapping that the file keeps.
+        // loan's alone, in a mapping that the file keeps.
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.length_bytes()) }
     }
 
@@ -84,7 +83,7 @@ impl Loan {
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as in `bytes`; `&mut self` makes it the only borrow, and no reader looks at a slot before it is
-        //   published (I4).
+        // published (I4).
         unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes()) }
     }
 

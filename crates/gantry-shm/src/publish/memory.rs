@@ -45,7 +45,7 @@ impl Memory {
         };
         let Some(least_end) = end_after(needed_bytes) else { return Ok(None) };
         let grow_to = |new_end| region.grow(directory, what, new_end);
-        // Ahead only if there is room for that.
+        // The file grows ahead only if there is room for that.
         let has_grown = end_after(needed_bytes.max(ahead_bytes)).is_some_and(|new_end| grow_to(new_end).is_ok());
         if !has_grown {
             grow_to(least_end)?;

@@ -48,7 +48,7 @@ pub struct PublisherOptions {
     /// Most samples that are kept for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024;
     /// [`MAX_DEPTH`] at most.
     pub max_kept_samples: usize,
-    /// Most bytes that are kept for them. 64 MiB.
+    /// Most bytes that are kept for these subscriptions. 64 MiB.
     pub max_kept_bytes: usize,
     /// Most shared memory of the publisher's samples, including samples that readers hold. `None`: 1 GiB, or the memory
     /// of the history and 64 held samples of the largest size, if that is more. The memory is address space until it is

@@ -1,15 +1,15 @@
 //! The slots of loans that were dropped unpublished, on any thread, on their way back to their publisher.
 //!
-//! Neither side waits for the other, allocates, or makes a system call, while there are [`CELLS`] slots at most on the
-//! way; for more there is a list behind a lock. In a queue with a ticket for each slot (crossbeam's), the publisher
-//! would wait for a thread that is preempted between ticket and slot.
+//! Neither side waits for the other, allocates, or makes a system call, while at most [`CELLS`] slots are on the way;
+//! further slots go to a list behind a lock. In a queue with a ticket for each slot (crossbeam's), the publisher would
+//! wait for a thread that is preempted between ticket and slot.
 
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicUsize, Ordering::*},
 };
 
-/// Cells for slots: few publishers have more slots, and a publisher looks here when none of them is free.
+/// The number of cells: few publishers have more slots, and a publisher reads the cells only when no slot is free.
 const CELLS: usize = 128;
 
 /// The slots that were returned and not taken yet.
@@ -34,7 +34,7 @@ impl ReturnedSlots {
         }
     }
 
-    /// Publisher: calls `take` with the offset of each returned slot, but for a slot that is being returned now.
+    /// For the publisher: calls `take` with the offset of each returned slot, except a slot that is being returned now.
     pub(crate) fn take(&self, mut take: impl FnMut(usize)) {
         for cell in self.cells.iter().filter(|cell| cell.load(Relaxed) != 0) {
             take(cell.swap(0, Acquire)); // only the publisher takes
@@ -53,7 +53,8 @@ mod tests {
     fn every_slot_comes_back_once() {
         let slot = |number: usize| number * 64;
         let (returned, mut back) = (ReturnedSlots::new(), Vec::new());
-        for count in [0, 1, CELLS, CELLS + 1, 3 * CELLS] {
+        let counts: &[usize] = if cfg!(miri) { &[1, CELLS + 1] } else { &[0, 1, CELLS, CELLS + 1, 3 * CELLS] };
+        for &count in counts {
             (1..=count).for_each(|number| returned.put(slot(number)));
             returned.take(|slot| back.push(slot));
             back.sort_unstable();
@@ -61,7 +62,7 @@ mod tests {
         }
         std::thread::scope(|scope| {
             const THREADS: usize = 4;
-            const SLOTS: usize = 10_000;
+            const SLOTS: usize = if cfg!(miri) { 10 } else { 10_000 };
             for thread in 0..THREADS {
                 let returned = &returned;
                 scope.spawn(move || (1..=SLOTS).for_each(|number| returned.put(slot(thread * SLOTS + number))));

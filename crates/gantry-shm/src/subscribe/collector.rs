@@ -1,8 +1,8 @@
 //! A collector: it waits for many subscriptions and finds those with news, in time proportional to their number.
 //!
-//! It stays announced on the topics of its subscriptions, so the cost of going to sleep does not depend on their number
-//! (`protocol::collect`). If all waiter lines are taken it shares the last one: it announces itself for each short
-//! sleep, and reports all topics after it.
+//! The collector stays announced on the topics of its subscriptions, so the cost of going to sleep does not depend on
+//! their number (`protocol::collect`). If all waiter lines are taken it shares the last one: it announces itself for
+//! each short sleep, and reports all topics after it.
 
 use crate::{
     domain::{Domain, board::TopicIndex, participant::Participant},
@@ -22,8 +22,8 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-/// A wait set that learns which topics have news from one bit per topic. It belongs to one thread at a time; several
-/// threads share one under a lock, and sleep without it ([`Collector::prepare_sleep`]).
+/// A wait set that finds the topics with news by one bit per topic. It belongs to one thread at a time; several threads
+/// share one under a lock, and sleep without the lock ([`Collector::prepare_sleep`]).
 ///
 /// Several topics may share one of [`Collector::BITS`], so a reported subscription may have nothing.
 /// [`Collector::collect`] is on the data path; [`Collector::wait`] sleeps by one futex call.
@@ -70,13 +70,13 @@ impl Collector {
         Ok(Collector { domain, line, sleeper: Sleeper::new(), topics: BTreeMap::new(), has_waited: true })
     }
 
-    /// The bell that wakes it, from any thread of this process.
+    /// The bell that wakes the collector, from any thread of this process.
     #[must_use]
     pub fn bell(&self) -> Bell {
         Bell::new(&self.domain, self.line.index)
     }
 
-    /// Attaches a subscription. Its present samples are not reported: the caller looks at it once.
+    /// Attaches a subscription. Its present samples are not reported: the caller checks it once.
     ///
     /// # Errors
     /// The subscription is of another domain; the process forked.
@@ -87,7 +87,7 @@ impl Collector {
         Ok(Attachment { topic, is_muted: false })
     }
 
-    /// Detaches a subscription, which may be gone already. The attachment must be of this collector.
+    /// Detaches a subscription, which may be gone already. The attachment must come from this collector.
     pub fn detach(&mut self, Attachment { topic, is_muted }: Attachment) {
         self.change(topic, |attached| {
             attached.count = attached.count.saturating_sub(1); // 0 for an attachment of another collector
@@ -103,8 +103,8 @@ impl Collector {
         }
     }
 
-    /// Ends that; returns whether it was muted. News that came meanwhile are not reported: the caller looks at the
-    /// subscription after this.
+    /// Unmutes a subscription; returns whether it was muted. News that came meanwhile is not reported: the caller
+    /// checks the subscription after this call.
     pub fn unmute(&mut self, attachment: &mut Attachment) -> bool {
         let was_muted = std::mem::take(&mut attachment.is_muted);
         if was_muted {
@@ -113,7 +113,7 @@ impl Collector {
         was_muted
     }
 
-    /// Changes the numbers of a topic, and enters its sleepers or leaves them as these say.
+    /// Changes the numbers of a topic, and enters the topic's sleepers or leaves them accordingly.
     fn change(&mut self, topic: TopicIndex, change: impl FnOnce(&mut Attached)) {
         let attached = self.topics.entry(topic).or_default();
         let was_among = attached.count > attached.muted;
@@ -133,8 +133,8 @@ impl Collector {
         }
     }
 
-    /// Calls `found` with the bits of the topics that had news since the last call. The caller takes from each until it
-    /// has none. A forked child, which does not have the board, finds none.
+    /// Calls `found` with the bits of the topics that had news since the last call. The caller takes from each
+    /// subscription until it has none. A forked child, which does not have the board, finds none.
     pub fn collect(&mut self, mut found: impl FnMut(usize)) {
         if !self.domain.epoch.is_current() {
             return;
@@ -156,7 +156,7 @@ impl Collector {
     }
 
     /// Waits until there is something to collect, `look` returns `true`, the bell was rung, or `deadline` is over
-    /// (`None`: no limit); it may also return early. A bounded spin (none where only one CPU is usable), then one
+    /// (`None`: no limit). The wait may also end early. It is a bounded spin (none if only one CPU is usable), then one
     /// futex. `look` finds the news for which the bell is rung.
     ///
     /// # Errors
@@ -186,9 +186,9 @@ impl Collector {
         Ok(PreparedSleep { line: self.line.clone(), rings })
     }
 
-    /// Leaves the next collecting to a thread that sleeps, or is about to: the caller, under the lock that the threads
-    /// share, has collected and goes on to other work. If there is something to collect already, or `look` finds
-    /// something, the sleeping thread is woken. No system call otherwise.
+    /// Leaves the next collecting to a thread that sleeps, or is about to sleep: the caller has collected, under the
+    /// lock that the threads share, and continues with other work. If there is something to collect already, or `look`
+    /// finds something, the sleeping thread is woken. No system call otherwise.
     pub fn hand_over(&self, look: impl FnOnce() -> bool) {
         if self.line.index == SHARED_WAITER || !self.domain.epoch.is_current() {
             return; // its sleeps are short
@@ -196,7 +196,8 @@ impl Collector {
         collect::hand_over(self.line.words(), look);
     }
 
-    /// Wakes one of the threads that sleep, or are about to; under the lock that they share. One system call.
+    /// Wakes one of the threads that sleep, or are about to sleep; called under the lock that they share. One system
+    /// call.
     pub fn wake_sleeper(&self) {
         if self.domain.epoch.is_current() {
             self.line.words().bell.ring_one();
@@ -205,7 +206,7 @@ impl Collector {
 }
 
 impl Drop for Collector {
-    /// Withdraws its line from the sets in which it is, so that the line can be freed without a look at all topics.
+    /// Withdraws its line from its sets, so that the line can be freed without a search through all topics.
     fn drop(&mut self) {
         if self.domain.epoch.is_current() {
             let board = &self.domain.board;

@@ -1,17 +1,17 @@
-//! Publishers that are gone while a subscription has not taken all of their samples: their mappings keep these, in a
-//! list of connections whose oldest come first.
+//! Publishers that are gone while a subscription has not taken all of their samples: their mappings keep the samples,
+//! in a list of connections, the oldest first.
 //!
-//! The depth of a KEEP_LAST subscription bounds the samples that wait, and so these publishers ([`Order`]). Other
-//! subscriptions, and deep ones, are bounded here. A publisher that waits for its subscription loses nothing, so its
-//! connection is never dropped; the discovery joins no more of them instead ([`Discovered::why_full`]).
+//! The depth of a KEEP_LAST subscription bounds the samples that wait, and so these publishers ([`Order`]). For other
+//! subscriptions, and deep ones, the bound is here. A publisher that waits for its subscription loses nothing, so its
+//! connection is never dropped; the discovery joins no more publishers of this kind instead ([`Discovered::why_full`]).
 //!
 //! [`Order`]: crate::subscribe::connection::Order
 //! [`Discovered::why_full`]: crate::subscribe::discovery::Discovered
 
 use crate::subscribe::connection::{Connection, Losses};
 
-/// The most mappings of publishers that are gone, in each list: a quarter of those that a process may have by default
-/// (vm.max_map_count).
+/// The largest number of mappings of publishers that are gone, in each list: a quarter of the number that a process may
+/// have by default (vm.max_map_count).
 pub(crate) const MAX_GONE_PUBLISHERS: usize = if cfg!(test) { 8 } else { 1 << 14 };
 /// The most bytes of their files.
 pub(crate) const MAX_GONE_BYTES: usize = if cfg!(test) { 16 << 20 } else { 256 << 20 };

@@ -16,8 +16,8 @@ use std::ptr::NonNull;
 
 const WORDS_PER_LINE: usize = LINE_BYTES / size_of::<u64>();
 
-/// The shortest payload that is copied by a string instruction. It starts slowly, and does not fetch the lines that it
-/// overwrites: the copy path of 4 MB takes 15 % less time.
+/// The shortest payload that is copied by a string instruction. The instruction starts slowly, and does not fetch the
+/// lines that it overwrites: the copy path of 4 MB takes 15 % less time.
 #[cfg(target_arch = "x86_64")]
 const MIN_STRING_BYTES: usize = 16 << 10;
 
@@ -35,20 +35,20 @@ pub struct SampleInfo {
     pub publisher_gid: Gid,
     /// Length of its payload.
     pub length_bytes: usize,
-    /// The request that it answers ([`Loan::set_request`](crate::Loan::set_request)).
+    /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)).
     pub request: Option<RequestId>,
 }
 
 /// A taken sample: in place, or a private copy of an inline one.
 ///
 /// # Real-time
-/// Reading and dropping it are on the data path. Exceptions: if its subscription was dropped, or it is in place and its
-/// publisher was, the drop takes a lock; the last sample in place of a publisher that is gone unmaps its memory, and
-/// the last one of a participant that is gone leaves the domain (system calls). A private copy keeps neither, and costs
-/// memory of its subscription alone.
+/// Reading and dropping a sample are on the data path. Exceptions: if its subscription was dropped, or if it is in
+/// place and its publisher was dropped, the drop takes a lock; the last sample in place of a publisher that is gone
+/// unmaps its memory, and the last sample of a participant that is gone leaves the domain (system calls). A private
+/// copy keeps neither, and costs memory of its subscription alone.
 pub struct Sample {
-    /// Says where it lies; this sample's alone (L1), and kept while its pin is set or, if it is a copy, by its use (O1
-    /// of `owned_record`).
+    /// The location of the sample; this sample's alone (L1), and kept while its pin is set or, if it is a copy, by its
+    /// use (O1 of `owned_record`).
     place: NonNull<Place>,
 }
 
@@ -76,8 +76,7 @@ impl Sample {
     #[inline]
     fn header(&self) -> &SlotHeader {
         // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Place::copy`), there as long as the record or the
-        // place stays; not
-        //   written while the pin is set (I4) or the place used (L1).
+        // place stays; not written while the pin is set (I4) or the place used (L1).
         unsafe { self.place().slot.as_ref() }
     }
 
@@ -87,10 +86,10 @@ impl Sample {
         unsafe { self.place().slot.cast::<u8>().add(PAYLOAD_OFFSET) }
     }
 
-    /// The payload: in the publisher's memory, or a private copy if the message travelled inline. That the former does
-    /// not change relies on an honest publisher: one that breaks the protocol can write there at any time, which for a
-    /// reference is undefined behaviour. [`Sample::copy_to`] is for publishers that are not trusted. In a forked child
-    /// it is not protected any more: the parent may release it.
+    /// The payload: in the publisher's memory, or a private copy if the message travelled inline. The publisher's
+    /// memory does not change if the publisher is honest. A publisher that breaks the protocol can write there at any
+    /// time, which for a reference is undefined behaviour: use [`Sample::copy_to`] for publishers that are not trusted.
+    /// In a forked child the memory is not protected any more: the parent may release it.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -106,8 +105,7 @@ impl Sample {
         #[cfg(target_arch = "x86_64")]
         if length_bytes >= MIN_STRING_BYTES {
             // SAFETY: `length_bytes` bytes of the payload, and of the target, which is private. To the compiler an
-            // instruction
-            //   that it does not see into may be made of atomic loads of bytes.
+            // instruction that it does not see into may be made of atomic loads of bytes.
             unsafe {
                 std::arch::asm!(
                     "rep movsb",
@@ -121,14 +119,13 @@ impl Sample {
         }
         let words = length_bytes.div_ceil(size_of::<u64>());
         // SAFETY: in bounds, because the last word lies in the page of a byte of the payload, and aligned
-        // (`PAYLOAD_ALIGN`); all
-        //   that happens to them here is atomic.
+        // (`PAYLOAD_ALIGN`); all that happens to them here is atomic.
         let words = unsafe { std::slice::from_raw_parts(self.payload().cast::<AtomicU64>().as_ptr(), words) };
         let (lines, rest) = target[..length_bytes].as_chunks_mut::<LINE_BYTES>();
         let (of_lines, of_rest) = words.split_at(lines.len() * WORDS_PER_LINE);
         let (of_lines, _) = of_lines.as_chunks::<WORDS_PER_LINE>();
         for (target, line) in lines.iter_mut().zip(of_lines) {
-            // Loaded before they are stored: twice as fast as word by word.
+            // The words are loaded before they are stored: twice as fast as word by word.
             let loaded: [_; WORDS_PER_LINE] = std::array::from_fn(|index| line[index].load(Relaxed).to_ne_bytes());
             target.copy_from_slice(loaded.as_flattened());
         }

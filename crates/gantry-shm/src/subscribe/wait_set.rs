@@ -40,8 +40,8 @@ impl WaitSet {
         self.wait_or(subscriptions, timeout, |_| false)
     }
 
-    /// The same, but also ends when `look` returns `true`; `look` is called again when the [`WaitSet::bell`] rings, or
-    /// publishers came or went.
+    /// Waits as above, and also ends when `look` returns `true`. `look` is called again when the [`WaitSet::bell`]
+    /// rings, or publishers came or went.
     ///
     /// # Errors
     /// As [`WaitSet::wait`].
@@ -54,7 +54,7 @@ impl WaitSet {
         Subscription::wait_with(&mut self.waiter, subscriptions, timeout, look)
     }
 
-    /// The bell that wakes it, from any thread of this process.
+    /// The bell that wakes the wait set, from any thread of this process.
     ///
     /// # Errors
     /// The process forked.

@@ -29,7 +29,7 @@ impl Bell {
         Bell { domain: Arc::downgrade(domain), index }
     }
 
-    /// Wakes the waiting thread if it sleeps, and one of several. The news must have been stored before.
+    /// Wakes the waiting thread if it sleeps; of several threads, one. The news must have been stored before.
     pub fn ring(&self) {
         self.with_line(|line| {
             let fenced = full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
@@ -41,7 +41,8 @@ impl Bell {
         });
     }
 
-    /// Wakes all threads that sleep, those that are rung already, too. The news must have been stored before.
+    /// Wakes all threads that sleep, including threads that have been rung already. The news must have been stored
+    /// before.
     pub fn ring_all(&self) {
         self.with_line(|line| line.bell.ring());
     }

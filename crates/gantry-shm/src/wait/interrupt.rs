@@ -14,16 +14,16 @@ use std::sync::{
 };
 
 static IS_SET: AtomicBool = AtomicBool::new(false);
-/// Held while the bells are rung. A waker on a control thread may wait for it ([`is_interrupted`]), so its holder must
-/// not wait for a control thread: it keeps domains, and no participant.
+/// This lock is held while the bells are rung. A waker on a control thread may wait for it ([`is_interrupted`]), so its
+/// holder must not wait for a control thread: it keeps domains, and no participant.
 static RINGING: Mutex<()> = Mutex::new(());
 
-/// Interrupts all waits of this process in all domains, present and later ones, or (`false`) lets waits be again. An
-/// interrupted wait returns as if its time was over; a [`Collector`](crate::Collector) and a look of a
+/// Interrupts all waits of this process in all domains, present and later ones; `false` ends the interruption. An
+/// interrupted wait returns as after its time limit; a [`Collector`](crate::Collector) and a look of a
 /// [`WaitSet`](crate::WaitSet) are woken, and check [`is_interrupted`] themselves. A publisher that waits for room, 100
 /// ms by default, is not interrupted.
 ///
-/// It allocates, locks and makes system calls: a signal handler must not call it.
+/// Allocates, locks and makes system calls: a signal handler must not call this function.
 pub fn interrupt_waits(on: bool) {
     let _ringing = RINGING.lock().unwrap_or_else(PoisonError::into_inner);
     IS_SET.store(on, SeqCst);

@@ -1,6 +1,7 @@
 //! The sleep of one of the threads that share a collector.
 //!
-//! All of them sleep on the collector's bell, without the lock under which they collect. A ring wakes one of them.
+//! All these threads sleep on the collector's bell, without the lock under which they collect. A ring wakes one of
+//! them.
 
 use crate::{
     protocol::{collect, sleep::SHARED_WAITER},
@@ -14,7 +15,7 @@ use std::{
 /// Longest sleep on the shared line: no bell rings for news between its last look and the sleep.
 const SHARED_SLICE: Duration = Duration::from_millis(10);
 
-/// The sleeps of one thread on a collector's bell; it adapts how long the thread spins before.
+/// The sleeps of one thread on a collector's bell. The time of the spin before a sleep adapts.
 pub struct Sleeper {
     pause: Pause,
 }
@@ -23,7 +24,7 @@ pub struct Sleeper {
 #[must_use = "other threads may leave the collecting to the thread that is about to sleep"]
 pub struct PreparedSleep {
     pub(crate) line: Arc<OwnedLine>,
-    /// The count of rings when it was prepared.
+    /// The count of rings when the sleep was prepared.
     pub(crate) rings: u32,
 }
 

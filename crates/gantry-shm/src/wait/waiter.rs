@@ -40,7 +40,7 @@ pub(crate) struct OwnedLine {
 /// The spin and the slices of one thread's sleeps.
 pub(crate) struct Pause {
     spin: Spin,
-    /// Longest sleep now; doubles after a sleep without a ring.
+    /// The longest sleep now; it doubles after a sleep without a ring.
     slice: Duration,
 }
 
@@ -49,13 +49,13 @@ impl Waiter {
         Waiter { domain, line: None, pause: Pause::new() }
     }
 
-    /// Chooses whether it spins before it sleeps.
+    /// Chooses whether the waiter spins before it sleeps.
     pub(crate) fn set_busy_wait(&mut self, on: bool) {
         self.pause.spin.set(on);
     }
 
-    /// Waits until `is_ready`, the deadline, or the end of a slice; the caller then checks which it was. A `deadline`
-    /// of `None` is no limit.
+    /// Waits until `is_ready`, the deadline, or the end of a slice; the caller then checks which of these it was. A
+    /// `deadline` of `None` is no limit.
     pub(crate) fn sleep_once<'a>(
         &mut self,
         deadline: Option<Instant>,
@@ -106,7 +106,7 @@ impl Pause {
         Pause { spin: Spin::new(), slice: MIN_SLICE }
     }
 
-    /// Spins, and returns how long to sleep then; `None`: it is ready, or the deadline is over.
+    /// Spins, and returns the time to sleep afterwards; `None` if `is_ready` was true, or the deadline is over.
     pub(crate) fn begin(&mut self, deadline: Option<Instant>, is_ready: &mut impl FnMut() -> bool) -> Option<Duration> {
         if is_ready() || self.spin.until(is_ready) {
             self.slice = MIN_SLICE;
@@ -158,7 +158,7 @@ mod tests {
         let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
         for slept in 0..20 {
             assert!(slept == 0 || waiter.pause.slice > MIN_SLICE);
-            // Longer than the spin before it, on a slow machine, too: after the deadline there is no sleep.
+            // The time is longer than the spin before it, also on a slow machine: after the deadline there is no sleep.
             let soon = Some(Instant::now() + Duration::from_millis(10));
             waiter.sleep_once(soon, std::iter::empty(), || false);
         }

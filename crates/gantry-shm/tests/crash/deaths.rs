@@ -16,9 +16,9 @@ use std::{
     },
 };
 
-/// The number of tries to kill a child at a pass, since threads do not take turns in the same way each time.
+/// The number of tries to kill a child at a pass, since the order of threads differs each time.
 const TRIES: usize = 4;
-/// The number of plays of a scenario that count passes; the least count is used.
+/// The number of plays of a scenario that count its passes; the least count is used.
 const COUNTS: usize = 3;
 
 static DEATHS: AtomicUsize = AtomicUsize::new(0);
@@ -30,11 +30,11 @@ static PASSES: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| SCENARIOS.iter().map(c
 /// The end of a child.
 pub struct End {
     pub status: ExitStatus,
-    /// Its passes of each point, if it came to its end.
+    /// The scenario's passes of each point, if it came to its end.
     passes: Option<Vec<u64>>,
 }
 
-/// Starts a child and does what it asks for until it ends.
+/// Starts a child and does the work that it asks for until it ends.
 pub fn start(
     root: &Root,
     scenario: &str,
@@ -122,7 +122,7 @@ pub fn kill_everywhere(index: usize) {
     DEATHS.fetch_add(deaths, SeqCst);
 }
 
-/// Whether the child dies there, in one of a few tries.
+/// Whether the child dies at this pass, in one of a few tries.
 fn dies(scenario: &Scenario, death: (usize, u64)) -> bool {
     (0..TRIES).any(|_| {
         let end = play(scenario, Some(death));

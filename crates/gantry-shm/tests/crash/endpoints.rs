@@ -22,7 +22,7 @@ impl Talker {
         assert!(self.try_send(bytes), "no reader took a sample in time");
     }
 
-    /// Returns false if readers blocked it for too long.
+    /// Returns false if readers blocked the publisher for too long.
     pub fn try_send(&mut self, bytes: usize) -> bool {
         let number = self.sent + 1;
         let mut loan = self.publisher.loan(bytes).unwrap();
@@ -49,13 +49,13 @@ fn read(bytes: &[u8]) -> u64 {
 /// Takes every sample of every publisher, in order, and holds the last few.
 pub struct Listener {
     pub subscription: Subscription,
-    /// The number of samples that it took.
+    /// The number of samples that the subscription took.
     pub taken: u64,
     held: VecDeque<(u64, Sample)>,
     most_held: usize,
     /// The next number of each publisher.
     next: Vec<(Gid, u64)>,
-    /// Whether the publishers had published before it joined.
+    /// Whether the publishers had published before the subscription joined.
     is_late: bool,
 }
 
@@ -89,7 +89,7 @@ impl Listener {
         }
     }
 
-    /// Releases up to `count` of the samples that it holds longest; none of them changed meanwhile.
+    /// Releases up to `count` of the samples that it has held longest; none of them changed meanwhile.
     pub fn release(&mut self, count: usize) {
         for (number, sample) in self.held.drain(..count.min(self.held.len())) {
             assert_eq!(read(sample.bytes()), number, "a held sample changed");

@@ -1,5 +1,5 @@
-//! Kills a process at every crash point, and checks that the others go on, that every slot is reclaimed, and that no
-//! file stays.
+//! Kills a process at every crash point, and checks that the other processes continue, that every slot is reclaimed,
+//! and that no file stays.
 //!
 //! Needs the crash points: `cargo test -p gantry-shm --features crash-points --test crash`. There is a test for each
 //! point. A child plays each of the `scenarios` that pass it, again and again, and dies at one pass after the other,

@@ -1,5 +1,5 @@
-//! The work of a process that is to die. It drives the scenario: it asks the survivors, line by line, for the work that
-//! it needs of them.
+//! The work of a process that will be killed. It drives the scenario: it asks the survivors, line by line, for the work
+//! that it needs from them.
 
 use crate::{
     endpoints::{Listener, Talker},
@@ -38,12 +38,12 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario { name: "waiting", others: Others::Sleeping, play: sleep_and_wake },
 ];
 
-/// The longest life of a child: one that hangs dies of another signal than it should.
+/// The longest life of a child: a child that hangs dies of another signal than expected.
 const MAX_LIFE_S: u32 = 60;
 /// Long enough to fall asleep.
 const NAP: Duration = Duration::from_millis(2);
 
-/// Plays the scenario with that name under that root: up to a pass of a point if the arguments give one, otherwise to
+/// Plays the scenario with this name under this root: up to a pass of a point if the arguments name one, otherwise to
 /// its end, and then prints its passes. The arguments `newcomer` and `remains` are for a process that joins later and
 /// for one that dies before.
 pub fn play(arguments: &[String]) {
@@ -68,7 +68,7 @@ fn say(line: &str) {
     stdout.flush().unwrap();
 }
 
-/// The answer of the survivors when they have done it.
+/// The survivors' answer, which comes when the work is done.
 fn ask(request: &str) -> String {
     say(request);
     let mut answer = String::new();
@@ -103,7 +103,7 @@ fn exchange_with_survivors(root: &Path, others: Others) {
     assert_eq!(listener.taken, 6);
 }
 
-/// Creates and removes everything, in the first and the last of two domains.
+/// Creates and removes all entities, in the first and the last of two domains.
 fn make_and_remove_everything(root: &Path) {
     let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
     for participant in &participants {
@@ -166,7 +166,7 @@ fn grow(root: &Path) {
     let theirs: usize = ask("deeper").parse().unwrap();
     eventually("the deep reader is matched", || talker.publisher.subscription_count().unwrap() == theirs + 1);
     send(4, large, &mut talker);
-    // More than the ring of a deep history has room for at first.
+    // More samples than the ring of a deep history has room for at first.
     send(8, 64, &mut talker);
     send(8, 64, &mut talker);
     ask("shallower");

@@ -1,4 +1,4 @@
-//! The survivors: the processes beside one that dies, and the checks of their state.
+//! The survivors: the processes beside the killed one, and the checks of their state.
 
 use crate::{
     board::Waiters,
@@ -59,7 +59,7 @@ pub struct Survivors<'a> {
     listener: Listener,
     deep: Option<Listener>,
     sleeper: Option<Sleeper>,
-    /// The number of messages that it can have on loan.
+    /// The number of messages that the publisher can have on loan.
     capacity: usize,
     graph: Graph,
 }
@@ -184,7 +184,7 @@ impl Survivors<'_> {
         }
     }
 
-    /// The number of the largest messages that fit on loan when all samples are taken and released.
+    /// The number of largest messages that fit on loan when all samples are taken and released.
     fn capacity(&mut self) -> usize {
         self.listener.release(usize::MAX);
         let bytes = self.others.payload_bytes();
@@ -192,9 +192,9 @@ impl Survivors<'_> {
         loans.len()
     }
 
-    /// Checks everything after a death, or after an orderly end.
+    /// Checks the state of all survivors after a death, or after an orderly end.
     pub fn check(mut self, scenario: &str) {
-        self.take_all(); // samples that the dead published are still good
+        self.take_all(); // samples that the dead process published are still valid
         self.deep = None;
         let own = self.subscriptions();
         let (talker, listener) = (&mut self.talker.publisher, &mut self.listener.subscription);
@@ -245,7 +245,7 @@ impl Survivors<'_> {
     }
 }
 
-/// No process is there: the next one finds all in order, and leaves no file.
+/// No process is there: the next process finds everything in order, and leaves no file.
 pub fn check_next(root: &Root) {
     let participant = root.join();
     let mut publisher = publisher(&participant, 64, Qos::default());

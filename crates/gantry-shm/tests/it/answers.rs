@@ -1,4 +1,4 @@
-//! The basis of services: samples name the request that they answer, and a client can tell which publishers can still
+//! The basis of services: samples name the request that they answer, and a client knows which publishers can still
 //! answer.
 
 use crate::support::*;
@@ -113,7 +113,7 @@ fn polling_of_liveness_notices_a_killed_publisher_sooner() {
         subscription.poll_liveness(false);
         begin.elapsed()
     };
-    // The first round is without polling: the control thread goes on polling for a while after the last request for it.
+    // The first round is without polling: the control thread polls for a while after the last request for it.
     let [seldom, closely] = [false, true].map(|closely| (0..3).map(|_| notice(closely)).sum::<Duration>());
     assert!(closely * 2 < seldom, "{closely:?} is not much less than {seldom:?}");
 }

@@ -89,7 +89,7 @@ fn a_sleeper_is_woken_for_the_last_sample_of_a_publisher_that_leaves() {
 fn publishers_that_come_and_go_share_a_sender() {
     let root = Root::new();
     let participant = root.join();
-    // The sender would sleep this long if the quicker publisher did not wake it.
+    // The sender would sleep this long if the faster publisher did not wake it.
     let _slow = asynchronous(&participant, "/slow", Duration::from_secs(1)).unwrap();
     let deadline = Instant::now() + PATIENCE;
     for round in 0..100 {

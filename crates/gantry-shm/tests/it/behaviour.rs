@@ -107,7 +107,7 @@ fn more_samples_can_be_held_than_a_reader_record_has_pins() {
         send(&mut publisher, bytes, number);
         held.push(subscription.take().unwrap().unwrap());
     }
-    // They are released in an odd order, from another thread.
+    // The loans are released in an odd order, from another thread.
     let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|sample| check(sample.bytes()) % 2 == 1);
     std::thread::spawn(move || drop(odd)).join().unwrap();
     for number in 201..=1000 {
@@ -209,7 +209,7 @@ fn samples_of_several_publishers_come_oldest_first() {
         let mut number = 0;
         for (round, kept) in [(5, 15), (1, 3), (3, 9)] {
             for index in 0..3 * round {
-                // Each has a turn, and every other round begins with the last one.
+                // Each publisher has a turn, and every other round begins with the last one.
                 let turn = if round == 1 { 2 - index } else { index % 3 };
                 number += 1;
                 send(&mut publishers[turn], bytes, number);
@@ -461,14 +461,14 @@ fn restarted_publishers_leave_nothing_behind() {
         let mut publisher = publisher(&participant, BYTES, Qos::default());
         match_up(&mut publisher, &mut subscription);
         send(&mut publisher, BYTES, restart);
-        // There is one take for each wait, as in a careful loop: it never sees "nothing more".
+        // There is one take for each wait, as in a careful loop: the loop never sees "nothing more".
         assert!(subscription.wait(PATIENCE).unwrap());
         assert_eq!(check(subscription.take().unwrap().unwrap().bytes()), restart);
         if restart == 10 {
             after_ten = open();
         }
     }
-    // Other tests of this process open files meanwhile; a leak would be 90 more.
+    // Other tests of this process open files meanwhile; a leak would show as 90 more.
     assert!(open() < after_ten + 60, "{after_ten} descriptors became {}", open());
 }
 

@@ -128,7 +128,7 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
         // Publishes in a small file system with two free pages.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
-        // Publishes and takes with little address space, more than there is of it (now or for ever), or with little
+        // Publishes and takes with little address space: less than the files reserve (now or for ever), or with little
         // memory that may be locked.
         "map-little" => crate::mapping::map_little(root, &participant),
         "map-nothing" => crate::mapping::map_nothing(&participant),
@@ -170,7 +170,7 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
         "hold-after-all" => crate::control::hold_after_all(&participant),
         // Forks again and again beside a busy control thread.
         "forks" => crate::fork::fork_while_control_is_busy(root, &participant),
-        // Joins another domain again and again, which removes the files of the dead.
+        // Joins another domain again and again, which removes the files of dead processes.
         "reap" => crate::registry::reap_often(root, participant),
         // Joins and leaves, and checks that its files are there.
         "create" => crate::registry::create_often(root, participant),

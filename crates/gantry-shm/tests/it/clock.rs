@@ -13,7 +13,7 @@ tests![
 const BYTES: usize = 64;
 const HOUR_NS: i64 = 3_600_000_000_000;
 const DEPTH: u64 = 8;
-/// More entries than the ring of such a history has.
+/// More entries than the ring of this history has.
 const RING: u64 = 64;
 
 /// Publishes message `number` at a time whose wall clock was set by `step_ns` since the start; returns its wall time.
@@ -26,7 +26,7 @@ fn send_at(publisher: &mut Publisher, number: u64, step_ns: i64) -> u64 {
     time.wall_ns
 }
 
-/// Takes message `number`, whose wall time must be that; returns whether it is inline.
+/// Takes message `number`, whose wall time must be this; returns whether it is inline.
 #[track_caller]
 fn take(subscription: &mut Subscription, number: u64, wall_ns: u64) -> bool {
     let sample = subscription.take().unwrap().unwrap();
@@ -34,7 +34,7 @@ fn take(subscription: &mut Subscription, number: u64, wall_ns: u64) -> bool {
     sample.is_inline()
 }
 
-/// The numbers of the messages that are inline, of those that are sent and taken with these steps of the clock.
+/// The numbers of the inline messages among those that are sent and taken with these steps of the clock.
 fn inline(publisher: &mut Publisher, subscription: &mut Subscription, steps: impl Iterator<Item = i64>) -> Vec<u64> {
     let of_step = |(number, step_ns)| {
         let wall_ns = send_at(publisher, number, step_ns);
@@ -55,7 +55,7 @@ fn endpoints(root: &Root) -> (Publisher, Subscription) {
 fn a_clock_that_is_set_once_ends_no_inline_message() {
     let root = Root::new();
     let (mut publisher, mut subscription) = endpoints(&root);
-    // Some of before are taken after the clock was set, and keep their times.
+    // Some messages from before are taken after the clock was set, and keep their times.
     let steps = (1..=DEPTH).map(|number| if number <= DEPTH / 2 { 0 } else { 30 * 365 * 24 * HOUR_NS });
     let times: Vec<u64> = (1..).zip(steps).map(|(number, step_ns)| send_at(&mut publisher, number, step_ns)).collect();
     for (number, &wall_ns) in (1..).zip(&times) {

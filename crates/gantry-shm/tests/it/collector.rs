@@ -183,7 +183,7 @@ fn sleeping<'s>(
     scope.spawn(move || Sleeper::new().sleep(sleep, Some(Instant::now() + 2 * PATIENCE), || false))
 }
 
-/// A message comes while a thread of the collector is at work with the last one, in whatever state the other one is.
+/// A message comes while a thread of the collector works on the last one, in any state of the other thread.
 fn news_wake_the_thread_that_sleeps_while_another_works() {
     let root = Root::new();
     let participant = root.join();
@@ -195,7 +195,7 @@ fn news_wake_the_thread_that_sleeps_while_another_works() {
         let begin = Instant::now();
         std::thread::scope(|scope| {
             let sleeper = sleeping(scope, &mut collector);
-            assert_eq!(collected(&mut collector), []); // from now on it is not rung
+            assert_eq!(collected(&mut collector), []); // from now on the collector is not rung
             match round % 4 {
                 0 => {
                     collector.hand_over(|| false);

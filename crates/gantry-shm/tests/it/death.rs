@@ -1,4 +1,4 @@
-//! Killed and stopped processes: the others go on, no sample is corrupted, no file stays.
+//! Killed and stopped processes: the others continue, no sample is corrupted, no file stays.
 
 use crate::{child::*, support::*};
 use gantry_shm::Participant;
@@ -112,7 +112,7 @@ fn a_stopped_reader_keeps_its_samples_and_does_no_harm() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(stopped.line(), "took ten");
-    stopped.finish(); // the samples that it held while it was stopped were still good
+    stopped.finish(); // the samples that it held while it was stopped were still valid
 }
 
 fn files_of_the_dead_are_removed_by_the_next_start() {
@@ -166,7 +166,7 @@ fn a_death_in_steady_traffic_is_noticed() {
     assert_eq!(publisher.subscription_count().unwrap(), 2);
     idle.kill();
     assert_eq!(publisher.subscription_count().unwrap(), 1, "a dead subscription counts");
-    // The survivor finds a sample whenever it wakes up; the files of the dead are removed all the same.
+    // The survivor finds a sample whenever it wakes up; the files of dead processes are removed all the same.
     let mut victim = root.child("idle", &[]);
     victim.line();
     victim.kill();
@@ -187,7 +187,7 @@ fn a_death_in_steady_traffic_is_noticed() {
     talker.join().unwrap();
 }
 
-/// The number of files with that ending.
+/// The number of files with this ending.
 pub fn count_of(root: &Root, ending: &str) -> usize {
     root.files().iter().filter(|path| path.extension().is_some_and(|e| e == ending)).count()
 }

@@ -25,7 +25,7 @@ fn patience() -> Timespec {
     Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 }
 }
 
-/// Whether the descriptor becomes readable within that time.
+/// Whether the descriptor becomes readable within this time.
 pub fn is_readable(subscription: &mut Subscription, timeout: Timespec) -> bool {
     let descriptor = subscription.descriptor().unwrap();
     poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout)).unwrap() == 1
@@ -54,7 +54,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
             send(&mut publisher, BYTES, number);
         }
         assert!(is_readable(&mut subscription, patience()));
-        // The control thread may still be busy with what it found, and then the first take finds nothing.
+        // The control thread may still be busy with its result, and then the first take finds nothing.
         let mut first = None;
         eventually("the first of three is taken", || {
             first = subscription.take().unwrap();
@@ -187,7 +187,7 @@ fn a_descriptor_announces_history_at_once() {
     let mut subscription = subscription_to(&participant, "/events", qos);
     assert!(is_readable(&mut subscription, patience()));
     assert_eq!(drain(&mut subscription).len(), 3);
-    // A descriptor also announces a sample that was peeked, for its time, before there was a descriptor.
+    // The descriptor also announces a sample that was peeked, for its time, before the descriptor existed.
     let mut subscription = subscription_to(&participant, "/events", qos);
     assert!(subscription.take().unwrap().is_some());
     assert!(is_readable(&mut subscription, patience()));

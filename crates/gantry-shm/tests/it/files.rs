@@ -349,7 +349,7 @@ fn a_process_that_cannot_be_read_is_said_when_a_publisher_is_made() {
     assert_eq!(publisher.take_first_mismatches(), Vec::<String>::new());
 }
 
-/// The files of another process are damaged at random, and this process goes on.
+/// The files of another process are damaged at random, and this process continues.
 fn scribbled_files_give_errors_and_never_a_crash() {
     use std::os::unix::fs::FileExt;
     let mut random = Random::new();
@@ -412,7 +412,7 @@ fn nothing_is_left_after_an_orderly_end() {
 }
 
 fn an_inline_length_that_makes_no_sense_is_corrupt() {
-    // Longer than the type's payload, and longer than an entry.
+    // The length is longer than the type's payload, and longer than an entry.
     for length_bytes in [61_u64, 1024] {
         let root = Root::new();
         let participant = root.join();
@@ -420,7 +420,7 @@ fn an_inline_length_that_makes_no_sense_is_corrupt() {
         let mut subscription = subscription(&participant, 60, Qos::default());
         match_up(&mut publisher, &mut subscription);
         let loan = publisher.loan(60).unwrap();
-        // With times as programs have them: others do not fit in an entry.
+        // The times are as programs have them: others do not fit in an entry.
         let now_ns = |clock| {
             let now = clock_gettime(clock);
             now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64

@@ -1,4 +1,4 @@
-//! A subscription that is there before a publisher loses nothing of it, also if the publisher ends at once.
+//! A subscription that exists before a publisher loses none of its samples, also if the publisher ends at once.
 
 use crate::support::*;
 use gantry_shm::{Participant, Publisher, Qos, SourceTime, Subscription};
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A publisher waits so long for the subscriptions that have not joined it.
+/// The time for which a publisher waits for the subscriptions that have not joined it.
 const LINGER: Duration = Duration::from_millis(100);
 /// Publishers that come and go one after the other, and the samples of each.
 const SHOTS: u64 = 200;

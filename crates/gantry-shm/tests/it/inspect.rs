@@ -22,7 +22,7 @@ fn a_report_names_readers_and_holders() {
         holder.say("take");
         holder.line();
     }
-    assert_eq!(publisher.subscription_count().unwrap(), 1); // it sees the second record of the holder
+    assert_eq!(publisher.subscription_count().unwrap(), 1); // the inspection sees the second record of the holder
     let before = root.files();
     // One report comes from outside of the domain, one from a participant.
     for report in [inspect_under(root.path(), 0).unwrap().unwrap(), participant.inspect().unwrap()] {

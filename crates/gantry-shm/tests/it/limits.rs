@@ -207,7 +207,7 @@ const FIRST_DEPTH: u64 = 15;
 
 /// Role of a child process: a file system with two pages left is enough for small messages.
 pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
-    // In slots, so that each message needs memory.
+    // The samples are in slots, so that each message needs memory.
     let options = PublisherOptions { max_inline_bytes: 0, ..Default::default() };
     let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), options);
     leave_only(root, 8192);

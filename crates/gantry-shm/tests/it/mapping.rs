@@ -53,7 +53,7 @@ fn send_and_hold(publisher: &mut Publisher, subscription: &mut Subscription, byt
     held
 }
 
-/// Publishes any message of that length.
+/// Publishes a message of any contents with this length.
 fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     let mut loan = publisher.loan(bytes).unwrap();
     fill_any(loan.bytes_mut(), number);

@@ -11,7 +11,7 @@ struct Writer {
     publisher: Publisher,
     depth: usize,
     is_transient_local: bool,
-    /// All samples that it published: (time, length).
+    /// All samples that the publisher published: (time, length).
     published: Vec<(u64, usize)>,
 }
 

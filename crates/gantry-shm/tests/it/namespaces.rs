@@ -48,7 +48,7 @@ fn processes_meet_across_pid_namespaces() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(reader.line(), "took ten");
-    reader.finish(); // it checked each sample, the held ones, too
+    reader.finish(); // the child checked each sample, including the held ones
     drop(publisher);
     let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
     let mut talker = elsewhere(&root, "stream");
@@ -74,7 +74,7 @@ fn a_death_in_another_pid_namespace_is_seen() {
     assert_eq!(holder.line(), "holds 1");
     let holders = || participant.inspect().unwrap().processes.into_iter().flat_map(|process| process.publishers);
     let named: Vec<String> = holders().flat_map(|publisher| publisher.holders).map(|holder| holder.process).collect();
-    // In this namespace another process has that pid.
+    // In this namespace another process has the same pid.
     assert!(matches!(&named[..], [name] if name.ends_with("in another pid namespace)")), "{named:?}");
     holder.kill();
     eventually("its death is seen", || publisher.subscription_count().unwrap() == 0);

@@ -51,7 +51,7 @@ fn a_process_whose_file_was_removed_is_honoured() {
     let expected = format!("(pid {}) was removed while it lives", reader.child.id());
     assert!(problems.iter().any(|problem| problem.contains(&expected)), "{expected} is not in {problems:?}");
     assert_eq!(reader.line(), "took ten");
-    // Its death is noticed all the same.
+    // The death of the process is noticed all the same.
     reader.kill();
     eventually("its death is noticed", || publisher.subscription_count().unwrap() == 0);
     drop((publisher, participant));
@@ -101,7 +101,7 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
     assert_eq!(reader.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     wait_for_joins(&participant);
-    // Its present memory is enough; it cannot grow any more.
+    // The publisher's present memory is enough; it cannot grow any more.
     drop((0..20).map(|_| publisher.loan(STREAM_BYTES).unwrap()).collect::<Vec<_>>());
     let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();
     std::fs::remove_dir_all(user_directory).unwrap();

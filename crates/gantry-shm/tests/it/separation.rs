@@ -178,7 +178,7 @@ fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let error = talker.line();
     held.iter().zip(1..).for_each(|(sample, number)| assert_eq!(number_of(sample.bytes()), Ok(number)));
     assert!(error.contains("nothing can be freed") && error.contains("was removed"), "{error}");
-    // It goes on when that process is gone.
+    // The publisher continues when that process is gone.
     drop((held, reader, participant));
     eventually("it reclaims again", || {
         talker.say("500");

@@ -27,7 +27,7 @@ impl Root {
         Participant::join_under(self.path(), 0).unwrap()
     }
 
-    /// All files and directories under it.
+    /// All files and directories under the root.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut to_visit = vec![self.path().to_owned()];

@@ -132,7 +132,7 @@ fn more_waiters_than_the_board_has_lines_are_all_woken() {
     let participant = root.join();
     let mut crowd: Vec<_> = (0..520).map(|_| WaitSet::new(&participant)).collect();
     for wait_set in &mut crowd {
-        // Now it has a waiter line, if there was one.
+        // Now the subscription has a waiter line, if there was one.
         assert!(!wait_set.wait(&mut [], Duration::from_micros(200)).unwrap());
     }
     let threads = crowd.split_off(510).into_iter().map(|mut wait_set| {

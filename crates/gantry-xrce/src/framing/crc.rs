@@ -1,6 +1,6 @@
 //! CRC-16/ARC: polynomial 0x8005, reflected, initially 0, no final exclusive-or.
 //!
-//! A table for half a byte takes 32 bytes of a microcontroller's memory, one for a byte takes 512.
+//! A table for half a byte takes 32 bytes of a microcontroller's memory; a table for a byte takes 512.
 
 /// The remainders of the sixteen values of half a byte.
 const TABLE: [u16; 16] = table();

@@ -1,11 +1,11 @@
 //! Framings: messages over byte streams and CAN-FD.
 //!
-//! Datagrams (UDP) need none. A decoder takes any chunks, and an encoder gives any chunks. Neither borrows the message
-//! between calls: the caller gives the same memory each time, which lets a driver keep both beside each other.
+//! Datagrams (UDP) need no framing. A decoder takes any chunks, and an encoder gives any chunks. Neither borrows the
+//! message between calls: the caller gives the same memory each time, so a driver can keep both beside each other.
 //!
 //! # Invariants
 //! - A decoder accounts for each byte: of delivered frames, of dropped data, and of the frame under way.
-//! - After any noise, a decoder is in step again with the next frame that is whole.
+//! - After any noise, a decoder is in step again with the next complete frame.
 
 pub mod can_fd;
 mod crc;
@@ -22,6 +22,6 @@ pub use serial::{SerialCounters, SerialDecoder, SerialEncoder, SerialFrame};
 pub struct TooLong {
     /// The length of the message, in bytes.
     pub bytes: usize,
-    /// The most that a frame carries, in bytes.
+    /// The largest number of bytes that a frame carries.
     pub max_bytes: usize,
 }

@@ -56,7 +56,7 @@ impl<'a> Frame<'a> {
     /// The frame that lies in `bytes`.
     ///
     /// # Errors
-    /// They are no data frame of CAN FD with an extended identifier.
+    /// The bytes are no data frame of CAN FD with an extended identifier.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, FrameError> {
         let frame: &[u8; FRAME_BYTES] = bytes.try_into().map_err(|_| FrameError::Size { bytes: bytes.len() })?;
         let ([i0, i1, i2, i3, length, flags, _, _], data) =

@@ -20,7 +20,7 @@ const MAX_UNANSWERED: u8 = 3;
 /// The bytes of a STATUS: its header, the request, the object and the result.
 const STATUS_BYTES: usize = 10;
 const PING: RequestId = RequestId(3);
-/// The most bytes of data in one DATA.
+/// The largest number of bytes of data in one DATA.
 const MAX_DATA_BYTES: usize = u16::MAX as usize - ObjectRequest::BYTES;
 
 /// The requests of a client to the agent.
@@ -35,7 +35,7 @@ pub enum AgentEvent<'a> {
         /// The object.
         create: Create<'a>,
     },
-    /// To create an object whose description could not be read. [`AgentSession::status`] answers.
+    /// A request to create an object whose description could not be read. [`AgentSession::status`] answers.
     Unreadable {
         /// The stream, in which the answer goes back.
         stream: StreamId,
@@ -53,7 +53,7 @@ pub enum AgentEvent<'a> {
     },
     /// To write data.
     Write {
-        /// The stream, in which the answer goes back if the object is unknown.
+        /// The stream of the request: the answer goes back in it if the object is unknown.
         stream: StreamId,
         /// The request, and the object.
         request: ObjectRequest,
@@ -64,22 +64,22 @@ pub enum AgentEvent<'a> {
     },
     /// To get data of an object.
     Read {
-        /// The stream, in which the answer goes back if the object is unknown.
+        /// The stream of the data: the answer goes back in it if the object is unknown.
         stream: StreamId,
         /// The object, how much and how fast.
         read: ReadData<'a>,
     },
-    /// To end the session. The agent answers with [`farewell`](super::farewell).
+    /// A request to end the session. The agent answers with [`farewell`](super::farewell).
     Close {
         /// The request.
         request: ObjectRequest,
     },
-    /// A message came in a stream that a session does not have, and is dropped: it has one reliable and one best-effort
-    /// stream. Its sender repeats it if it is reliable.
+    /// A message came in a stream that the session does not have, and is dropped: a session has one reliable and one
+    /// best-effort stream. Its sender repeats a reliable message.
     UnknownStream {
         /// The stream. [`AgentSession::status`] answers in the stream of the same kind.
         stream: StreamId,
-        /// Its first request, if it has one.
+        /// The first request of the submessage, if it has one.
         request: Option<ObjectRequest>,
     },
     /// Something was lost.
@@ -140,8 +140,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         }
     }
 
-    /// Answers a request. eProsima's clients wait for one status at a time and forget others that come with it, so each
-    /// has a message of its own, unless both sides speak Gantry's extensions.
+    /// Answers a request. eProsima's clients wait for one status at a time and ignore others in the same message, so
+    /// each status has a message of its own, unless both sides speak Gantry's extensions.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full.
@@ -178,12 +178,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.link.write(stream, &[&header, identity, message])
     }
 
-    /// Sends data that is longer than all slots of the reliable stream, as much as has room. `sent` is 0 first, and
-    /// then what the last call returned, with the same data; `None` is returned once all of it is in the stream, which
+    /// Sends data that is longer than all slots of the reliable stream, as much as has room. `sent` is 0 at first, and
+    /// then the result of the last call, with the same data. Returns `None` once all of it is in the stream, which
     /// takes nothing else before.
     ///
     /// # Errors
-    /// [`Refused`]: the stream is amid other data, or this is longer than 65531 bytes.
+    /// [`Refused`]: the stream is amid other data, or the data is longer than 65531 bytes.
     pub fn send_part(
         &mut self,
         request: ObjectRequest,
@@ -218,7 +218,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.core.is_asking = true;
     }
 
-    /// Whether the client was silent for too long and is taken to be gone.
+    /// Whether the client was silent for too long and counts as gone.
     pub fn is_gone(&self, now: Instant) -> bool {
         self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at
     }
@@ -231,7 +231,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
             return link.control(&header, &TimestampReply { transmit: time, receive, originate }).ok();
         }
         if let Some(related) = core.answer.take() {
-            // The byte of the implementation says that the session is known.
+            // The implementation's byte says that the session is known.
             let result = ResultStatus { implementation: 1, ..ResultStatus::OK };
             let reply = ObjectReply { related, result };
             return link.control(&header, &Info { reply, info: agent_info() }).ok();
@@ -247,8 +247,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         link.transmit(&header, now)
     }
 
-    /// The time by which [`Self::is_gone`] and [`Self::transmit`] are to be called, if nothing comes and nothing is
-    /// written before.
+    /// The time by which the caller should call [`Self::is_gone`] and [`Self::transmit`], if nothing comes and nothing
+    /// is written before.
     pub fn deadline(&self) -> Instant {
         self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))
     }
@@ -263,7 +263,7 @@ fn first_request(message: &[u8]) -> Option<ObjectRequest> {
     requests.next()?.object_request().ok()
 }
 
-/// Refuses data whose length DATA cannot state. That 0 stands for all the rest holds for WRITE_DATA only.
+/// Refuses data whose length DATA cannot state. Only in WRITE_DATA does the length 0 stand for all the rest.
 fn check_length(length: usize) -> core::result::Result<(), Refused> {
     if length <= MAX_DATA_BYTES { Ok(()) } else { Err(Refused::TooLong { length, max: MAX_DATA_BYTES }) }
 }
@@ -272,10 +272,10 @@ fn check_length(length: usize) -> core::result::Result<(), Refused> {
 #[derive(Debug)]
 struct Core {
     peer: Peer,
-    /// The client is asked then whether it is alive, unless it speaks before.
+    /// The time at which the client is asked whether it is alive, unless a message comes before.
     ask_at: Instant,
     unanswered: u8,
-    /// The client is asked with the next messages, without a count.
+    /// Whether the client is asked with the next messages, without a count.
     is_asking: bool,
     /// The client's question about the agent.
     answer: Option<ObjectRequest>,

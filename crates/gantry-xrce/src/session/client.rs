@@ -16,21 +16,22 @@ use crate::{
 };
 use core::num::NonZeroU32;
 
-/// The first interval between two CREATE_CLIENT, which doubles up to the other.
+/// The first interval between two CREATE_CLIENT; it doubles up to the longest.
 const FIRST_RETRY_US: u32 = 50_000;
 const MAX_RETRY_US: u32 = 400_000;
-/// The agent is asked whether it is there after so long a silence.
+/// The silence after which the client asks the agent whether it is there.
 const SILENCE_US: u32 = 250_000;
 /// The number of questions without an answer after which the agent is gone.
 const MAX_UNANSWERED: u8 = 3;
-/// The number of questions of the reliable stream without an answer of use, over about two seconds, after which the
-/// agent counts otherwise: it began its streams anew, as after a CREATE_CLIENT that came late.
+/// The number of questions of the reliable stream without a useful answer, over about two seconds, after which the
+/// client concludes that the agent's sequence numbers differ: the agent began its streams anew, as after a
+/// CREATE_CLIENT that came late.
 const MAX_STALLED: u8 = 20;
 /// The requests of a session itself have reserved numbers.
 const LOGOUT: RequestId = RequestId(2);
 const PING: RequestId = RequestId(3);
 
-/// The properties that a client states of itself.
+/// The properties that a client states about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientConfig {
     /// The number that tells this client from others of its agent.
@@ -46,7 +47,7 @@ pub struct ClientConfig {
 pub enum Disconnected {
     /// The agent does not answer any more.
     Silent,
-    /// The agent is there and acknowledges nothing of what it is sent.
+    /// The agent is there and acknowledges no message that it is sent.
     Stalled,
     /// The agent does not know the session: it was started again, or has dropped the client.
     Unknown,
@@ -77,7 +78,7 @@ pub enum ClientEvent<'a> {
     },
     /// Data of a data reader, requester or replier.
     Data {
-        /// The READ_DATA that asked for it.
+        /// The READ_DATA that asked for the data.
         request: ObjectRequest,
         /// The byte order of the data.
         order: ByteOrder,
@@ -101,7 +102,7 @@ enum State {
         retry_us: u32,
     },
     Connected,
-    /// DELETE of the client is asked for until the agent answers or is given up.
+    /// Whether DELETE of the client is being asked for, until the agent answers or is given up.
     Closing,
 }
 
@@ -118,7 +119,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Self { link, core: Core::new(config) }
     }
 
-    /// Begins to connect. Without effect while it connects or is connected.
+    /// Begins to connect. Without effect while the client connects or is connected.
     pub fn open(&mut self, now: Instant) {
         if matches!(self.core.state, State::Closed | State::Closing) {
             self.core.connect(now);
@@ -156,8 +157,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         self.core.is_stamp_due = true;
     }
 
-    /// Adds a request of at most `max_bytes`, its header included, with the next number, which is given to `payload`
-    /// and returned. Does not block.
+    /// Adds a request of at most `max_bytes`, its header included, with the next number. `payload` gets this number,
+    /// and it is returned. Does not block.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -175,7 +176,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
     }
 
     /// As [`Self::request`], for a request that may be longer than a slot: it is composed in `scratch`, and sent in
-    /// fragments if it is.
+    /// fragments if it is longer.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -268,7 +269,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// Looks whether the agent was silent for too long. To be called before [`Self::transmit`].
+    /// Checks whether the agent was silent for too long. To be called before [`Self::transmit`].
     pub fn check(&mut self, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let is_over = self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at;
         match self.core.state {
@@ -339,7 +340,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// The time by which [`Self::check`] and [`Self::transmit`] are to be called, if nothing comes and nothing is
+    /// The time by which the caller should call [`Self::check`] and [`Self::transmit`], if nothing comes and nothing is
     /// written before.
     pub fn deadline(&self) -> Option<Instant> {
         match self.core.state {
@@ -351,7 +352,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
     }
 }
 
-/// A change by a message that concerns the streams that it came in.
+/// A change that a message causes in its own streams.
 #[derive(Debug)]
 enum Change {
     Connected { is_extended: bool },
@@ -365,7 +366,7 @@ struct Core {
     state: State,
     session: SessionId,
     last_request: RequestId,
-    /// The agent is asked then, unless it speaks before.
+    /// The time at which the agent is asked, unless it speaks before.
     ask_at: Instant,
     unanswered: u8,
     /// The agent's question whether the client is alive.
@@ -394,7 +395,7 @@ impl Core {
         }
     }
 
-    /// Each session has a number of its own, so that late messages of an earlier one are known by it.
+    /// Each session has a number of its own, so that late messages of an earlier session are recognised.
     fn connect(&mut self, now: Instant) {
         self.session = SessionId(self.session.0.wrapping_add(1).max(SessionId::CLIENT.0));
         self.state = State::Connecting { ask_at: now, retry_us: FIRST_RETRY_US };
@@ -442,7 +443,7 @@ impl Core {
         now: Instant,
         handle: &mut dyn FnMut(ClientEvent<'_>),
     ) -> crate::wire::Result<()> {
-        // One reader, because `Submessage::read` would copy it for each payload.
+        // There is one reader, because `Submessage::read` would copy it for each payload.
         let mut payload = submessage.payload;
         let is_connecting = matches!(self.state, State::Connecting { .. });
         if submessage.id == SubmessageId::STATUS_AGENT {
@@ -508,7 +509,7 @@ impl Core {
         }
     }
 
-    /// Takes the reply to the last request only: that to an earlier one would give a round trip that never was.
+    /// Takes the reply to the last request only: the reply to an earlier one would give a wrong round trip.
     fn stamped(&mut self, reply: &TimestampReply, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let Some(sent) = self.stamped_at.take_if(|sent| time_of(*sent) == reply.originate) else { return };
         let exchange = Exchange { sent, agent_received: reply.receive, agent_sent: reply.transmit, received: now };

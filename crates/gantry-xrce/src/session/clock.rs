@@ -2,14 +2,13 @@
 
 use crate::{time::Instant, wire::Time};
 
-/// The drift between two clocks that an old estimate is charged with, a little more than the drift of ordinary quartz
-/// crystals: 2⁻⁴ ns per µs, which are 62.5 parts per million. A shift is less code than a division.
+/// The drift between two clocks by which an old estimate loses precision, a little more than the drift of ordinary
+/// quartz crystals: 2⁻⁴ ns per µs, which are 62.5 parts per million. A shift is less code than a division.
 const DRIFT_SHIFT: u32 = 4;
 
-/// The offset of the agent's clock, from the exchange whose error bound is the least now.
+/// The offset of the agent's clock, from the exchange with the smallest error bound now.
 ///
-/// A round trip bounds the error of its offset by its half. An estimate that ages loses what two quartz clocks may
-/// drift.
+/// Half of a round trip bounds the error of its offset. With its age, an estimate loses the drift of two quartz clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentClock {
     /// The agent's time minus the local one.
@@ -47,7 +46,8 @@ impl AgentClock {
         Self { offset_ns, error_ns: round_trip_ns as u64 / 2, measured_at: exchange.received }
     }
 
-    /// Takes a newer estimate if its error is less than the error of this one at that time. Returns whether it did.
+    /// Takes a newer estimate if its error is less than the present estimate's error at that time. Returns whether it
+    /// did.
     pub fn improve(&mut self, newer: Self) -> bool {
         let is_better = newer.error_ns <= self.error_ns(newer.measured_at);
         if is_better {
@@ -56,7 +56,7 @@ impl AgentClock {
         is_better
     }
 
-    /// The agent's time at a local one.
+    /// The agent's time at a local time.
     #[must_use]
     pub fn time_at(&self, now: Instant) -> Time {
         Time::from_ns(nanoseconds_of(now).wrapping_add(self.offset_ns))

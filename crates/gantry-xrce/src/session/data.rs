@@ -20,15 +20,15 @@ pub enum WriteError {
     Refused(#[from] Refused),
 }
 
-/// The beginning of a WRITE_DATA or DATA with `length` bytes of data. A length of 0 says that it lasts until the last
-/// fragment.
+/// The beginning of a WRITE_DATA or DATA with `length` bytes of data. A length of 0 says that the data lasts until the
+/// last fragment.
 pub(super) fn data_header(id: SubmessageId, request: ObjectRequest, length: usize) -> [u8; DATA_HEADER_BYTES] {
     let [low, high] = u16::try_from(ObjectRequest::BYTES + length).unwrap_or(0).to_le_bytes();
     let [[r0, r1], [o0, o1]] = [request.request.0.to_be_bytes(), request.object.0.to_be_bytes()];
     [id.0, LITTLE_ENDIAN, low, high, r0, r1, o0, o1]
 }
 
-/// Room for data in a slot. Dropped, it leaves the stream as it was.
+/// Room for data in a slot. Dropping it leaves the stream unchanged.
 #[derive(Debug)]
 #[must_use = "the stream sends what is committed"]
 pub struct DataSlot<'a> {

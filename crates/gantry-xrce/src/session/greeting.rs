@@ -8,12 +8,12 @@ use crate::wire::{
 };
 use core::num::NonZeroU32;
 
-/// The client is asked whether it is alive after so long a silence: one with Gantry's extensions, which spins, and any
-/// other.
+/// The silence after which the agent asks a client whether it is alive: for a client with Gantry's extensions, which
+/// spins, and for any other.
 const SILENCE_US: u32 = 1_000_000;
 const LENIENT_SILENCE_US: u32 = 10_000_000;
-/// eProsima's property for the same, in milliseconds, and its limits: a client must not be asked all the time, nor hold
-/// its place for hours.
+/// eProsima's property for this silence, in milliseconds, and its limits: a client must not be asked all the time, nor
+/// hold its place for hours.
 const HARD_LIVELINESS: &[u8] = b"uxr_hl";
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 60_000;
@@ -29,9 +29,9 @@ pub struct Peer {
     pub mtu_bytes: u16,
     /// The client offered Gantry's extensions.
     pub is_extended: bool,
-    /// The client is asked whether it is alive after so long a silence.
+    /// The silence after which the agent asks the client whether it is alive.
     pub silence_us: u32,
-    /// The number that the client drew when it booted; `None` if it states none.
+    /// The number that the client drew when it booted; `None` if the client states none.
     pub boot_nonce: Option<NonZeroU32>,
 }
 
@@ -70,8 +70,8 @@ pub fn welcome<'a>(memory: &'a mut [u8], peer: &Peer, result: ResultStatus) -> R
     write(memory, &Header { key: peer.key, ..Header::streamless(peer.session) }, &StatusAgent { result, agent })
 }
 
-/// Writes the answer to a GET_INFO about the agent, a ping, into `memory`: INFO. To any other message of a client that
-/// has no session, it is the sign to connect again; `header` is the header of the message.
+/// Writes the answer to a GET_INFO about the agent, a ping, into `memory`: INFO. As the answer to any other message of
+/// a client without a session, INFO is the sign to connect again; `header` is the header of the message.
 ///
 /// # Errors
 /// The memory is too short; 64 bytes are enough.

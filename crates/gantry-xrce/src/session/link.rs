@@ -1,4 +1,4 @@
-//! The part that both sides of a session have: streams in both directions, and their acknowledgements.
+//! The part that both sides of a session share: streams in both directions, and their acknowledgements.
 
 use crate::{
     stream::{
@@ -16,15 +16,15 @@ use crate::{
 const CONTROL_BYTES: usize = 96;
 /// An ACKNACK behind a message: up to 3 bytes of padding, a header of 4, and 5.
 const MAX_TAIL_BYTES: usize = 12;
-/// The limits of the delay of an acknowledgement: a quarter of the round trip between them.
+/// The limits of the delay of an acknowledgement. Between them the delay is a quarter of the round trip.
 const MIN_DELAY_US: u32 = 500;
 const MAX_DELAY_US: u32 = 5_000;
-/// A peer that reads no acknowledgement behind data waits for each one, but on a slow line the data that answers it
-/// goes first: the acknowledgement is a frame of its own, which would hold it up for longer.
+/// A peer that does not read acknowledgements behind data waits for each one. On a slow line the data that answers it
+/// goes first all the same: the acknowledgement is a frame of its own, which would delay the data for longer.
 const PLAIN_DELAY_US: u32 = 200;
-/// On a line with a shorter round trip, the bytes of an acknowledgement behind a message delay it by little. On a
-/// slower one they cost a millisecond (at 115200 bit/s), so that an acknowledgement that can wait does, and uses the
-/// line while it is idle.
+/// On a line with a shorter round trip, the bytes of an acknowledgement behind a message delay the message by little.
+/// On a slower line they cost a millisecond (at 115200 bit/s), so an acknowledgement that can wait does so, and uses
+/// the line while it is idle.
 const FAST_ROUND_TRIP_US: u32 = 1_000;
 /// The number of messages that are acknowledged at once, whatever the delay: the peer's window must not run empty.
 const MAX_UNACKNOWLEDGED: u16 = 2;
@@ -32,7 +32,7 @@ const MAX_UNACKNOWLEDGED: u16 = 2;
 /// Bytes that a stream could not deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// A fragmented submessage is longer than the buffer that assembles it, and is gone.
+    /// A fragmented submessage is longer than the buffer that assembles it, and is lost.
     Oversize {
         /// Bytes of the submessage.
         length_bytes: usize,
@@ -61,7 +61,7 @@ pub enum Loss {
 pub enum Incoming<'a> {
     /// A submessage, other than those that serve the streams.
     Submessage {
-        /// The stream that it came in.
+        /// The stream in which the submessage came.
         stream: StreamId,
         /// The submessage.
         submessage: Submessage<'a>,
@@ -98,11 +98,11 @@ pub struct Link<O, I, A, B> {
     reliable_input: ReliableInput<I, A>,
     best_effort_output: BestEffortOutput<B>,
     best_effort_input: BestEffortInput,
-    /// The peer reads acknowledgements behind other submessages, and waits for delayed ones.
+    /// Whether the peer reads acknowledgements behind other submessages, and waits for delayed ones.
     is_extended: bool,
     /// A delayed acknowledgement is sent by then.
     acknowledge_at: Option<Instant>,
-    /// A message took no acknowledgement along that was due, which is sent before the next one.
+    /// Whether an acknowledgement was due and found no room in a message: it is sent before the next one.
     is_overdue: bool,
     malformed: u32,
     unknown_stream: u32,
@@ -126,8 +126,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         }
     }
 
-    /// Begins a session: all sequence numbers are 0 again. Returns how many messages were not sent or not acknowledged
-    /// and are forgotten.
+    /// Begins a session: all sequence numbers are 0 again. Returns the number of messages that were not sent or not
+    /// acknowledged, which are forgotten.
     pub fn reset(&mut self, is_extended: bool) -> u16 {
         self.reliable_input.reset();
         self.best_effort_input.reset();
@@ -135,7 +135,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         u16::from(self.reliable_output.reset()) + u16::from(self.best_effort_output.reset())
     }
 
-    /// The questions of the reliable output stream in a row that got no answer of use.
+    /// The number of questions of the reliable output stream in a row without a useful answer.
     pub fn unanswered(&self) -> u8 {
         self.reliable_output.unanswered()
     }
@@ -174,13 +174,13 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     /// is longer than a slot. Does not block.
     ///
     /// # Errors
-    /// [`Refused`]: as many slots are not free, or it is longer than all of them.
+    /// [`Refused`]: not enough slots are free, or the submessage is longer than all of them.
     pub fn write(&mut self, stream: StreamId, parts: &[&[u8]]) -> core::result::Result<(), Refused> {
         if stream.is_reliable() { self.reliable_output.write(parts) } else { self.best_effort_output.write(parts) }
     }
 
     /// Copies the parts of a submessage that is longer than all slots of the reliable stream, from its byte `copied`
-    /// on, into the slots that are free. Returns the number of bytes that are copied then. Does not block.
+    /// on, into the free slots. Returns the number of bytes that have been copied in all. Does not block.
     ///
     /// # Errors
     /// [`Refused`]: the stream is amid another such message.
@@ -191,7 +191,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     /// Adds a submessage of at most `max_bytes`, its header included. Does not block.
     ///
     /// # Errors
-    /// [`Refused`]: no slot is free, or it is longer than that or than a slot.
+    /// [`Refused`]: no slot is free, or the submessage is longer than `max_bytes` or than a slot.
     pub fn add<'p, P: Payload<'p>>(
         &mut self,
         stream: StreamId,
@@ -217,12 +217,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     /// A message of one submessage outside of streams.
     ///
     /// # Errors
-    /// It is longer than 96 bytes.
+    /// The submessage is longer than 96 bytes.
     pub fn control<'p, P: Payload<'p>>(&mut self, header: &Header, payload: &P) -> Result<&[u8]> {
         write_control(&mut self.control, header, payload)
     }
 
-    /// Takes a message whose header was read, and hands on what its streams deliver.
+    /// Takes a message whose header was read, and passes on the submessages that its streams deliver.
     pub fn receive(&mut self, header: &Header, message: &[u8], now: Instant, handle: &mut dyn FnMut(Incoming<'_>)) {
         let body = message.get(header.bytes()..).unwrap_or_default();
         let mut streams = Reception { header_bytes: header.bytes(), stream: header.stream, malformed: 0, handle };

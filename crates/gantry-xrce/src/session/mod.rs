@@ -1,8 +1,9 @@
-//! Sessions: a client and an agent know each other and move submessages over streams.
+//! Sessions: a client and an agent identify each other and move submessages over streams.
 //!
-//! [`Link`] is what both sides have: four streams and their acknowledgements. [`ClientSession`] connects, keeps the
-//! connection alive and connects again; [`AgentSession`] answers it. The caller moves the bytes: it gives each message
-//! that arrives to `receive`, sends what `transmit` returns until that is nothing, and does so again at `deadline`.
+//! [`Link`] is the part that both sides have: four streams and their acknowledgements. [`ClientSession`] connects,
+//! keeps the connection alive and connects again; [`AgentSession`] answers. The caller moves the bytes: it gives each
+//! message that arrives to `receive`, sends the messages that `transmit` returns until there is none, and does so again
+//! at `deadline`.
 //!
 //! # Extensions
 //! Both sides of Gantry state the property [`EXTENSIONS`] when they connect. If both did, acknowledgements are delayed
@@ -27,8 +28,8 @@ pub use link::{Incoming, Link, LinkCounts, Loss};
 use crate::wire::Property;
 
 /// The property that offers Gantry's extensions, and confirms them. In a client's property, the four bytes of its boot
-/// nonce follow the value in little-endian order; they are 0 if it has none.
+/// nonce follow the value in little-endian order; they are 0 if the client has no nonce.
 pub const EXTENSIONS: &[Property<'static>; 1] = &[Property { name: b"gantry", value: b"1" }];
 
-/// The padding that makes a TIMESTAMP as long as its reply: room for the two stamps that it lacks.
+/// The padding that makes a TIMESTAMP as long as its reply: room for the two stamps that only the reply has.
 const TIMESTAMP_PADDING_BYTES: usize = 16;

@@ -2,8 +2,8 @@
 
 use super::sequence::Sequence;
 
-/// An ACKNACK: all messages before `first_unacknowledged` arrived; bit *i* of `missing` says that `first_unacknowledged
-/// + i` exists and did not.
+/// An ACKNACK: all messages before `first_unacknowledged` arrived; bit *i* of `missing` says that message
+/// `first_unacknowledged + i` exists and did not arrive.
 ///
 /// On the wire, the bitmap is big-endian, whatever the byte order of its message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,11 +17,11 @@ pub struct Acknowledgement {
 /// Whether the peer waits for an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
-    /// Nothing arrived since the last one.
+    /// Nothing arrived since the last acknowledgement.
     #[default]
     No,
-    /// Messages arrived in order: it may be delayed if the peer agreed to that.
+    /// Messages arrived in order: the acknowledgement may be delayed if the peer agreed to that.
     Soon,
-    /// Something is missing or came twice, or the peer asked: at once.
+    /// A message is missing or came twice, or the peer asked: the acknowledgement is sent at once.
     Now,
 }

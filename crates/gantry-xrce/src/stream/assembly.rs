@@ -6,7 +6,7 @@
 pub(super) struct Assembly {
     /// Bytes that arrived, whether they fit or not.
     length: usize,
-    /// Some of it is lost: fragments up to the last one are thrown away.
+    /// A part of the submessage is lost: fragments up to the last one are thrown away.
     is_skipping: bool,
 }
 
@@ -14,11 +14,11 @@ pub(super) struct Assembly {
 pub(super) enum Piece<'a> {
     /// More are to come.
     Middle,
-    /// It was the last one: the submessage.
+    /// The fragment was the last one: the submessage.
     Whole(&'a [u8]),
-    /// It was the last one of a submessage that is longer than the buffer.
+    /// The fragment was the last one of a submessage that is longer than the buffer.
     Oversize { length: usize },
-    /// It was the last one of a submessage of which others are lost.
+    /// The fragment was the last one of a submessage whose other fragments are lost.
     Incomplete { length: usize },
 }
 
@@ -48,13 +48,14 @@ impl Assembly {
         }
     }
 
-    /// `length` bytes of a fragment, or others, are lost: what follows up to the last fragment is of no use.
+    /// `length` bytes of a fragment are lost, or other fragments are: the following ones, up to the last, are of no
+    /// use.
     pub fn skip(&mut self, length: usize) {
         self.length = self.length.saturating_add(length);
         self.is_skipping = true;
     }
 
-    /// No fragment follows: forgets those that arrived, and returns the number of their bytes.
+    /// No fragment follows: forgets the fragments that arrived, and returns the number of their bytes.
     pub fn end(&mut self) -> usize {
         self.is_skipping = false;
         core::mem::take(&mut self.length)

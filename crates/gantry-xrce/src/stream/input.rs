@@ -1,6 +1,6 @@
 //! Reliable input: bodies are delivered once and in order, fragments as whole submessages.
 //!
-//! A body in order is delivered from the caller's bytes; a slot holds only one that arrived before its turn.
+//! A body in order is delivered from the caller's bytes; a slot only holds a body that arrived before its turn.
 
 use super::acknowledgement::{Acknowledgement, Due};
 use super::assembly::{Assembly, Piece};
@@ -16,7 +16,7 @@ pub struct InputCounts {
     pub received: u32,
     /// Messages that arrived once more.
     pub duplicates: u32,
-    /// Messages before their turn that found no slot, or were longer than a slot.
+    /// The number of messages before their turn that found no slot, or were longer than a slot.
     pub unstored: u32,
     /// Fragmented messages that were longer than the buffer.
     pub oversize: u32,
@@ -103,7 +103,7 @@ struct Core {
     next: Sequence,
     stored: u16,
     head: u8,
-    /// The number of messages from `next` of which it is known that they were sent, at most 16.
+    /// The number of messages from `next` on that are known to have been sent, at most 16.
     announced: u8,
     due: Due,
     unacknowledged: u16,
@@ -201,7 +201,7 @@ impl Core {
         is_stored.then_some(index)
     }
 
-    /// After `next` was delivered: delivers those that waited for it.
+    /// Called after `next` was delivered: delivers the messages that waited for it.
     fn deliver_stored<S: Storage, A: AsMut<[u8]>>(
         &mut self,
         memory: &mut Memory<S, A>,

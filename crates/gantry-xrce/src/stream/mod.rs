@@ -1,7 +1,7 @@
 //! Streams put message bodies in order: [`ReliableOutput`] and [`ReliableInput`] with acknowledgements and fragments,
 //! [`BestEffortOutput`] and [`BestEffortInput`] without.
 //!
-//! A body is what follows the message header. A stream knows of it only that submessages have a header of 4 bytes, and
+//! A body is the part after the message header. A stream only knows that submessages have a header of 4 bytes, and
 //! which of them are fragments. Time is an argument, memory is the caller's, and nothing blocks: a full stream refuses
 //! a message. Nothing is dropped in silence: each drop has a counter.
 

@@ -1,9 +1,9 @@
 //! Reliable output: messages stay in their slots until the peer acknowledges them.
 //!
-//! Three things cause a retransmission: a *nack*, at once; the *probe*, the oldest message once more, if nothing was
-//! heard about it for a little more than a round trip; *heartbeats* thereafter, at growing intervals, whose answer is
-//! an acknowledgement. An eProsima peer answers all three as ours does, because it acknowledges each reliable message
-//! that arrives, duplicates too.
+//! Three things cause a retransmission: a *nack*, at once; the *probe*, which is the oldest message once more, if no
+//! answer to it came for a little more than a round trip; *heartbeats* thereafter, at growing intervals, whose answer
+//! is an acknowledgement. An eProsima peer answers all three as Gantry's peer does, because it acknowledges each
+//! reliable message that arrives, including duplicates.
 
 use super::acknowledgement::Acknowledgement;
 use super::queue::{Queue, Refused, SlotWriter, fragment_capacity};
@@ -19,7 +19,7 @@ pub enum ToSend<'a> {
     Message {
         /// Its sequence number.
         sequence: Sequence,
-        /// Its submessages, and room for the header.
+        /// The message's submessages, and room for the header.
         message: SlotMessage<'a>,
     },
     /// A HEARTBEAT submessage, in a message of stream 0.
@@ -75,14 +75,14 @@ impl<S: Storage> ReliableOutput<S> {
     /// slot. All of it is kept, or nothing.
     ///
     /// # Errors
-    /// [`Refused`]: as many slots are not free, or all together are too few.
+    /// [`Refused`]: not enough slots are free, or all together are too few.
     pub fn write(&mut self, parts: &[&[u8]]) -> Result<(), Refused> {
         self.core.queue.write(self.storage.slots(), parts)
     }
 
-    /// Copies the parts of one submessage from its byte `copied` on, in fragments, into the slots that are free: for
-    /// one that is longer than all slots. Returns the number of bytes that are copied then. Until they are all, the
-    /// stream takes nothing else.
+    /// Copies the parts of one submessage from its byte `copied` on, in fragments, into the free slots; for a
+    /// submessage that is longer than all slots. Returns the number of bytes that have been copied in all. Until all
+    /// are copied, the stream takes nothing else.
     ///
     /// # Errors
     /// [`Refused`]: the last fragment of another message is missing.
@@ -90,8 +90,8 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.write_part(self.storage.slots(), parts, copied)
     }
 
-    /// Room for `length` bytes of a submessage that is sent in fragments one after the other, for one that is longer
-    /// than all slots. Until the last one is committed, the stream takes nothing else.
+    /// Room for `length` bytes of a submessage that is longer than all slots, and is sent in fragments one after the
+    /// other. Until the last fragment is committed, the stream takes nothing else.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or a slot is too short.
@@ -99,7 +99,7 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.begin_fragment(self.storage.slots(), length, is_last)
     }
 
-    /// The most bytes of one fragment.
+    /// The largest number of bytes of one fragment.
     pub fn fragment_capacity(&mut self) -> usize {
         fragment_capacity(&self.storage.slots())
     }
@@ -109,8 +109,8 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.free(&self.storage.slots())
     }
 
-    /// The next thing to send, until there is none: what the peer misses, then what is new, then a heartbeat if it is
-    /// due.
+    /// The next thing to send, until there is none: first the messages that the peer misses, then the new ones, then a
+    /// heartbeat if it is due.
     pub fn next_to_send(&mut self, now: Instant) -> Option<ToSend<'_>> {
         self.core.next_to_send(self.storage.slots(), now)
     }
@@ -144,13 +144,13 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.len()
     }
 
-    /// Probes and heartbeats since the last acknowledgement of use: a sign that the peer is gone.
+    /// The number of probes and heartbeats since the last useful acknowledgement: a sign that the peer is gone.
     #[must_use]
     pub fn unanswered(&self) -> u8 {
         self.core.unanswered
     }
 
-    /// The estimate of the round trip, to which a session adds what it measures otherwise.
+    /// The estimate of the round trip, to which a session adds its own measurements.
     pub fn round_trip(&mut self) -> &mut RoundTrip {
         &mut self.core.round_trip
     }
@@ -266,15 +266,16 @@ impl Core {
         self.deadline = None;
     }
 
-    /// Something was sent that the peer answers; it tells the peer as much as a heartbeat. The deadline is the
-    /// deadline of the oldest message, so it does not move when others follow.
+    /// A message was sent that the peer answers; it informs the peer as a heartbeat does. The deadline is that oldest
+    /// message's deadline, so it does not move when others follow.
     fn await_answer(&mut self, now: Instant) {
         self.is_heartbeat_due = false;
         self.last_sent = now;
         self.deadline.get_or_insert(now.after_us(self.round_trip.timeout_us(self.tries)));
     }
 
-    /// The number of messages that an acknowledgement says have arrived; `None` if it is of no use.
+    /// The number of messages that have arrived according to an acknowledgement; `None` if the acknowledgement is of no
+    /// use.
     fn arrived(&mut self, first_unacknowledged: Sequence) -> Option<u8> {
         let arrived = first_unacknowledged.distance_from(self.first).filter(|&count| count <= u16::from(self.sent));
         if arrived.is_none() {
@@ -303,8 +304,8 @@ impl Core {
             self.tries = 0;
             return;
         }
-        // The interval stays as long as it is, so that a line that became slower is measured in the end. An answer is
-        // not faster than the one to the last thing that was sent.
+        // The interval does not shrink, so that a line that became slower is measured in the end. No answer is faster
+        // than the answer to the last message that was sent.
         let least_us = elapsed_us(now, self.last_sent.as_us() as u32);
         if self.round_trip.smoothed_us().is_none_or(|smoothed_us| least_us > smoothed_us) {
             self.round_trip.measured(least_us, length);
@@ -323,8 +324,8 @@ impl Core {
         self.deadline = (self.sent > 0).then(|| {
             let sent_at_us = slots.record(self.queue.index(slots, 0)).sent_at_us;
             let left_us = self.round_trip.timeout_us(self.tries).saturating_sub(elapsed_us(now, sent_at_us));
-            // Answers to messages that queued on the line come one after the other: the next one gets half a round trip
-            // at least.
+            // Answers to messages that queued on the line come one after the other: the next answer gets at least half
+            // a round trip.
             now.after_us(left_us.max(self.round_trip.smoothed_us().unwrap_or(0) / 2).max(1))
         });
     }

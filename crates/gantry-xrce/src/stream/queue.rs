@@ -4,10 +4,11 @@ use super::fragment::{self, aligned};
 use super::slots::{Record, Slots};
 use crate::wire::SUBMESSAGE_HEADER_BYTES;
 
-/// A message that a stream refuses; it keeps nothing of it.
+/// The refusal of a message by a stream, which keeps no part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Too few slots are free. A slot becomes free when the peer acknowledges a message, or a best-effort one is sent.
+    /// Too few slots are free. A slot becomes free when the peer acknowledges a message, or when a best-effort message
+    /// is sent.
     #[error("the message needs {needed} slots and {free} are free; publish it again later")]
     Full {
         /// Slots that the message needs.
@@ -30,7 +31,7 @@ pub enum Refused {
     Fragmenting,
 }
 
-/// The books of an output stream's slots: which hold messages, and whether the newest may take more submessages.
+/// The books of an output stream's slots: the slots with messages, and whether the newest may take more submessages.
 ///
 /// Invariant: the slots of the messages are `head`, `head + 1` … modulo their number.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +72,7 @@ impl Queue {
         self.is_open &= self.used > 0;
     }
 
-    /// The newest message was sent, or is to stay as it is: the next submessage goes into a slot of its own.
+    /// The newest message was sent, or is to stay unchanged: the next submessage goes into a slot of its own.
     pub fn close(&mut self) {
         self.is_open = false;
     }
@@ -203,14 +204,13 @@ pub struct SlotWriter<'a> {
 }
 
 impl SlotWriter<'_> {
-    /// The room, of as many bytes as were asked for. It begins at a multiple of 4 from the body's beginning, and is not
-    /// zeroed.
+    /// The room, of the requested length. It begins at a multiple of 4 from the body's beginning, and is not zeroed.
     pub fn bytes(&mut self) -> &mut [u8] {
         let Place { begin, length, .. } = self.place;
         self.bytes.get_mut(begin..begin + length).unwrap_or(&mut [])
     }
 
-    /// Keeps the first `used` bytes for sending, at most as many as were asked for; with 0, nothing.
+    /// Keeps the first `used` bytes for sending, at most the requested number; with 0, nothing.
     pub fn commit(self, used: usize) {
         let Self { queue, record, bytes, place } = self;
         let used = used.min(place.length);

@@ -1,10 +1,10 @@
 //! The round-trip time of a stream, and the timeout that follows from it.
 
-/// The timeout before the first measurement, and the longest after some that passed in vain: eProsima's heartbeat
+/// The timeout before the first measurement, and the longest timeout after several passed in vain: eProsima's heartbeat
 /// period.
 const PATIENCE_US: u32 = 100_000;
 const MIN_TIMEOUT_US: u32 = 1_000;
-/// Longer ones are not measurements: they keep the arithmetic below 32 bits.
+/// Longer times are not measurements: this limit keeps the arithmetic below 32 bits.
 const MAX_SAMPLE_US: u32 = 10_000_000;
 
 /// A moving average of round-trip times (RFC 6298), and of the length of the messages that were measured. 12 bytes.
@@ -44,8 +44,8 @@ impl RoundTrip {
         (self.smoothed_us != 0).then_some(self.smoothed_us)
     }
 
-    /// How long to wait for an answer after `tries` that got none: doubled each time, up to 100 ms, but once at least,
-    /// so that the round trip of a line that became slower is measured.
+    /// The time to wait for an answer after `tries` without one: doubled each time, up to 100 ms, but at least once, so
+    /// that the round trip of a line that became slower is measured.
     pub(super) fn timeout_us(&self, tries: u8) -> u32 {
         if self.smoothed_us == 0 {
             return PATIENCE_US;
@@ -55,7 +55,7 @@ impl RoundTrip {
         doubled.min(PATIENCE_US.max(2 * once))
     }
 
-    /// Whether the timeout holds for a message of `length` bytes: on a slow line, the time of a longer one is longer.
+    /// Whether the timeout applies to a message of `length` bytes: on a slow line, a longer message takes longer.
     pub(super) fn is_typical(&self, length: u16) -> bool {
         u32::from(length) <= 2 * u32::from(self.length) + 64
     }

@@ -130,8 +130,8 @@ impl<'a> SlotMessage<'a> {
         self.bytes.len() - self.end
     }
 
-    /// Memory that begins with room for a header of `header_bytes`, at most 8, and the length of header and body. What
-    /// is written behind the body is not sent again with it.
+    /// Memory that begins with room for a header of `header_bytes`, at most 8, and the length of header and body. Bytes
+    /// that are written behind the body are not sent again with it.
     #[must_use]
     pub fn into_memory(self, header_bytes: usize) -> (&'a mut [u8], usize) {
         let begin = HEADER_BYTES.saturating_sub(header_bytes);

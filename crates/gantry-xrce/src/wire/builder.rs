@@ -6,7 +6,7 @@ use super::{
 
 /// Writes a message: its header and, each aligned to 4 bytes, its submessages.
 ///
-/// After an error the message is what it was before: the submessage that did not fit leaves no trace.
+/// After an error the message is unchanged: the submessage that did not fit leaves no trace.
 #[derive(Debug)]
 pub struct MessageBuilder<'a> {
     writer: Writer<'a>,
@@ -41,8 +41,8 @@ impl<'a> MessageBuilder<'a> {
         Self { writer }
     }
 
-    /// A message whose first `bytes` are in the buffer, such as one that an ACKNACK is appended to. If the buffer is
-    /// without the header, which a stream writes later, `missing_header_bytes` is its length, otherwise 0.
+    /// A message whose first `bytes` are in the buffer, such as a message to which an ACKNACK is appended. If the
+    /// buffer lacks the header, which a stream writes later, `missing_header_bytes` is its length, otherwise 0.
     pub fn resume(buffer: &'a mut [u8], bytes: usize, missing_header_bytes: usize, order: ByteOrder) -> Self {
         Self { writer: Writer::within(buffer, bytes, missing_header_bytes, order) }
     }

@@ -29,7 +29,7 @@ impl SessionId {
         self.0 < 0x80
     }
 
-    /// Whether it says that there is no session.
+    /// Whether the id says that there is no session.
     pub fn is_none(self) -> bool {
         self.0 & 0x7f == 0
     }
@@ -47,12 +47,12 @@ impl StreamId {
     /// The first reliable stream.
     pub const RELIABLE: Self = Self(0x80);
 
-    /// Whether it is a best-effort stream, 1 to 127.
+    /// Whether this is a best-effort stream, 1 to 127.
     pub fn is_best_effort(self) -> bool {
         matches!(self.0, 1..0x80)
     }
 
-    /// Whether it is a reliable stream, 128 to 255.
+    /// Whether this is a reliable stream, 128 to 255.
     pub fn is_reliable(self) -> bool {
         self.0 >= 0x80
     }

@@ -73,9 +73,9 @@ impl<'a> Configuration<'a> {
 pub enum Activity<'a> {
     /// An agent's.
     Agent {
-        /// Above 0 if it takes clients.
+        /// Above 0 if the agent takes clients.
         availability: i16,
-        /// The addresses at which it can be reached.
+        /// The addresses at which the agent can be reached.
         locators: List<'a, Locator<'a>>,
     },
     /// A data writer's.

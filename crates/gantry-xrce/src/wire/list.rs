@@ -5,7 +5,7 @@ use core::fmt;
 
 /// An element of a [`List`].
 pub trait Item<'a>: Sized {
-    /// Reads one. A defect is the reader's ([`Reader::check`]).
+    /// Reads an element. A defect is the reader's ([`Reader::check`]).
     fn read(reader: &mut Reader<'a>) -> Self;
 
     /// Writes one.

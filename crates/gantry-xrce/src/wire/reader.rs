@@ -4,8 +4,8 @@ use super::{ByteOrder, Error, Problem, Result};
 
 /// Reads the fields of a payload one after the other. A copy reads the same again.
 ///
-/// After the first defect all further fields are zero or empty; [`Self::check`] tells it. Errors field by field would
-/// cost a microcontroller a kilobyte.
+/// After the first defect all further fields are zero or empty; [`Self::check`] returns the defect. Errors field by
+/// field would cost a microcontroller a kilobyte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader<'a> {
     /// The bytes up to the end of the payload, or up to the first defect. The bytes before the payload keep
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A field that a boolean precedes, which says whether it is there.
+    /// A field after a boolean that says whether the field is there.
     pub(super) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.boolean() { Some(read(self)) } else { None }
     }

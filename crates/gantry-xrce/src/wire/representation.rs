@@ -14,11 +14,11 @@ pub struct ClientRepresentation<'a> {
     pub vendor: [u8; 2],
     /// The number that the client chose for itself.
     pub key: ClientKey,
-    /// The session that it asks for.
+    /// The session that the client asks for.
     pub session: SessionId,
     /// Properties.
     pub properties: Option<List<'a, Property<'a>>>,
-    /// The longest message that it takes, in bytes: what its transport carries, less 4.
+    /// The longest message that the client takes, in bytes: the limit of its transport, less 4.
     pub mtu_bytes: u16,
 }
 
@@ -95,7 +95,7 @@ pub struct Object<'a> {
     pub kind: ObjectKind,
     /// Its description.
     pub representation: Representation<'a>,
-    /// The object that it belongs to.
+    /// The object that this object belongs to.
     pub owner: Owner,
 }
 

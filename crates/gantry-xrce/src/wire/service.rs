@@ -1,7 +1,7 @@
 //! The data of requesters and repliers.
 //!
 //! A requester's WRITE_DATA is the request alone: the request's identifier is the submessage's. The agent's DATA for
-//! that requester is that identifier again, as an [`ObjectRequest`], and the reply. The agent's DATA for a replier is a
+//! this requester is the same identifier, as an [`ObjectRequest`], and the reply. The agent's DATA for a replier is a
 //! [`SampleIdentity`] and the request, and the replier's WRITE_DATA is the same identity and the reply.
 
 use super::{ByteOrder, ObjectRequest, Reader, Result, Writer};

@@ -14,7 +14,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// The time that many nanoseconds after the epoch, or the nearest one that the format has.
+    /// The time this number of nanoseconds after the epoch, or the nearest time that the format has.
     #[must_use]
     pub fn from_ns(ns: i64) -> Self {
         let (whole, rest) = divide(ns.unsigned_abs());
@@ -67,7 +67,8 @@ mod tests {
     fn times_are_divided_as_64_bit_numbers() {
         let mut random = fastrand::Rng::with_seed(9);
         let edges = [i64::MIN, i64::MIN + 1, -1, 0, 1, SECOND_NS - 1, SECOND_NS, -SECOND_NS, -SECOND_NS - 1, i64::MAX];
-        for ns in edges.into_iter().chain((0..10_000).map(|_| random.i64(..) >> random.u32(0..63))) {
+        let count = if cfg!(miri) { 100 } else { 10_000 };
+        for ns in edges.into_iter().chain((0..count).map(|_| random.i64(..) >> random.u32(0..63))) {
             let time = Time::from_ns(ns);
             match i32::try_from(ns.div_euclid(SECOND_NS)) {
                 Ok(seconds) => {

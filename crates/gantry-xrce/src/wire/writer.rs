@@ -4,8 +4,8 @@ use super::{ByteOrder, Error, Problem, Result, reader::padding};
 
 /// Writes the fields of a payload one after the other.
 ///
-/// A field that does not fit is not written, nor is anything after it.
-/// [`MessageBuilder::end`](super::MessageBuilder::end) tells. That keeps a check for each field out of a
+/// A field that does not fit is not written, nor is anything after it;
+/// [`MessageBuilder::end`](super::MessageBuilder::end) returns the error. This keeps a check for each field out of a
 /// microcontroller's memory.
 #[derive(Debug)]
 pub struct Writer<'a> {
@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
         Err(Error { offset: self.position as u32, problem })
     }
 
-    /// Forgets what was written after `position`, and what did not fit.
+    /// Forgets the bytes that were written after `position`, and any field that did not fit.
     pub(super) fn truncate(&mut self, position: usize) {
         self.position = self.position.min(position);
         self.refused_bytes = 0;
@@ -151,7 +151,7 @@ impl<'a> Writer<'a> {
         self.put(bytes);
     }
 
-    /// A field that a boolean precedes, which says whether it is there.
+    /// A field after a boolean that says whether the field is there.
     pub(super) fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
         self.boolean(value.is_some());
         if let Some(value) = value {

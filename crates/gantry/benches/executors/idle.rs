@@ -10,7 +10,7 @@ const SETTLE: Duration = Duration::from_millis(200);
 pub struct Idle {
     /// The executor.
     pub kind: Kind,
-    /// The number of topics that it waits for.
+    /// The number of topics that the executor waits for.
     pub topics: usize,
     /// The usage of the whole process in a second.
     pub usage: Usage,

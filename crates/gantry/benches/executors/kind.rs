@@ -19,7 +19,7 @@ impl Kind {
     /// All kinds.
     pub const ALL: [Kind; 4] = [Kind::SingleThreaded, Kind::Events, Kind::MultiThreaded, Kind::WaitSet];
 
-    /// Its name in the table and in comparisons.
+    /// The kind's name in the table and in comparisons.
     pub fn name(self) -> &'static str {
         match self {
             Kind::SingleThreaded => "single-threaded",

@@ -249,7 +249,7 @@ pub fn wait_for_thread(pid: u32, name: &str) {
     }
 }
 
-/// Waits until a process has slept so often.
+/// Waits until a process has slept this number of times.
 pub fn wait_until_it_has_slept(pid: u32, times: u64) {
     while sleeps_of(pid) < times {
         std::thread::sleep(POLL);

@@ -11,7 +11,7 @@ use crate::opaque::Sentences;
 use crate::open::{Endpoint, Open};
 use crate::run::CEndpoint;
 
-/// An endpoint of the back end, which ends with this.
+/// An endpoint of the back end. It is destroyed when this value is dropped.
 pub struct CMatched {
     /// The endpoint in C.
     pub object: *mut c_void,

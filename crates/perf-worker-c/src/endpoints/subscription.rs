@@ -106,7 +106,8 @@ impl Subscription for CSubscription {
 impl Listener for CListener {
     fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String> {
         let start = self.functions.start.ok_or("the back end has no function start")?;
-        // Until the end of the process: a late thread of a faulty back end must not write to memory that was freed.
+        // Kept until the end of the process: a late thread of a faulty back end must not write to memory that was
+        // freed.
         let sink = Box::into_raw(Box::new(opaque::Sink(sink)));
         // SAFETY: H1, H4.
         let returned = unsafe { start(self.endpoint.object, sink, self.endpoint.failure.address()) };

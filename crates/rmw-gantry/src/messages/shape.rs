@@ -52,7 +52,7 @@ impl Shape {
                 Element::Message(nested) => {
                     let bools = self.bools.len();
                     self.add(nested, offset)?;
-                    // The next element begins at a multiple of its alignment, so its offsets are those of the first
+                    // The next element begins at a multiple of its alignment, so it has the offsets of the first
                     // element.
                     let has_same_stride = self.size_bytes == offset + nested.size_bytes;
                     if !has_same_stride || self.bools.len() > bools {

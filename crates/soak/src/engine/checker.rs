@@ -23,7 +23,8 @@ pub struct Checker {
     qos: Qos,
     publishers: HashMap<Gid, PublisherState>,
     losses: Losses,
-    /// Losses without a gap so far: from publishers of which no sample was taken before the loss, or after it.
+    /// The losses without a gap so far: losses from publishers of which no sample was taken before the loss, or after
+    /// it.
     unexplained: u64,
     /// The losses among `unexplained` that happened before the two endpoints were matched.
     unexplained_before_matched: u64,

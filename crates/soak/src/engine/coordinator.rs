@@ -1,5 +1,5 @@
-//! The coordinator of the run: it starts workers, kills, stops and ends them at random, checks them all the time, and
-//! checks at the end that nothing is left.
+//! The coordinator of the run. It starts workers, and kills, stops and ends them at random. It checks them all the
+//! time, and checks at the end that nothing is left.
 
 use crate::{
     Result,
@@ -27,7 +27,7 @@ use std::{
 const TICK: Duration = Duration::from_millis(10);
 /// Longer than the time limit of the registry lock.
 const LONGEST_STALL_MS: u64 = 7000;
-/// The time limit for a state that is to come by itself.
+/// The time limit for a state that must come about by itself.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
 /// A process that waits for the registry lock gives up 5 s after its holder was stopped, and may be slow to report
 /// that.
@@ -107,8 +107,8 @@ fn soak(run: &Run, root: &Path) -> Result<()> {
     let alone_again = Usage::now(root)?;
     let (counts, actions, pauses_ms) = (soak.all_counts(), soak.actions, soak.survivor.longest_pauses_ms());
     soak.survivor.stop()?;
-    // The last process that leaves a domain removes it; the next one that joins removes the files of the dead in other
-    // domains.
+    // The last process that leaves a domain removes it; the next one that joins removes the files of dead processes in
+    // other domains.
     drop(Participant::join_under(root, 0).map_err(|error| error.to_string())?);
     let after = Usage::now(root)?;
     if !after.is_back_at(&before) {

@@ -27,7 +27,7 @@ const PAUSE_LIMIT_MS: u64 = 15_000;
 const PERIOD: Duration = Duration::from_micros(500);
 const WAIT: Duration = Duration::from_millis(100);
 const MOST_HELD: usize = 12;
-/// Samples of one topic in a row, so that no topic starves.
+/// The number of samples of one topic in a row, so that no topic starves.
 const TAKES: usize = 64;
 
 /// The time of the last progress, and the longest pause so far.

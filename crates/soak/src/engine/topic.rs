@@ -16,9 +16,9 @@ pub struct Topic {
     payload_bytes: usize,
     /// The longest message that is sent.
     longest_bytes: usize,
-    /// Whether the survivor alone publishes on it, all the time.
+    /// Whether only the survivor publishes on the topic, and does so all the time.
     pub is_survivors: bool,
-    /// Whether its publisher may be blocked by a reader that is stopped.
+    /// Whether a stopped reader may block the topic's publisher.
     pub is_gated: bool,
 }
 
@@ -124,7 +124,7 @@ impl Offer {
         }
     }
 
-    /// The current time with this offer. The clocks are about as far apart as they are, so that small samples travel
+    /// The current time with this offer. The difference of the clocks changes by little, so that small samples travel
     /// inline.
     pub fn to_time(self) -> SourceTime {
         let word = u64::from(self.depth) << 2 | u64::from(self.is_reliable) << 1 | u64::from(self.is_transient_local);
@@ -139,7 +139,7 @@ impl Offer {
         Offer { depth: (word >> 2) as u32, is_reliable: word >> 1 & 1 == 1, is_transient_local: word & 1 == 1 }
     }
 
-    /// Whether the publisher waits for gating readers, which must not miss a sample then.
+    /// Whether the publisher waits for gating readers: then they must not miss a sample.
     pub fn gates(self) -> bool {
         self.depth == 0 && self.is_reliable
     }

@@ -1,8 +1,8 @@
 //! Nodes with parameter services that come and go: what they cost, and what they leave behind.
 //!
-//! Each round makes the nodes in this process, has a node that stays call one service of each, and drops them. The
-//! program fails if a round leaves more than the second one did (topic lines, files, bytes of shared memory, mappings,
-//! resident memory), or takes more than twice its CPU time for a node.
+//! Each round makes the nodes in this process, lets a node that stays call one service of each, and drops them. The
+//! program fails if a round leaves more than the second round did (topic lines, files, bytes of shared memory,
+//! mappings, resident memory), or takes more than twice its CPU time for a node.
 //!
 //! ```sh
 //! cargo run --release -p soak --bin node_soak -- --nodes 1000 --rounds 10
@@ -16,12 +16,12 @@ use gantry_msgs::rcl_interfaces::srv::{ListParameters, ListParameters_Request};
 use rustix::time::{ClockId, clock_gettime};
 use std::{error::Error, fmt, fs, process::ExitCode, time::Duration};
 
-/// How long a node waits for a server and its answer.
+/// The time for which a node waits for a server and its answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Nodes that are called in each round.
 const CALLED: usize = 20;
 
-/// The most that a node may cost, in nodes of the second round.
+/// The largest cost of a node, as a multiple of its cost in the second round.
 const MAX_GROWTH: f64 = 2.0;
 
 /// Makes and drops nodes with parameter services, round by round.
@@ -100,7 +100,7 @@ fn cpu_ms() -> f64 {
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// The things of this process and its domain that nodes use.
+/// The resources of this process and its domain that nodes use.
 #[derive(Clone)]
 struct Remains {
     lines: usize,
@@ -124,7 +124,8 @@ impl Remains {
         })
     }
 
-    /// Whether more is there than in `first`; the allocator may keep what it had, a tenth more than that is a leak.
+    /// Whether more resources are there than in `first`. The allocator may keep memory; a tenth more than that is a
+    /// leak.
     fn grew_since(&self, first: &Remains) -> bool {
         self.lines > first.lines
             || self.files > first.files

@@ -1,4 +1,4 @@
-//! Clients: hot ones call back to back, slow ones look seldom.
+//! Clients: hot clients call back to back, slow clients take responses rarely.
 
 use super::{AnyResult, Arguments, CLIENTS_PER_PROCESS, SERVICE, SLOW_IN_FLIGHT, counts::Counts, until_told};
 use gantry::{Client, EngineError, Error, Node, Response};
@@ -15,7 +15,7 @@ use std::{
 
 /// Longer than any server is stopped.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// A slow client looks for responses after each of these pauses by turns, in milliseconds.
+/// The pauses, by turns, after which a slow client looks for responses, in milliseconds.
 const PAUSES_MS: [u64; 4] = [1, 5, 20, 50];
 const REPORT_PERIOD: Duration = Duration::from_millis(100);
 
@@ -81,7 +81,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Whether there was no server, or one that took nothing for long; counts the latter.
+    /// Whether there was no server, or a server that took nothing for long; counts the latter.
     fn was_not_sent(&self, error: &Error) -> bool {
         let is_held_up = matches!(error, Error::Engine(EngineError::PublishTimeout { .. }));
         self.counts.not_sent.fetch_add(is_held_up.into(), Relaxed);

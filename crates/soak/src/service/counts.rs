@@ -14,7 +14,8 @@ pub struct Counts {
     pub server_gone: AtomicU64,
     /// The number of requests that failed for another reason, or had a wrong answer.
     pub failed: AtomicU64,
-    /// The number of requests that were not sent, because a server took nothing for 100 ms while others went on.
+    /// The number of requests that were not sent, because a server took nothing for 100 ms while other servers
+    /// continued.
     pub not_sent: AtomicU64,
 }
 

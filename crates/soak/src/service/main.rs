@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether the coordinator wants this process to go on; a thread reads that it does not.
+/// Whether the coordinator wants this process to continue; a thread reads the end of its input.
 fn until_told() -> std::thread::JoinHandle<()> {
     std::thread::spawn(|| {
         // The coordinator closes the pipe.

@@ -101,7 +101,7 @@ impl Can {
     /// again after an error.
     ///
     /// # Errors
-    /// Its thread cannot be started.
+    /// The transport's thread cannot be started.
     #[cfg(feature = "testing")]
     pub fn over(agent: &Agent, line: OwnedFd, open: impl Fn() -> io::Result<OwnedFd> + Send + 'static) -> Result<Can> {
         let open: Open = Box::new(move || new_stream(open()?));

@@ -50,7 +50,7 @@ pub enum Told {
 /// The way to the agent.
 pub trait Wire {
     fn send(&mut self, message: &[u8]);
-    /// Waits for a message at most so long.
+    /// Waits for a message at most this long.
     fn receive(&mut self, timeout: Duration) -> Option<Vec<u8>>;
 }
 
@@ -165,7 +165,7 @@ impl TestClient {
         }
     }
 
-    /// Runs until it is so.
+    /// Runs until the condition holds.
     #[track_caller]
     pub fn until(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
         let limit = std::time::Instant::now() + PATIENCE;
@@ -225,7 +225,7 @@ impl TestClient {
         self.status(request)
     }
 
-    /// Creates a topic of that number.
+    /// Creates a topic with this number.
     #[track_caller]
     pub fn create_topic(&mut self, number: u16, name: &str, type_name: &str) -> StatusValue {
         let topic = Topic { name, type_reference: None, type_name: Some(type_name) };
@@ -288,7 +288,7 @@ impl TestClient {
         self.request(|session| session.write(stream, object, identity, data))
     }
 
-    /// The data of an object that came so far.
+    /// The data of an object that has come so far.
     pub fn data(&self, object: ObjectId) -> Vec<&[u8]> {
         let data = self.told.iter().filter_map(|told| match told {
             Told::Data(request, data) if request.object == object => Some(&data[..]),

@@ -28,7 +28,7 @@ impl<L: AsFd + Read + Write> Bytes<L> {
         Self { line, read: Vec::new() }
     }
 
-    /// Waits for bytes at most so long.
+    /// Waits for bytes at most this long.
     fn wait(&mut self, timeout: Duration) {
         if !self.read.is_empty() {
             return;

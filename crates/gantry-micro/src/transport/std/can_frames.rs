@@ -18,7 +18,7 @@ pub fn write_frame(socket: impl AsFd, frame: Frame<'_>) -> io::Result<bool> {
     let bytes = frame.to_bytes().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     match send(socket, &bytes, SendFlags::NOSIGNAL) {
         Ok(_) => Ok(true),
-        // The last one: the queue of the interface is full.
+        // The last of these errors: the queue of the interface is full.
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(false),
         Err(error) => Err(error.into()),
     }

@@ -71,7 +71,7 @@ unsafe impl<W> Sync for Memory<W> {}
 unsafe impl<W> Send for Memory<W> {}
 
 impl<W: Holds> Memory<W> {
-    /// Fails if another thread may free it meanwhile, or did.
+    /// Fails if another thread may free the memory meanwhile, or did.
     fn read(&self) {
         // SAFETY: loom reports any concurrent access.
         assert!(!self.is_freed.with(|is_freed| unsafe { *is_freed }), "a read of memory that is gone");

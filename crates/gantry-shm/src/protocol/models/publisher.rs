@@ -23,7 +23,7 @@ pub(super) fn keep_last(samples: usize) -> Retention {
     Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: false, is_gated: false, grows: false }
 }
 
-/// The length of the sample with that sequence.
+/// The length of the sample with this sequence.
 pub(super) fn length_of(sequence: u64) -> u32 {
     100 + sequence as u32
 }

@@ -53,7 +53,7 @@ impl Board {
 pub(super) struct World {
     pub(super) board: Arc<Board>,
     pub(super) header: PublisherHeader,
-    /// The second is the larger one.
+    /// The second ring is the larger one.
     rings: [Box<[AtomicU64]>; 2],
     payloads: Box<[UnsafeCell<u64>]>,
     record: ReaderRecord,
@@ -110,13 +110,13 @@ impl World {
         (0..self.payloads.len()).map(|payload| Slot { offset: payload * LINE_BYTES, bytes: LINE_BYTES })
     }
 
-    /// Fails if another thread may read it meanwhile.
+    /// Fails if another thread may read the payload meanwhile.
     pub(super) fn write(&self, slot: Slot, sequence: u64) {
         // SAFETY: loom reports any concurrent access.
         self.payloads[slot.offset / LINE_BYTES].with_mut(|payload| unsafe { *payload = sequence });
     }
 
-    /// Fails if another thread may write it meanwhile.
+    /// Fails if another thread may write the payload meanwhile.
     pub(super) fn read(&self, offset: usize) -> u64 {
         // SAFETY: as in `write`.
         self.payloads[offset / LINE_BYTES].with(|payload| unsafe { *payload })

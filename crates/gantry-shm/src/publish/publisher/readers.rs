@@ -193,14 +193,15 @@ impl Publisher {
         self.writer.roster.generation
     }
 
-    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a
-    /// sentence: "this process (pid 7)" is the caller's own.
+    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with this sequence, for a
+    /// sentence. The caller's own process is "this process (pid 7)".
     #[must_use]
     pub fn slow_readers(&self, sequence: u64) -> Vec<String> {
         slow_readers(&self.writer.roster, sequence)
     }
 
-    /// The reasons of [`Publisher::mismatches`] that the publisher found when it was created; none at a second call.
+    /// The reasons of [`Publisher::mismatches`] that the publisher found when it was created; a second call returns
+    /// none.
     pub fn take_first_mismatches(&mut self) -> Vec<String> {
         std::mem::take(&mut self.first_mismatches)
     }

@@ -14,13 +14,14 @@ use crate::{
     },
 };
 
-/// Slots beside the slots in use: readers' pins are read once for this number of messages. The number is smaller if a
-/// reader is in another process: cache lines that moved between cores a short time ago move fastest (benchmark `hop`).
+/// The number of slots beside the slots in use: readers' pins are read once for this number of messages. It is smaller
+/// if a reader is in another process: cache lines that moved between cores a short time ago move fastest (benchmark
+/// `hop`).
 const LOCAL_SLOTS: usize = 32;
 const REMOTE_SLOTS: usize = 16;
-/// The limit of these slots if together they have more than [`GROWTH_BYTES`].
+/// The limit of this number if the slots together have more than [`GROWTH_BYTES`].
 const WARM_SLOTS: usize = 4;
-/// Slots of large messages: few, to save cache and memory. With two slots, pins would be read for each message.
+/// The number for large messages: few, to save cache and memory. With two slots, pins would be read for each message.
 const LARGE_SLOTS: usize = 3;
 /// The message size from which on a publisher begins with one slot, and adds one whenever all are in use: on loan, in
 /// the history, or held by readers. Slots are resident in each process of the topic, and to read the pins of a reader
@@ -30,14 +31,14 @@ pub(super) const SINGLE_SLOT_BYTES: usize = 1 << 20;
 const FIRST_SLOTS: usize = 2;
 /// The size in bytes of the group of small slots that is added at a time.
 pub(super) const GROWTH_BYTES: usize = 256 << 10;
-/// The most discoveries for one loan, if readers come or go during each discovery. Each join and each leave makes at
-/// most one discovery necessary again.
+/// The largest number of discoveries for one loan, if readers come or go during each discovery. Each join and each
+/// leave makes at most one discovery necessary again.
 const DISCOVERIES: usize = 100;
 
-/// A step by which a publisher without a free slot of the size may get one: a cause, and its answer.
+/// A step by which a publisher without a free slot of the size may get a slot: a cause, and its answer.
 type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 
-/// The steps, the cheapest first; the first slot that one grants is taken.
+/// The steps, the cheapest first; the first slot that a step grants is taken.
 ///
 /// | step | grants a slot if | costs |
 /// | --- | --- | --- |
@@ -73,7 +74,7 @@ impl Publisher {
         Ok(())
     }
 
-    /// A larger ring, for a history that outgrows the present one.
+    /// A larger ring, for a history that outgrows the present ring.
     ///
     /// # Errors
     /// No room, the ring is too small for the publisher's own depth, and the oldest sample may not be lost for the next
@@ -91,7 +92,7 @@ impl Publisher {
         Err(Box::new(grown.err().unwrap_or_else(|| self.out_of_memory(self.entry_bytes))))
     }
 
-    /// Retires samples that no reader can want any more, and reclaims those without a pin.
+    /// Retires samples that no reader can want any more, and reclaims the samples without a pin.
     pub(super) fn retire_unwanted(&mut self) {
         if self.writer.may_be_outdated() {
             self.try_apply_discovered();
@@ -112,8 +113,8 @@ impl Publisher {
         next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
     }
 
-    /// A slot when none of the size is free, by the first of [`STEPS`] that grants one. An error ends none of them: a
-    /// full file system, say, has room in the samples that the next step gives up.
+    /// A slot when no slot of the size is free, by the first of [`STEPS`] that grants one. An error ends no step: a
+    /// full file system, for example, has room in the samples that the next step gives up.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
         let mut failure = None;
@@ -153,7 +154,7 @@ impl Publisher {
     }
 
     /// A slot of samples that can be retired and reclaimed, or in free memory. Readers that come or go between a
-    /// discovery and the reclaiming stop it, so it is tried again.
+    /// discovery and the reclaiming prevent it, so it is tried again.
     fn reclaimed(&mut self, bytes: usize) -> Option<Slot> {
         for _ in 0..DISCOVERIES {
             if self.writer.may_be_outdated() {
@@ -180,7 +181,7 @@ impl Publisher {
         self.file.returned_slots.take(|offset| history.return_loan(offset));
     }
 
-    /// A new slot, in the memory of free ones of other sizes or in new memory.
+    /// A new slot, in the memory of free slots of other sizes or in new memory.
     fn replaced(&mut self, bytes: usize) -> Result<Option<Slot>> {
         self.take_returned();
         self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
@@ -210,7 +211,7 @@ impl Publisher {
         let mut count = 1;
         loop {
             if self.lose_oldest(count) == 0 {
-                return None; // the readers hold the memory, or gate it
+                return None; // the readers hold the memory, or gate the publisher
             }
             if let Ok(Some(slot)) = self.replaced(bytes) {
                 return Some(slot);
@@ -228,7 +229,7 @@ impl Publisher {
         retired
     }
 
-    /// The number of slots with which enough are free, so that readers' pins are read once for several messages.
+    /// The number of slots with which enough are free to read the readers' pins once for several messages.
     fn useful_slots(&self, bytes: usize) -> usize {
         let history = &self.writer.history;
         if bytes >= GROWTH_BYTES {
@@ -256,7 +257,7 @@ impl Publisher {
         }
     }
 
-    /// Allocates a slot; for small ones the file grows for several ahead.
+    /// Allocates a slot. For small slots the file grows for several at once.
     fn allocate_slot(&mut self, bytes: usize) -> Result<Option<Slot>> {
         let what = format!("a message of {} bytes on topic {}", bytes - PAYLOAD_OFFSET, self.description.topic);
         let (region, directory) = (&self.file.region, &self.domain.directory);
@@ -296,8 +297,8 @@ impl Publisher {
     }
 }
 
-/// Allocates the first slots before a reader can look: readers bring their pages in when they match, and where there is
-/// no room for a message at all, that is an error here and not in the middle of a run.
+/// Allocates the first slots before a reader can look: readers map their pages when they match, and if there is no room
+/// for a message at all, the error comes here and not in the middle of a run.
 pub(super) fn first_slots(
     memory: &mut Memory,
     file: &PublisherFile,
@@ -306,7 +307,7 @@ pub(super) fn first_slots(
 ) -> Result<()> {
     let payload_bytes = description.message_type.payload_bytes;
     if payload_bytes == usize::MAX {
-        return Ok(()); // unbounded, so the size is not known
+        return Ok(()); // the type is unbounded, so the size is not known
     }
     let bytes = slot_bytes(payload_bytes)?;
     let bytes = if bytes < SINGLE_SLOT_BYTES { FIRST_SLOTS * bytes } else { bytes };
@@ -409,7 +410,7 @@ mod tests {
         assert_eq!(slots.len(), 1, "the slot that was used last is in the cache");
     }
 
-    /// Each of them makes the roster outdated, also between the discovery and the reclaiming of a loan that needs it.
+    /// Each reader makes the roster outdated, also between the discovery and the reclaiming of a loan that needs it.
     #[test]
     fn readers_that_come_and_go_fail_no_loan() {
         const BYTES: usize = 64 << 10;

@@ -1,4 +1,5 @@
-//! The samples that a subscription lost, and the time of the match, from which on a lost sample is overwritten.
+//! The samples that a subscription lost, and the time of the match: after the match, a lost sample counts as
+//! overwritten.
 
 use super::Connection;
 use std::num::NonZeroU64;
@@ -6,8 +7,8 @@ use std::num::NonZeroU64;
 /// Samples that a subscription lost or skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Samples that left the history before they were taken, though the subscription was matched; and those for which
-    /// the depth of a KEEP_LAST subscription, or the memory of publishers that left, has no room.
+    /// Samples that left the history before they were taken, although the subscription was matched. It includes samples
+    /// for which the depth of a KEEP_LAST subscription, or the memory of publishers that left, had no room.
     pub overwritten: u64,
     /// Samples that left the history before the publisher had discovered the subscription. A late RELIABLE KEEP_ALL
     /// subscription may take a few samples before such a gap, and has none after the match.
@@ -41,8 +42,8 @@ impl Connection {
         self.reader.seen_generation() >= self.joined_generation
     }
 
-    /// Gating: from the match on, the oldest sample of the publisher is the one that it had then, or one that was
-    /// taken. Else the join has noted it.
+    /// For a gating reader: from the match on, the oldest sample of the publisher is the sample that was the oldest
+    /// then, or one that was taken. For other readers, the join has noted it.
     #[cold]
     pub(super) fn note_match(&mut self) {
         if self.is_matched() {

@@ -35,7 +35,8 @@ use crate::{
 };
 use std::{num::NonZeroU64, ptr::NonNull, sync::Arc};
 
-/// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
+/// A matched publisher. The struct is aligned, because it is written at each take, and a publisher's own memory may lie
+/// beside it.
 #[repr(align(128))]
 pub(crate) struct Connection {
     pub(crate) mapping: Arc<PublisherMapping>,
@@ -46,8 +47,8 @@ pub(crate) struct Connection {
     uncommon: Option<Box<Uncommon>>,
     /// The publisher honours the pins once it has seen this generation.
     joined_generation: u64,
-    /// The oldest sample that it had when the match was first seen or, if it does not wait for this reader, at the
-    /// join; from there on a sample that is lost is overwritten.
+    /// The oldest sample of the publisher when the match was first seen or, if the publisher does not wait for this
+    /// reader, at the join. A later sample that is lost counts as overwritten.
     kept_from: Option<NonZeroU64>,
     /// The oldest sample that was available at the join.
     first: u64,
@@ -72,7 +73,7 @@ impl Connection {
     /// The samples that became available since the join. It may decrease for a moment when the publisher replaces its
     /// ring.
     pub(crate) fn received(&self) -> u64 {
-        // In the ring that is used now: the head alone, which is what a replaced ring leaves, is older.
+        // In the ring that is used now: the head alone, which a replaced ring leaves, is older.
         let newest = self.mapping.newest().map_or(0, |(_, newest)| newest); // a take returns the error
         newest.max(self.reader.next - 1).saturating_add(1).saturating_sub(self.first)
     }
@@ -121,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// The inline sample that was found, as a rule; else [`Connection::take_entry`] has an answer.
+    /// The usual case is the inline sample that was found; otherwise [`Connection::take_entry`] has an answer.
     #[inline(always)]
     fn take_inline(&mut self, word: InlineWord, places: &mut Places) -> Option<Sample> {
         let place = places.unused();
@@ -235,7 +236,7 @@ impl Connection {
         Ok((self.mapping.slot(offset, length_bytes)?, length_bytes))
     }
 
-    /// The length, if the ring's line is of another sample meanwhile.
+    /// The length is read from the header if the ring's line belongs to another sample meanwhile.
     #[cold]
     fn length_in_header(&self, offset: usize) -> Result<usize, Box<Error>> {
         let slot = self.mapping.slot(offset, 0)?;

@@ -13,7 +13,7 @@ use crate::{
     subscribe::owned_record::places::Places,
 };
 
-/// The samples of a list of connections that wait, as of the last look.
+/// The waiting samples of a list of connections, as of the last look.
 pub(crate) struct Order {
     /// The most samples that wait.
     depth: u64,
@@ -33,7 +33,7 @@ struct Ahead {
 }
 
 impl Order {
-    /// Creates the order of a subscription with that QoS.
+    /// Creates the order of a subscription with this QoS.
     pub(crate) fn new(qos: &Qos) -> Order {
         let depth = if qos.history == History::KeepLast { qos.depth.into() } else { u64::MAX };
         Order { depth, ahead: Vec::new() }
@@ -47,10 +47,10 @@ impl Order {
         }
     }
 
-    /// The index of the connection with the oldest sample, and its time; skips the samples for which there is no room.
-    /// The time is 0 if it is the only one, and if the take has an error to return. Two loads for each connection, and
-    /// a look at the time of the next sample of each if there are several. Samples with the same time come in the order
-    /// of their publishers' keys.
+    /// The index of the connection with the oldest sample, and the time of this sample; skips the samples for which
+    /// there is no room. The time is 0 if it is the only connection, and if the take has an error to return. Costs two
+    /// loads for each connection, and a look at the time of the next sample of each if there are several. Samples with
+    /// the same time come in the order of their publishers' keys.
     pub(crate) fn oldest(
         &mut self,
         connections: &mut [Connection],
@@ -102,7 +102,7 @@ impl Connection {
         ahead.count = self.reader.untaken(ahead.newest);
     }
 
-    /// The newest sample after the ring was replaced. If there is none, the next: its take returns the error.
+    /// The newest sample after the ring was replaced. Without one, the next sample: its take returns the error.
     #[cold]
     fn newest_in_new_ring(&mut self) -> u64 {
         let Ok((ring, newest)) = self.mapping.newest() else { return self.reader.next };
@@ -110,7 +110,7 @@ impl Connection {
         newest
     }
 
-    /// Reads the time of the next sample, after those that are lost.
+    /// Reads the time of the next sample that is not lost.
     #[inline]
     fn read_time(&mut self, ahead: &mut Ahead, places: &Places, losses: &mut Losses) -> Result<(), Box<Error>> {
         if ahead.timed != self.reader.next {

@@ -54,8 +54,8 @@ impl PendingConnection {
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
         let start = match qos.durability {
             Durability::TransientLocal => Start::History(depth.min(offered).into()),
-            // Read before the record is visible: a sample that is published after its publisher saw the record must be
-            // taken.
+            // The head is read before the record is visible: a sample that is published after its publisher saw the
+            // record must be taken.
             Durability::Volatile if is_older => Start::At(mapping.newest()?.1 + 1),
             Durability::Volatile => Start::At(1),
         };
@@ -98,7 +98,7 @@ impl PendingConnection {
             (uncommon.is_gating, uncommon.lifespan_ns) = (self.is_gating, self.lifespan_ns);
         }
         if self.is_gating {
-            connection.ring_blocked_publisher(); // it may wait since it saw the cursor of 0
+            connection.ring_blocked_publisher(); // it may have been waiting since it saw the cursor of 0
         }
         Ok(connection)
     }

@@ -21,8 +21,8 @@ const EXTENSIONS_PER_NEW_ONE: usize = 4;
 pub(super) type FreePin = (InRegion<AtomicU64>, &'static OrphanCell);
 
 impl Connection {
-    /// Returns an error if the limit of held samples is reached. A sample that was copied has no pin and does not
-    /// count: its publisher can use its memory again.
+    /// Returns an error if the limit of held samples is reached. A copied sample has no pin and does not count: its
+    /// publisher can use its memory again.
     #[inline]
     pub(super) fn check_held(&self, places: &Places) -> Result<(), Box<Error>> {
         let limit = places.max_held_samples;
@@ -31,7 +31,7 @@ impl Connection {
         }
         let extensions = self.extensions().iter().map(|owned| &**owned.record());
         let records = std::iter::once(self.reader.record()).chain(extensions);
-        // Relaxed: a sample that is dropped on another thread meanwhile may count.
+        // Relaxed: a sample that another thread drops meanwhile may still count.
         let pins = records.flat_map(|record| record.pins.iter().map(|pin| pin.load(Relaxed)));
         if pins.filter(|&pin| pin != 0).count() < limit {
             return Ok(());
@@ -39,7 +39,7 @@ impl Connection {
         Err(Error::TooManyHeld { topic: places.description.topic.clone(), limit }.into())
     }
 
-    /// A pin of the first record that is free, as a rule.
+    /// A free pin: usually one of the first record.
     #[inline(always)]
     pub(super) fn first_free_pin(&self) -> Option<FreePin> {
         Some((pin_of(self.reader.record(), free_pin(self.reader.record())?), self.cell))
@@ -54,7 +54,7 @@ impl Connection {
         }
     }
 
-    /// A free pin of the other records, unless the search finds too few.
+    /// A free pin of the other records, unless the search finds too few of them.
     fn free_pin_of_extension(&mut self) -> Option<FreePin> {
         let Uncommon { extensions, search, .. } = self.uncommon.as_deref_mut()?;
         let pin_of = |index: usize| extensions.get(index).and_then(pin_of_extension);

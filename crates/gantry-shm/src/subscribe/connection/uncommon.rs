@@ -1,4 +1,5 @@
-//! The state that few connections need. It is allocated apart: a process with many nodes has thousands of connections.
+//! The state that few connections need. It is allocated separately: a process with many nodes has thousands of
+//! connections.
 
 use super::Connection;
 use crate::subscribe::owned_record::{FreeSearch, OwnedRecord};
@@ -9,7 +10,7 @@ pub(super) struct Uncommon {
     pub(super) is_gating: bool,
     /// The publisher left or died: the connection is dropped after its last sample.
     is_gone: bool,
-    /// Samples that are older are skipped; `u64::MAX`: none is.
+    /// Samples that are older than this are skipped; `u64::MAX` means that no sample is skipped.
     pub(super) lifespan_ns: u64,
     /// Additional reader records, for their pins: a record has few, and many samples may be held.
     pub(super) extensions: Vec<Arc<OwnedRecord>>,

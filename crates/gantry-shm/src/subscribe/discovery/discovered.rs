@@ -30,7 +30,7 @@ pub(crate) struct Discovered {
     pub(super) pending: Vec<(JoinBatch, PendingConnection)>,
     /// The newest batch of them.
     pub(super) batch: JoinBatch,
-    /// The generation to which this belongs when they are joined.
+    /// The generation to which this result belongs when its connections are joined.
     pub(super) next_generation: Option<u64>,
     /// Joined, and not yet taken by the subscription.
     pub(crate) connections: Vec<Connection>,
@@ -42,17 +42,17 @@ pub(crate) struct Discovered {
     pub(super) joined: Vec<Joined>,
     /// The reasons why publishers of the topic do not match, sentences.
     pub(super) incompatible: Vec<String>,
-    /// The reasons why others could not be read or joined at the last look.
+    /// The reasons why other processes could not be read or joined at the last look.
     pub(super) excluded: Vec<String>,
-    /// The first failure to read or join a publisher that is there.
+    /// The first failure to read or join an existing publisher.
     pub(crate) failure: Option<String>,
     /// The time of the next attempt to join publishers, CLOCK_MONOTONIC; `None` if all could be joined.
     pub(super) retry_ns: Option<u64>,
-    /// The keys of the publishers that were there at the first look, so before the subscription, until all of them are
-    /// joined. The subscription was there before all others, and takes their samples from the first on.
+    /// The keys of the publishers that existed at the first look, and so before the subscription, until all of them are
+    /// joined. The subscription existed before all other publishers, and takes their samples from the first on.
     pub(super) older_publishers: Option<Vec<u64>>,
-    /// The publishers of [`Endpoints`] that were looked at: the epoch and their number. `None`: some could not be read
-    /// or joined, and are looked at again.
+    /// The part of [`Endpoints`] that was read: the epoch and the number of publishers. `None`: some could not be read
+    /// or joined, and are read again.
     pub(super) looked_at: Option<(u64, usize)>,
     /// The number of joined publishers before the retry that is under way.
     pub(super) retried_with: Option<usize>,
@@ -77,15 +77,15 @@ pub(crate) struct Listener {
 
 /// A publisher that was joined.
 pub(super) struct Joined {
-    /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is
-    /// kept here.
+    /// Its record, with the cursor of the subscription, readable by any thread. It belongs to no other connection while
+    /// it is kept here.
     pub(super) record: Arc<OwnedRecord>,
     /// Whether the publisher left or died.
     pub(super) is_gone: bool,
 }
 
 impl Discovered {
-    /// Marks the joined publishers that left, and returns the keys of those that are joined or about to be.
+    /// Marks the joined publishers that left, and returns the keys of publishers that are joined or about to be joined.
     pub(super) fn look_again(&mut self, there: &Endpoints) -> HashSet<u64> {
         self.incompatible.clear();
         let present: HashSet<u64> = there.list.iter().map(|(_, publisher)| publisher.key).collect();
@@ -117,8 +117,8 @@ impl Discovered {
         self.joined.retain(|joined| !joined.is_gone || joined.has_news());
     }
 
-    /// The reason why no publisher is joined that would wait for this subscription: those that left, and that it waits
-    /// to take from, have as many mappings or as much memory as may be.
+    /// The reason why no publisher is joined that would wait for this subscription: publishers that left, and whose
+    /// samples wait, have reached the limit of mappings or of memory.
     pub(super) fn why_full(&self) -> Option<String> {
         let gone = self.joined.iter().filter(|joined| joined.is_gone && joined.has_news());
         let sizes = gone.map(|joined| joined.record.mapping.region.length_bytes());
@@ -182,7 +182,7 @@ impl Joined {
             return false; // the subscription does not take from it any more
         }
         let next = acquire(&record.cursor);
-        // A take returns the error of a ring that cannot be mapped.
+        // The take returns the error of a ring that cannot be mapped.
         self.record.mapping.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
     }
 }

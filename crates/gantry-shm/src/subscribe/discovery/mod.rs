@@ -41,8 +41,8 @@ pub(crate) struct PublisherDiscovery {
     topic: TopicIndex,
     /// The memory of the subscription's places, which its reader records keep alive.
     pub(crate) memory: Arc<PlaceMemory>,
-    /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one
-    /// dies.
+    /// Whether the subscription's user waits for an answer of the matched publishers: the control thread then notices
+    /// soon if one dies.
     pub(crate) polls_liveness: AtomicBool,
     /// Called with each new reason in `mismatches`.
     pub(crate) mismatch_listener: OnceLock<MismatchListener>,
@@ -63,8 +63,8 @@ impl PublisherDiscovery {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes connections to the publishers of the topic that are not joined yet. One that cannot be joined is left out,
-    /// with a sentence, so that the others can be joined.
+    /// Makes connections to the publishers of the topic that are not joined yet. If one cannot be joined, it is left
+    /// out, with a sentence, so that the others can be joined.
     fn connect_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
         let there = domain.endpoints(&self.description.topic, Role::Publisher)?;
         let looked_at = discovered.looked_at.take().filter(|(epoch, _)| *epoch == there.epoch);
@@ -140,7 +140,7 @@ impl PublisherDiscovery {
             (discovered.generation, discovered.next_generation) = (None, None);
             discovered.retried_with = Some(discovered.joined.len());
         }
-        // The generation first: a publisher that appears after it was read raises it again.
+        // The generation is read first: a publisher that appears later raises it again.
         let generation = acquire(&domain.board.line(self.topic).publishers_generation);
         if discovered.next_generation.or(discovered.generation) != Some(generation) {
             discovered.excluded.clear();
@@ -180,8 +180,8 @@ impl PublisherDiscovery {
         let mut mismatches = discovered.mismatches();
         let known = std::mem::replace(&mut discovered.announced, mismatches.clone());
         mismatches.retain(|why| !known.contains(why));
-        // The task that wakes up, and the listener, may lock it; a take goes on without the result if system calls are
-        // made under it.
+        // The task that wakes up, and the listener, may lock the discovery; if they make system calls under the lock, a
+        // take continues without the result.
         drop(guard);
         grown.iter().for_each(|mapping| mapping.region.prefault_new(&domain.directory));
         waker.into_iter().for_each(Waker::wake);
@@ -233,7 +233,7 @@ impl ControlTask for PublisherDiscovery {
             return false;
         }
         let (event_fd, waker) = (discovered.listener.event_fd.clone(), discovered.listener.waker.take());
-        drop(discovered); // the task that wakes up may lock it
+        drop(discovered); // the task that wakes up may lock the discovery
         event_fd.filter(|event_fd| !event_fd.is_set()).iter().for_each(EventFd::set);
         waker.into_iter().for_each(Waker::wake);
         true

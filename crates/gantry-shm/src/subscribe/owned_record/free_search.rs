@@ -1,23 +1,23 @@
-//! A search for a free one among many that are in use, as pins and places are, at a constant cost per search.
+//! A search for a free item among many in use, as pins and places are, at a constant cost per search.
 
-/// Items that a round may look at in vain, whatever their number.
+/// The number of items that a round may check in vain, whatever the number of items.
 const CHEAP_LOOKS: usize = 64;
 /// A round over more items continues only if at least one in this number of items was free.
 const LOOKS_PER_FREE: usize = 8;
 
-/// The state of the search: it goes on where the last one ended, since items that were released long ago lie there.
+/// The state of the search. It continues where the last search ended, since items that were released long ago lie
+/// there.
 #[derive(Debug, Default)]
 pub(crate) struct FreeSearch {
     /// The index of the item that is looked at next.
     next: usize,
-    /// Free items that this round over all of them found.
+    /// The number of free items that this round over all items found.
     found: usize,
 }
 
 impl FreeSearch {
-    /// The index of an item of `count` that is free. `None` if no item of a whole round was free, or so few that the
-    /// round was not worth its looks: the caller adds a share of `count` items behind them, which the next search
-    /// finds.
+    /// The index of a free item among `count`. `None` if no item of a whole round was free, or so few that the round
+    /// was not worth its checks: the caller adds a share of `count` items at the end, which the next search finds.
     #[inline]
     pub(crate) fn find(&mut self, count: usize, is_free: impl Fn(usize) -> bool) -> Option<usize> {
         loop {
@@ -75,7 +75,8 @@ mod tests {
         const HELD: usize = 2_000;
         let (items, looks) = run(10 * HELD, |_| None);
         assert!(items < 20 * HELD && looks < 100 * HELD, "{items} items, {looks} looks");
-        // From then on as many are released as are taken, in some order: also if hardly one more than these was there.
+        // From then on, each step takes one item and releases one, in some order: also if hardly more items are free
+        // than these.
         for held in HELD..HELD + 40 {
             let released = |step: usize| (step >= held).then(|| step.wrapping_mul(2_654_435_761));
             let (items, looks) = run(4 * held, released);

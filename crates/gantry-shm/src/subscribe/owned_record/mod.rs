@@ -1,5 +1,5 @@
-//! The memory that samples need: a reader record of this process's file, with the publisher's mapping, for a sample in
-//! a slot; a place of the subscription, for each sample, and for one that was copied nothing else.
+//! The memory that samples need. A sample in a slot needs a reader record of this process's file, with the publisher's
+//! mapping, and a place of the subscription. A copied sample needs only a place.
 //!
 //! Samples are not counted. Invariants:
 //! - O1: a record stays while its connection keeps it or any of its pins is set; it keeps the places. Places stay while
@@ -56,7 +56,7 @@ pub(crate) struct OwnedRecord {
 }
 
 impl OwnedRecord {
-    /// `own` was taken from the process file of the domain.
+    /// `own` was taken from the domain's process file of this process.
     pub(crate) fn new(memory: Arc<PlaceMemory>, mapping: Arc<PublisherMapping>, own: OwnRecord) -> Arc<OwnedRecord> {
         Arc::new(OwnedRecord { mapping, own, cell: OrphanCell::take(), memory })
     }
@@ -66,7 +66,7 @@ impl OwnedRecord {
         &self.own.record
     }
 
-    /// The connection is about to drop it: its last sample frees the record, or the connection does.
+    /// The connection is about to drop the record: the last sample frees it, or the connection does.
     pub(crate) fn leave(self: &Arc<OwnedRecord>) {
         Orphan::Record(self.clone()).leave(self.cell);
     }

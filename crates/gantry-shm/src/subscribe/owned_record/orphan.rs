@@ -1,4 +1,5 @@
-//! The last owner of memory that samples use: a cell that keeps what their connection or their subscription let go.
+//! The last owner of memory that samples use: a cell that keeps the memory after their connection or their subscription
+//! is gone.
 
 use super::{OwnedRecord, places::PlaceBlocks};
 use crate::{
@@ -42,7 +43,7 @@ impl Orphan {
     }
 }
 
-/// The place of one orphan. Its flag is read at each release, and cells are written seldom, so they share cache lines.
+/// The cell of one orphan. Its flag is read at each release, and cells are written seldom, so they share cache lines.
 #[derive(Default)]
 pub(crate) struct OrphanCell {
     /// Not 0 if there may be an orphan.

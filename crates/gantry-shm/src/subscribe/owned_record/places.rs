@@ -1,9 +1,9 @@
 //! Private memory for the samples that a subscription took: places, which the samples of all its publishers share. A
-//! place says where its sample lies, and has room for the copy of an inline one, laid out as a slot, so that samples of
-//! both kinds are read in the same way.
+//! place names the location of its sample, and has room for the copy of an inline one, laid out as a slot, so that
+//! samples of both kinds are read in the same way.
 //!
-//! Invariant L1: a place is of one sample from the take that begins its use to the drop that ends it, which is the last
-//! use of the place by that sample (pair 10 of `protocol`). Only the thread that takes begins one.
+//! Invariant L1: a place belongs to one sample from the take that begins its use to the drop that ends it, which is the
+//! last use of the place by this sample (pair 10 of `protocol`). Only the thread that takes begins a use.
 
 use crate::{
     describe::description::EndpointDescription,
@@ -22,8 +22,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The number of publishers for each of which a subscription has a place before the first sample. Topics with more
-/// publishers carry parameters, logs and transforms, and most of their publishers publish rarely.
+/// The number of publishers for which a subscription has a place before the first sample. Topics with more publishers
+/// carry parameters, logs and transforms, and most of their publishers publish rarely.
 const READY_PUBLISHERS: usize = 8;
 
 /// A cache line of a place.
@@ -51,7 +51,7 @@ pub(crate) struct Place {
 
 const _: () = assert!(size_of::<Place>() == LINE_BYTES);
 
-/// A sample's pin, if it is in a slot, and the cell of what it needs.
+/// A sample's pin, if it is in a slot, and the orphan cell of the memory that it needs.
 pub(crate) type Hold = (Option<InRegion<AtomicU64>>, &'static OrphanCell);
 
 /// The memory of a subscription's places. The subscription keeps it, and each of its records, and so each sample in a
@@ -105,8 +105,8 @@ pub(super) struct PlaceBlocks {
 }
 
 impl PlaceBlocks {
-    /// Frees the blocks without a sample; whether none is left. No sample is taken any more, so a place that is unused
-    /// stays so: each is looked at once, and the first one that is used once more for each call.
+    /// Frees the blocks without a sample; returns whether no block is left. No sample is taken any more, so an unused
+    /// place stays unused: each is checked once, and the first one in use once more for each call.
     pub(super) fn are_unused(&mut self) -> bool {
         while let Some(block) = self.blocks.last_mut() {
             let mut places = block.places().skip(self.unused);
@@ -156,7 +156,7 @@ pub(crate) struct Places {
     places: Vec<NonNull<Place>>,
     search: FreeSearch,
     inline_bytes: usize,
-    /// The most samples of one publisher's slots that may be held at once; those that were copied do not count.
+    /// The largest number of samples in slots of one publisher that may be held at once; copied samples do not count.
     pub(crate) max_held_samples: usize,
 }
 
@@ -194,8 +194,8 @@ impl Places {
     /// A place that no sample uses, for the next one. Allocates if all are in use.
     #[inline]
     pub(crate) fn unused(&mut self) -> NonNull<Place> {
-        // The first place is in the cache if few samples are held. If many are, the one after the last was released
-        // longest ago.
+        // The first place is in the cache if few samples are held. If many are held, the place after the last used one
+        // was released longest ago.
         match self.places.first() {
             Some(&first) if Place::is_unused(first) => first,
             _ => self.unused_after_last(),
@@ -260,7 +260,7 @@ impl Places {
 }
 
 impl Place {
-    /// No sample uses the place, and none reads it any more.
+    /// Whether no sample uses the place: then none reads it any more.
     #[inline(always)]
     fn is_unused(place: NonNull<Place>) -> bool {
         // SAFETY: a place of a subscription's memory (private to this file). Only the flag is read, which is valid in a
@@ -278,7 +278,7 @@ impl Place {
     /// The sample does not use the place any more.
     ///
     /// # Safety
-    /// It did until now, and nothing refers to the place.
+    /// The sample used the place until now, and nothing refers to it.
     #[inline]
     pub(crate) unsafe fn end(place: NonNull<Place>) {
         // SAFETY: the sample's, and in memory that its record keeps, or its use of the place.

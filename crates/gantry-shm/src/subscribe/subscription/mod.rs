@@ -34,9 +34,8 @@ use std::sync::Arc;
 /// A subscription: it takes samples of all matched publishers of its topic, in place.
 ///
 /// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded
-/// time (not at all where only one CPU is usable), then sleep by a futex call. All other operations are on the control
-/// path, unless they say otherwise.
-// Aligned as `Publisher`, and for the same reason.
+/// time (not at all if only one CPU is usable), then sleep by a futex call. All other operations are on the control
+/// path, unless they say otherwise. The struct is aligned for the reason of `Publisher`.
 #[repr(align(128))]
 pub struct Subscription {
     participant: Arc<Participant>,
@@ -49,7 +48,7 @@ pub struct Subscription {
     /// Keeps it the topic's.
     _held: HeldTopic,
     pub(crate) discovery: Arc<PublisherDiscovery>,
-    /// Version of the discovery, and generation of the topic, to which `connections` belong.
+    /// The version of the discovery, and the generation of the topic, to which `connections` belong.
     seen_version: u64,
     seen_generation: Option<u64>,
     connections: Vec<Connection>,
@@ -58,7 +57,7 @@ pub struct Subscription {
     /// The order in which samples of `connections` are taken.
     order: Order,
     losses: Losses,
-    /// The samples that became available from connections that are dropped.
+    /// The number of samples that became available from connections that are dropped.
     received_before: u64,
     /// The last answer of [`Subscription::received`].
     received: u64,
@@ -115,8 +114,8 @@ impl Subscription {
         subscription.discover();
         subscription.domain.board.graph_changed();
         if subscription.connections.is_empty() {
-            // A join raises the generation; without one, publishers that are incompatible must still learn of this
-            // subscription.
+            // A join raises the generation. Without a join it is raised here, because incompatible publishers must also
+            // notice this subscription.
             subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
         }
         subscription.participant.control.update(subscription.topic, Side::Readers);
@@ -162,7 +161,7 @@ impl Subscription {
     }
 
     /// Sets whether the death of a publisher's process is noticed soon, not only within a second. A system call, unless
-    /// an endpoint of this process asked for that lately.
+    /// an endpoint of this process did so shortly before.
     pub fn poll_liveness(&self, closely: bool) {
         self.discovery.polls_liveness.store(closely, SeqCst); // before the look at `is_polling`
         if closely && self.domain.epoch.is_current() {
@@ -176,14 +175,15 @@ impl Subscription {
         self.losses
     }
 
-    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken, or for which
-    /// the depth had no room. Those that had left it when that publisher was joined do not count.
+    /// For each of [`Subscription::publishers`], the number of samples that left its history before they were taken, or
+    /// for which the depth had no room. Samples that had left when that publisher was joined do not count.
     pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
 
-    /// The samples that became available so far: those that were taken, lost after the join or skipped, and those that
-    /// can be taken now. It never decreases. A look at each publisher; control path if publishers came or went.
+    /// The number of samples that became available so far: samples that were taken, lost after the join or skipped, and
+    /// samples that can be taken now. It never decreases. Reads each publisher; control path if publishers came or
+    /// went.
     ///
     /// # Errors
     /// The process forked.
@@ -197,8 +197,8 @@ impl Subscription {
         Ok(self.received)
     }
 
-    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child. A
-    /// look at each publisher. No allocation, lock or system call, unless a publisher's file grew.
+    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child. Reads
+    /// each publisher. No allocation, lock or system call, unless a publisher's file grew.
     #[must_use]
     pub fn untaken(&self) -> u64 {
         if !self.epoch.is_current() {
@@ -302,7 +302,7 @@ impl Drop for Subscription {
         }
         self.connections.clear();
         let closed = self.discovery.discovered().close();
-        drop(closed); // its waker may own a handle that looks at the discovery, so not while that is locked
+        drop(closed); // the waker may own a handle that reads the discovery, so it is dropped when that is not locked
         // A drop cannot return errors; the reaper removes the rest when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic, Side::Readers);

@@ -15,15 +15,15 @@ impl Subscription {
     /// more than one publisher a take looks at each.
     ///
     /// # Errors
-    /// The memory of a publisher is corrupt (it is then left out for good); as many samples are held as may be
+    /// The memory of a publisher is corrupt (it is then left out for good); the limit of held samples is reached
     /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
     ///
     /// # Real-time
-    /// When publishers came or went since the last call, or more samples are held than ever before (of many: nearly as
-    /// many), the lists of publishers, pins and places grow or shrink here (allocation, and memory of publishers that
-    /// are drained is unmapped). When a publisher's file grew, one system call reads its length; one wakes a publisher
-    /// that waits for this subscription.
-    // Inlined with what it calls: a sample that is returned in memory is loaded again before its store is complete.
+    /// When publishers came or went since the last call, or more samples are held than ever before (if there are many:
+    /// nearly the most), the lists of publishers, pins and places grow or shrink here (allocation, and memory of
+    /// drained publishers is unmapped). When a publisher's file grew, one system call reads its length; one wakes a
+    /// publisher that waits for this subscription. The function and its callees are inlined: a sample that is returned
+    /// in memory would be loaded again before its store is complete.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<Sample>> {
         self.take_boxed().map_err(|error| *error)
@@ -75,7 +75,7 @@ impl Subscription {
 
     /// The oldest sample of several publishers.
     fn take_of_several(&mut self) -> Result<Option<Sample>, Box<Error>> {
-        // Bounded: a take that finds expired samples alone may find new ones, again and again.
+        // The loop is bounded: a take that finds only expired samples may find new ones, again and again.
         for _ in 0..=self.connections.len() {
             let oldest = self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
             let Some((_, index)) = oldest else { break };
@@ -89,7 +89,7 @@ impl Subscription {
         Ok(None)
     }
 
-    /// A sample of another publisher than `holder`, of which too many are held; `error` says so.
+    /// A sample of another publisher than `holder`, whose limit of held samples is reached; `error` says so.
     #[cold]
     fn take_of_others(&mut self, holder: usize, error: Box<Error>) -> Result<Option<Sample>, Box<Error>> {
         for index in (0..self.connections.len()).filter(|&index| index != holder) {

@@ -1,4 +1,4 @@
-//! The waits of a subscription for something to take, and the looks whether there is something.
+//! The waits of a subscription for something to take, and the checks whether there is something.
 
 use super::Subscription;
 use crate::{
@@ -16,8 +16,8 @@ use std::{
 };
 
 impl Subscription {
-    /// Whether there is something to take now: a look at each publisher. When publishers came or went it joins the new
-    /// ones, and unmaps those that are gone and drained (control path).
+    /// Whether there is something to take now: reads each publisher. When publishers came or went it joins the new
+    /// ones, and unmaps the drained publishers that are gone (control path).
     ///
     /// # Errors
     /// The process forked.
@@ -53,8 +53,8 @@ impl Subscription {
     }
 
     /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample that
-    /// comes within 20 µs without a sleep and a wake-up, and costs CPU time if none does (so it gets shorter then).
-    /// Without it every wait for a sample that is not there yet sleeps at once. A [`WaitSet`](crate::WaitSet) is not
+    /// comes within 20 µs without a sleep and a wake-up. It costs CPU time if no sample comes, and then gets shorter.
+    /// Without it, every wait for a sample that is not there yet sleeps at once. A [`WaitSet`](crate::WaitSet) is not
     /// affected. No allocation or lock; a system call reads the number of usable CPUs.
     pub fn set_busy_wait(&mut self, on: bool) {
         let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
@@ -165,9 +165,9 @@ impl Subscription {
         Ok(self.event_fd.insert(event_fd).descriptor())
     }
 
-    /// Sets the waker that is woken once, when there is something to take or publishers came or went: at once if there
-    /// is now. It costs a hop over the control thread, as [`Subscription::descriptor`] does. `None`: no task is woken
-    /// any more.
+    /// Sets the waker that is woken once, when there is something to take or publishers came or went; it is woken at
+    /// once if there is something now. It costs a hop over the control thread, as [`Subscription::descriptor`] does.
+    /// `None`: no task is woken any more.
     ///
     /// # Errors
     /// The process forked.
@@ -178,7 +178,7 @@ impl Subscription {
             waker => {
                 let calls = waker.is_some();
                 let old = std::mem::replace(&mut self.discovery.discovered().listener.waker, waker);
-                drop(old); // it may own a handle that looks at the discovery, so not while that is locked
+                drop(old); // the waker may own a handle that reads the discovery, so it is dropped when that is not locked
                 if calls {
                     self.participant.control.wake();
                 }
@@ -199,7 +199,8 @@ impl Subscription {
         Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
     }
 
-    /// Whether a waiter of that domain can wait for it: it was not made in the parent of a fork, or on another board.
+    /// Whether a waiter of that domain can wait for this subscription: it was not made in the parent of a fork, or on
+    /// another board.
     pub(crate) fn check_waiter(&self, waiters: &Domain) -> Result<()> {
         self.domain.epoch.check()?;
         if self.domain.board.id() == waiters.board.id() {

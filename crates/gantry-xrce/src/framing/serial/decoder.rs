@@ -91,8 +91,8 @@ impl SerialDecoder {
         self.frame_bytes
     }
 
-    /// Reads `bytes` until a frame is whole or none are left, and leaves those after it. `buffer` is the same each
-    /// time; the message lies at its beginning.
+    /// Reads `bytes` until a frame is complete or no byte is left, and leaves the bytes after it. `buffer` is the same
+    /// each time; the message lies at its beginning.
     ///
     /// ```
     /// use gantry_xrce::framing::{SerialDecoder, SerialEncoder};
@@ -121,8 +121,8 @@ impl SerialDecoder {
         None
     }
 
-    /// Takes one byte. Whether it is the last one of a frame for this address.
-    // Inlined, it is longer: instructions for what lies deep in a client are.
+    /// Takes one byte. Returns whether it is the last one of a frame for this address. Inlined, the function would be
+    /// longer: instructions for fields deep in a client are longer.
     #[inline(never)]
     fn put(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
         if byte == FLAG {
@@ -206,7 +206,7 @@ impl SerialDecoder {
         true
     }
 
-    /// Drops what was received of a frame. Always `false`: it does not end.
+    /// Drops the received part of a frame. Returns `false`: no frame ends here.
     fn drop_frame(&mut self) -> bool {
         self.counters.dropped_bytes = self.counters.dropped_bytes.wrapping_add(self.frame_bytes);
         self.frame_bytes = 0;

@@ -35,8 +35,8 @@ impl SerialEncoder {
         Ok(Self { source, destination, length, crc: 0, position: 0, escaped: None })
     }
 
-    /// Writes the next bytes of the frame into `chunk`, and returns how many. It is the length of `chunk` unless the
-    /// frame ends, and 0 after its end. `message` is the same each time.
+    /// Writes the next bytes of the frame into `chunk`, and returns their number. It is the length of `chunk` unless
+    /// the frame ends, and 0 after its end. `message` is the same each time.
     pub fn encode(&mut self, message: &[u8], chunk: &mut [u8]) -> usize {
         let mut written = 0;
         for byte in chunk {
@@ -65,7 +65,7 @@ impl SerialEncoder {
                 let index = after_flag - 1 - HEADER_BYTES;
                 match index.checked_sub(self.length.into()) {
                     None => {
-                        // A message that is shorter than the caller said is filled up, so that the line stays in step.
+                        // A message that is shorter than announced is padded, so that the line stays in step.
                         let byte = message.get(index as usize).copied().unwrap_or(0);
                         self.crc = crc::update(self.crc, byte);
                         byte

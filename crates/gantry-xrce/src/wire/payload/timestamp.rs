@@ -6,7 +6,7 @@ use crate::wire::{Reader, SubmessageId, Time, Writer};
 /// A client asks for the agent's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamp {
-    /// The client's time when it was sent.
+    /// The client's time when the request was sent.
     pub transmit: Time,
     /// Zeros behind it, which make the request as long as its reply. The standard has none.
     pub padding_bytes: usize,

@@ -213,7 +213,7 @@ pub struct EndpointReport {
     pub chains: Vec<ChainReport>,
 }
 
-/// The latencies of a chain of topics until a subscription at its end received. Distributions are the cells of
+/// The latencies of a chain of topics, up to the reception by a subscription at its end. Distributions are the cells of
 /// histograms, as (ns, number of messages).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChainReport {

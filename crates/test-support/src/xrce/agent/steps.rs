@@ -1,6 +1,6 @@
-//! The steps of an input: a byte that says what happens and to which address, and what it needs.
+//! The steps of an input: a byte selects the step and the address; further bytes are its arguments.
 //!
-//! Some steps are messages as they are; others fill in what chance would hardly find: sequence numbers, logins,
+//! Some steps are messages as they are; others fill in values that chance would hardly find: sequence numbers, logins,
 //! descriptions of objects.
 
 use super::{ADDRESSES, World, witness};
@@ -13,7 +13,7 @@ use gantry_xrce::wire::{
 };
 use std::sync::atomic::Ordering::*;
 
-/// The rest of an input, and what the clients of the addresses keep count of.
+/// The rest of an input, and the counters of the clients at the addresses.
 pub struct Steps<'a> {
     rest: &'a [u8],
     sequences: [[u16; 2]; ADDRESSES],
@@ -157,7 +157,7 @@ impl<'a> Steps<'a> {
         world.port.receive(PeerAddress::Number(index as u32), &memory[..length]);
     }
 
-    /// An object of any kind: all that it refers to has the number 1, or the number in the input.
+    /// An object of any kind: each object that it refers to has the number 1, or the number in the input.
     fn create(&mut self, world: &mut World, index: usize, stream: StreamId) {
         let choice = self.byte();
         let kind = KINDS[usize::from(choice % 8)];

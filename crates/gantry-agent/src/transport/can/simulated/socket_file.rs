@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The nodes that wait to be taken at most.
+/// The largest number of nodes that wait to be taken.
 const BACKLOG: i32 = 64;
 
 /// A socket that listens, and its file, which is removed at the end.
@@ -68,7 +68,7 @@ impl AsFd for SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if lstat(&self.path).is_ok_and(|status| (status.st_dev, status.st_ino) == self.file) {
-            let _ = unlink(&self.path); // it may be gone with its folder
+            let _ = unlink(&self.path); // the file may be gone with its folder
         }
     }
 }
