@@ -67,7 +67,8 @@ std::string refusal(const perf_test_run &run) {
     }
     if (run.zero_copy && !does_rmw_loan(type, run.domain_id)) {
         return rmw_name_and_version() + " does not loan " + message +
-               " as it is configured: leave out --zero-copy, or switch its shared memory on";
+               " as it is configured: leave out --zero-copy, or switch its shared memory on (Fast DDS: --set "
+               "profile=data-sharing)";
     }
     return "";
 }
