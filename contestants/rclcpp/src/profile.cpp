@@ -12,9 +12,12 @@ constexpr const char *FILE_VARIABLES[] = {"FASTRTPS_DEFAULT_PROFILES_FILE", "FAS
 
 void use_profile(const perf_test_run &run) {
     const char *profile = perf_test_run_setting(&run, PROFILE);
-    if (profile == nullptr || std::strcmp(profile, "data-sharing") != 0) {
-        return;
+    if (profile != nullptr && std::strcmp(profile, DATA_SHARING) == 0) {
+        use_data_sharing();
     }
+}
+
+void use_data_sharing() {
     for (const char *variable : FILE_VARIABLES) {
         if (std::getenv(variable) != nullptr) {
             return;
