@@ -347,7 +347,10 @@ mod tests {
                 "--roundtrip-mode Service -p 2",
                 "each client waits for the server, and the server for 2 clients, at most 30 s\n",
             ),
-            ("--roundtrip-mode Service", "QoS         RELIABLE, VOLATILE, KEEP_LAST 16: a reader that falls behind loses the oldest messages;"),
+            (
+                "--roundtrip-mode Service",
+                "QoS         RELIABLE, VOLATILE, KEEP_LAST 16: a reader that falls behind loses the oldest messages;",
+            ),
             (
                 "--work 1ms",
                 "work        each subscription is busy for 1.00 ms with each message, after it was recorded\n",
