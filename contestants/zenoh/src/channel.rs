@@ -35,20 +35,8 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
     let port = session.declare_subscriber(key.clone()).with((Callback::from(arrive), ())).wait();
     let port = port.map_err(|error| failed("declare a subscriber", error))?;
     let presence = Presence::declare(session, &key, Side::Subscription, port.id())?;
-<<<<<<< HEAD:contestants/zenoh/src/channel.rs
     let reader = Reader::new(spec, plan);
     Ok(Box::new(ChannelSubscription { channel, next: None, _port: port, presence, reader }))
-=======
-    let own = own_message(spec, plan);
-    Ok(Box::new(ZenohSubscription { channel, next: None, _port: port, presence, own, marks }))
-}
-
-/// A message that has reached this process.
-struct Arrival {
-    /// The message's time, if the phases are marked.
-    arrived_ns: Option<i64>,
-    sample: Sample,
->>>>>>> h3:contestants/zenoh/src/subscription.rs
 }
 
 /// The queue of a subscription.
