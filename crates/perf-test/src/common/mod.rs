@@ -10,3 +10,14 @@ pub mod topic;
 pub mod units;
 pub mod verdict;
 pub mod warning;
+
+/// The values without repetitions, in the order of their first places.
+pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use super::experiment::Experiments;
 use super::ratios::{self, Found};
-use super::robots::RobotRun;
 use super::run::Run;
 use super::settings::machine_in_short;
 use crate::experiments::batch::{SHORTFALL_SUFFIX, Shortfall};
@@ -23,7 +22,7 @@ pub struct Folder {
     /// The runs that have a log, by their files' names.
     pub runs: Vec<Run>,
     /// The runs of topologies that have a log, by their files' names.
-    pub robots: Vec<RobotRun>,
+    pub robots: Vec<Run>,
     /// The runs without figures, with the names of their files.
     pub shortfalls: Vec<(String, Shortfall)>,
     /// The ratios of each file of results, with its name.
@@ -58,16 +57,16 @@ impl Folder {
         for file in files {
             let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
             if name.ends_with(&format!(".{SHORTFALL_SUFFIX}")) {
-                match shortfall(&file) {
+                match json::<Shortfall>(&file) {
                     Ok(shortfall) => folder.shortfalls.push((name, shortfall)),
                     Err(why) => folder.skipped.push(format!("{name} describes no run without figures: {why}")),
                 }
             } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
                 folder.experiments.add(&name);
-                described.extend(machine(&file));
+                described.extend(json::<Description>(&file).map(|description| description.system));
             } else {
                 match Log::read_as(&file, &name) {
-                    Ok(log) if log.run.topology.is_some() => folder.robots.push(RobotRun::of(log, name)),
+                    Ok(log) if log.run.topology.is_some() => folder.robots.push(Run::of(log, name)),
                     Ok(log) => folder.runs.push(Run::of(log, name)),
                     Err(why) => match ratios::read(&file) {
                         Some(Ok(found)) => folder.add(name, found),
@@ -101,7 +100,7 @@ impl Folder {
 
     /// The runs, those of topologies last.
     pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
-        self.runs.iter().chain(self.robots.iter().map(|robot| &robot.run))
+        self.runs.iter().chain(&self.robots)
     }
 }
 
@@ -119,14 +118,9 @@ pub fn middleware(shortfall: &Shortfall) -> &str {
     shortfall.contestant.split(':').next().unwrap_or_default()
 }
 
-fn shortfall(file: &Path) -> Result<Shortfall, String> {
+fn json<T: DeserializeOwned>(file: &Path) -> Result<T, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     serde_json::from_slice(&bytes).map_err(|error| error.to_string())
-}
-
-fn machine(file: &Path) -> Option<System> {
-    let description: Description = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-    Some(description.system)
 }
 
 /// Adds the JSON files of a folder and of those in it, by their names.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::figures::{COUNT, FIGURES};
-use super::run::{Ending, Run};
-use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
+use super::run::Run;
+use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, size, without_message};
+use crate::log::figures::Figure;
 use crate::measure::interval::Interval;
 use perf_worker::choice::Choice;
 use perf_worker::measure::cells::Cells;
@@ -23,28 +23,30 @@ pub struct Group<'a> {
     pub settings: Settings,
     /// The index of its line in the plots over size.
     pub series: usize,
-    /// The figures of its good runs, in the order of [`FIGURES`].
-    pub values: [Option<Interval>; COUNT],
-    /// Whether a value rests on too few samples in one of its runs.
-    pub uncertain: [bool; COUNT],
     /// The latencies of all its good runs together.
     pub cells: Cells,
 }
 
 impl<'a> Group<'a> {
     fn of(settings: Settings, runs: Vec<&'a Run>) -> Group<'a> {
-        let good = || runs.iter().copied().filter(|run| run.ending == Ending::Good);
-        let values = std::array::from_fn(|i| Interval::of(good().filter_map(|run| run.values[i]).collect()));
-        let uncertain =
-            std::array::from_fn(|i| good().any(|run| run.values[i].is_some() && FIGURES[i].is_uncertain(run.samples)));
         let mut cells = Cells::default();
-        good().for_each(|run| cells.merge(&run.cells));
-        Group { settings, series: 0, values, uncertain, cells, runs }
+        runs.iter().filter(|run| run.fault.is_none()).for_each(|run| cells.merge(&run.cells));
+        Group { settings, series: 0, cells, runs }
     }
 
     /// Its runs that measured.
     pub fn good(&self) -> impl Iterator<Item = &'a Run> {
-        self.runs.iter().copied().filter(|run| run.ending == Ending::Good)
+        self.runs.iter().copied().filter(|run| run.fault.is_none())
+    }
+
+    /// A figure of its good runs.
+    pub fn interval(&self, figure: &Figure) -> Option<Interval> {
+        figure.interval(self.good().map(|run| &run.values))
+    }
+
+    /// Whether a figure rests on too few samples in one of its runs.
+    pub fn is_uncertain(&self, figure: &Figure) -> bool {
+        self.good().any(|run| run.values.get(figure).is_some() && figure.is_uncertain(run.samples))
     }
 
     /// The contestant as it is spelt.
@@ -61,6 +63,25 @@ impl<'a> Group<'a> {
     pub fn conditions(&self) -> &'a RunSpec {
         &self.runs[0].entry.spec
     }
+
+    /// The message and its size.
+    pub fn message(&self) -> String {
+        let message = &self.conditions().message;
+        format!("{}, {}", message.name, size(message.bytes as u64))
+    }
+
+    /// The message in the page's address.
+    pub fn message_key(&self) -> String {
+        let message = &self.conditions().message;
+        format!("{}:{}", message.name, message.bytes)
+    }
+
+    /// The values by which the page filters its row and its runs.
+    pub fn filtered_by(&self) -> Vec<(&'static str, String)> {
+        let middleware = self.conditions().communicator.to_lowercase();
+        let (message, experiment) = (self.message_key(), self.experiment().to_owned());
+        vec![("middleware", middleware), ("message", message), ("experiment", experiment)]
+    }
 }
 
 /// A line of the plots over size: groups whose settings differ in the message alone.
@@ -76,7 +97,7 @@ pub struct Series {
     pub variant: usize,
 }
 
-/// All groups of a folder.
+/// All groups of a folder, or of one topology.
 #[derive(Debug)]
 pub struct Groups<'a> {
     /// The groups: by the size of the message, then by the other conditions, and last by the middleware, so that
@@ -91,8 +112,8 @@ pub struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    /// Of all runs.
-    pub fn of(runs: &'a [Run]) -> Groups<'a> {
+    /// Of runs.
+    pub fn of(runs: impl IntoIterator<Item = &'a Run>) -> Groups<'a> {
         let mut by_settings: BTreeMap<Settings, Vec<&Run>> = BTreeMap::new();
         for run in runs {
             by_settings.entry(of_run(run)).or_default().push(run);
@@ -101,7 +122,8 @@ impl<'a> Groups<'a> {
         groups.sort_by_cached_key(|group| {
             let spec = group.conditions();
             let of_message = (spec.message.bytes, spec.message.name.clone(), spec.rate_hz, spec.wait.name());
-            (of_message, group.contestant().to_lowercase(), spec.zero_copy, group.settings.clone())
+            let contestant = (group.contestant().to_lowercase(), spec.executor.clone());
+            (of_message, contestant, spec.zero_copy, group.settings.clone())
         });
         let series = name_series(&mut groups);
         let mut by_experiment: BTreeMap<String, Vec<&Group>> = BTreeMap::new();
@@ -113,15 +135,28 @@ impl<'a> Groups<'a> {
         Groups { groups, series, common, of_experiments }
     }
 
+    /// The topologies of runs with their groups, by their names.
+    pub fn of_topologies(runs: &'a [Run]) -> Vec<(&'a str, Groups<'a>)> {
+        let mut by_name: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
+        runs.iter().for_each(|run| by_name.entry(&run.entry.spec.topic).or_default().push(run));
+        by_name.into_iter().map(|(name, runs)| (name, Groups::of(runs))).collect()
+    }
+
+    /// The names of the experiments.
+    pub fn experiments(&self) -> impl Iterator<Item = &str> {
+        self.of_experiments.keys().map(String::as_str)
+    }
+
     /// The settings of a group that neither have a column nor are common to its experiment, in words: the settings of
     /// the middleware first. The name of the experiment is the last one, if there are several.
-    pub fn settings_in_words(&self, group: &Group) -> Vec<String> {
+    pub fn settings_in_words(&self, group: &Group) -> String {
         let of_middleware = group.settings.iter().filter(|(name, _)| is_of_middleware(name));
         let common = self.of_experiments.get(group.experiment());
         let is_common = |name: &String| common.is_some_and(|common| common.contains_key(name));
         let differing = group.settings.iter().filter(|(name, _)| has_no_column(name) && !is_common(name));
         let experiment = group.settings.get_key_value(EXPERIMENT).filter(|_| self.of_experiments.len() > 1);
-        of_middleware.chain(differing).chain(experiment).map(|(name, value)| in_words(name, value)).collect()
+        let all = of_middleware.chain(differing).chain(experiment);
+        all.map(|(name, value)| in_words(name, value)).collect::<Vec<String>>().join(", ")
     }
 }
 

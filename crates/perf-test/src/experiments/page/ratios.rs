@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::table::{Cell, PageTable, Row};
+use crate::common::distinct;
 use crate::experiments::results_file::{self, NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, Table};
 
 /// The schema of `versus.json` before that of all results.
@@ -19,36 +21,25 @@ const MARKS: [(&str, &str, &str); 2] = [
 const FIGURES: &str =
     "Latency is the median from send to reception, CPU the CPU time per message, memory the peak in the first case.";
 
-/// The ratios of one base: a row for each contestant, a column for each figure of each case.
-#[derive(Debug)]
-pub struct Matrix<'a> {
-    /// The headings: of the contestants, and of the figures.
-    pub heads: Vec<String>,
-    /// The contestants with their ratios.
-    pub rows: Vec<(&'a str, Vec<Option<&'a Ratio>>)>,
-}
-
-impl<'a> Matrix<'a> {
-    fn of(base: &str, ratios: &[&'a Ratio]) -> Matrix<'a> {
-        let columns = distinct(ratios.iter().map(|ratio| (&ratio.case, &ratio.figure)));
-        let others = distinct(ratios.iter().map(|ratio| ratio.other.as_str()));
-        let found = |other: &str, column| {
-            ratios.iter().find(|ratio| ratio.other == other && (&ratio.case, &ratio.figure) == column).copied()
-        };
-        let row = |other| (other, columns.iter().map(|column| found(other, *column)).collect());
-        let figures = columns.iter().map(|(case, figure)| head(case.as_deref(), figure));
-        Matrix {
-            heads: std::iter::once(format!("{base} / contestant")).chain(figures).collect(),
-            rows: others.into_iter().map(row).collect(),
-        }
-    }
-}
-
-/// A matrix for each base.
-pub fn matrices(ratios: &[Ratio]) -> Vec<Matrix<'_>> {
+/// A table for each base: a row for each contestant, a column for each figure of each case.
+pub fn matrices(ratios: &[Ratio]) -> Vec<PageTable> {
     let bases = distinct(ratios.iter().map(|ratio| ratio.base.as_str()));
-    let of_base = |base: &str| ratios.iter().filter(|ratio| ratio.base == base).collect::<Vec<_>>();
-    bases.into_iter().map(|base| Matrix::of(base, &of_base(base))).collect()
+    let of_base = |base: &str| matrix(base, &ratios.iter().filter(|ratio| ratio.base == base).collect::<Vec<_>>());
+    bases.into_iter().map(of_base).collect()
+}
+
+fn matrix(base: &str, ratios: &[&Ratio]) -> PageTable {
+    let columns = distinct(ratios.iter().map(|ratio| (&ratio.case, &ratio.figure)));
+    let figures = columns.iter().map(|(case, figure)| (head(case.as_deref(), figure), true));
+    let row = |other: &str| {
+        let found = |column| ratios.iter().find(|one| one.other == other && (&one.case, &one.figure) == column);
+        let values = columns.iter().map(|column| cell(found(*column).copied()));
+        Row { cells: std::iter::once(Cell::new(other)).chain(values).collect(), ..Row::default() }
+    };
+    PageTable {
+        heads: std::iter::once((format!("{base} / contestant"), false)).chain(figures).collect(),
+        rows: distinct(ratios.iter().map(|ratio| ratio.other.as_str())).into_iter().map(row).collect(),
+    }
 }
 
 /// The meaning of the matrices, with the legends of their marks.
@@ -60,15 +51,13 @@ pub fn note(ratios: &[Ratio]) -> String {
     sentences.collect::<Vec<String>>().join(" ")
 }
 
-/// The mark of a ratio that shows neither a better nor a worse base.
-pub fn mark(ratio: &Ratio) -> Option<&'static str> {
-    MARKS.iter().find(|(finding, ..)| ratio.base_is == *finding).map(|(_, mark, _)| *mark)
-}
-
 /// A ratio with its interval and its mark; `-` without one.
-pub fn cell(ratio: Option<&Ratio>) -> String {
-    let Some(ratio) = ratio else { return "-".to_owned() };
-    std::iter::once(ratio.value()).chain(mark(ratio).map(str::to_owned)).collect::<Vec<String>>().join(" ")
+fn cell(ratio: Option<&Ratio>) -> Cell {
+    let Some(ratio) = ratio else { return Cell { is_pale: true, ..Cell::new("-") } };
+    match MARKS.iter().find(|(finding, ..)| ratio.base_is == *finding) {
+        Some((_, mark, _)) => Cell { is_pale: true, ..Cell::new(format!("{} {mark}", ratio.value())) },
+        None => Cell::new(ratio.value()),
+    }
 }
 
 /// The heading of a figure.
@@ -79,17 +68,6 @@ fn head(case: Option<&str>, figure: &str) -> String {
         other => other,
     };
     case.map_or_else(|| figure.to_owned(), |case| format!("{case} {figure}"))
-}
-
-/// The values without repetitions, in the order of their first places.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
 }
 
 /// A file of results of several runs.

@@ -25,9 +25,10 @@ const OF_ONE_RUN: [&str; 9] = [
 /// Conditions that the size of a message may change.
 const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
 /// Conditions that have columns of their own, or belong to a middleware as its name does.
-const IN_COLUMNS: [&str; 11] = [
+const IN_COLUMNS: [&str; 12] = [
     CONTESTANT,
     "communicator",
+    "executor",
     "middleware_version",
     "delivery",
     "message",
@@ -56,6 +57,10 @@ pub fn of_run(run: &Run) -> Settings {
             _ => {}
         }
     }
+    if let Some(nodes) = run.entry.nodes.clone() {
+        settings.extend([("processes".to_owned(), nodes.processes), ("late".to_owned(), nodes.late)]);
+        settings.extend(nodes.pass_by.map(|way| ("pass by".to_owned(), way)));
+    }
     settings.extend(run.form.is_some().then(|| (CONTESTANT.to_owned(), run.contestant())));
     settings.extend((!run.experiment.is_empty()).then(|| (EXPERIMENT.to_owned(), run.experiment.clone())));
     settings.extend(run.machine.as_ref().map(|machine| ("machine".to_owned(), machine_in_short(machine))));
@@ -83,6 +88,9 @@ pub fn is_of_middleware(name: &str) -> bool {
 
 /// A setting in words, as short as it can be understood.
 pub fn in_words(name: &str, value: &str) -> String {
+    if name == "executor" {
+        return value.to_owned();
+    }
     let name = name.strip_prefix(OF_MIDDLEWARE).unwrap_or(name);
     match (name, value) {
         ("zero_copy", "true") => "zero copy".to_owned(),

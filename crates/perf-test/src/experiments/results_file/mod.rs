@@ -10,7 +10,7 @@ mod table;
 
 use serde::Serialize;
 
-pub use ratio::{NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, meaning};
+pub use ratio::{BETTER, NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, WORSE, meaning};
 pub use row::{Options, RunResults, copied_note, notes_of, value};
 pub use table::{Footnotes, Table, at_rate, of_rounds};
 

@@ -15,6 +15,10 @@ use crate::{
 /// The figures of ratios, with their names there. Less is better.
 pub static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
+/// The finding of a ratio whose interval is below 1.
+pub const BETTER: &str = "better";
+/// The finding of a ratio whose interval is above 1.
+pub const WORSE: &str = "worse";
 /// The finding of a ratio whose interval contains 1.
 pub const NO_DIFFERENCE: &str = "no difference shown";
 /// The finding of a ratio whose interval has too little confidence.
@@ -58,15 +62,20 @@ impl Ratio {
             .filter_map(|(base, other)| Some(ratio(other.as_ref()?.get(figure)?, base.as_ref()?.get(figure)?)));
         let by_round: Vec<f64> = both.collect();
         let interval = Interval::of(by_round.clone())?;
+        Some(Ratio { by_round, ..Ratio::of_interval(base.0, other.0, case, name, interval) })
+    }
+
+    /// The ratio of a figure with its interval.
+    #[must_use]
+    pub fn of_interval(base: &str, other: &str, case: Option<&str>, figure: &str, interval: Interval) -> Ratio {
         let base_is = match interval {
             _ if interval.confidence < CONFIDENCE => TOO_FEW_ROUNDS,
             _ if interval.contains(1.0) => NO_DIFFERENCE,
-            _ if interval.median < 1.0 => "better",
-            _ => "worse",
+            _ if interval.median < 1.0 => BETTER,
+            _ => WORSE,
         };
-        let (base, other) = (base.0.to_owned(), other.0.to_owned());
-        let (case, figure, base_is) = (case.map(str::to_owned), name.to_owned(), base_is.to_owned());
-        Some(Ratio { base, other, case, figure, by_round, interval, base_is })
+        let [base, other, figure, base_is] = [base, other, figure, base_is].map(str::to_owned);
+        Ratio { base, other, case: case.map(str::to_owned), figure, by_round: Vec::new(), interval, base_is }
     }
 
     /// The ratio with its interval; a single round has none.
@@ -75,9 +84,7 @@ impl Ratio {
         let Interval { n, median, low, high, .. } = self.interval;
         if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
     }
-}
 
-impl Ratio {
     /// The ratio with its interval and the confidence of that.
     #[must_use]
     pub fn text(&self) -> String {
@@ -91,7 +98,7 @@ impl fmt::Display for Ratio {
         let case = self.case.as_ref().map_or(String::new(), |case| format!("-{case}"));
         let (base, other, figure) = (&self.base, &self.other, &self.figure);
         let finding = match self.base_is.as_str() {
-            "better" | "worse" => format!("{base} is {}", self.base_is),
+            BETTER | WORSE => format!("{base} is {}", self.base_is),
             _ if self.interval.n == 1 => "(one round has no interval)".to_owned(),
             other => other.to_owned(),
         };

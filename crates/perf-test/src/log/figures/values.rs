@@ -4,15 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{
-    COPIED, CPU_PER_MESSAGE, Figure, LOST, MEAN, P50, P99, PEAK_MEMORY, PHASES, RECEIVED, RECEIVED_HZ, THROUGHPUT,
-    USAGE,
-};
-use crate::{log::Summary, measure::interval::Interval};
-
-/// The figures of files of results, without the usage and the phases.
-static KEPT: [&Figure; 10] =
-    [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
+use super::{COPIED, Figure, IN_DETAILS, KEPT, PHASES, USAGE};
+use crate::log::Summary;
 
 /// The values of one run, or of several together: medians, and sums of losses and copies. A value that is not known is
 /// null in files.
@@ -23,19 +16,24 @@ impl Values {
     /// The values of a run.
     #[must_use]
     pub fn of(run: &Summary) -> Values {
-        Values(kept().filter_map(|figure| Some((figure.key, figure.value(run)?))).collect())
+        Values::known(all().filter_map(|figure| Some((figure, figure.value(run)?))))
+    }
+
+    /// The values of these figures alone.
+    #[must_use]
+    pub fn known(values: impl IntoIterator<Item = (&'static Figure, f64)>) -> Values {
+        Values(values.into_iter().map(|(figure, value)| (figure.key, value)).collect())
     }
 
     /// The values of several runs together; none of no run.
     #[must_use]
     pub fn together(runs: &[&Values]) -> Option<Values> {
         let of_figure = |figure: &'static Figure| {
-            let values: Vec<f64> = runs.iter().filter_map(|run| run.get(figure)).collect();
-            let found =
-                if figure.is_sum && !values.is_empty() { values.iter().sum() } else { Interval::of(values)?.median };
-            Some((figure.key, found))
+            let median = figure.interval(runs.iter().copied())?.median;
+            let sum = runs.iter().filter_map(|run| run.get(figure)).sum();
+            Some((figure, if figure.is_sum { sum } else { median }))
         };
-        (!runs.is_empty()).then(|| Values(kept().filter_map(of_figure).collect()))
+        (!runs.is_empty()).then(|| Values::known(all().filter_map(of_figure)))
     }
 
     /// The value of a figure.
@@ -62,8 +60,9 @@ impl Values {
     }
 }
 
-fn kept() -> impl Iterator<Item = &'static Figure> {
-    Values::figures().chain(&PHASES)
+/// The figures of files of results, those of their details included.
+fn all() -> impl Iterator<Item = &'static Figure> {
+    Values::figures().chain(&PHASES).chain(IN_DETAILS)
 }
 
 impl Serialize for Values {
@@ -77,14 +76,6 @@ impl Serialize for Values {
         }
         map.serialize_entry("phases_ns", &PHASES.each_ref().map(|phase| self.get(phase)))?;
         map.end()
-    }
-}
-
-#[cfg(test)]
-impl Values {
-    /// The values of these figures alone.
-    pub fn known<const N: usize>(values: [(&'static Figure, f64); N]) -> Values {
-        Values(values.map(|(figure, value)| (figure.key, value)).into())
     }
 }
 
