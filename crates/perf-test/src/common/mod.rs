@@ -5,11 +5,12 @@ pub mod error;
 pub mod idle;
 pub mod interrupt;
 pub mod nearest;
-pub mod scalar;
+
 pub mod topic;
 pub mod units;
 pub mod verdict;
 pub mod warning;
+pub mod yaml;
 
 /// The values without repetitions, in the order of their first places.
 pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {

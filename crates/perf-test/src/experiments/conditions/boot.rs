@@ -6,6 +6,7 @@
 //! `idle=poll`, too.
 
 use super::plan::Condition;
+use crate::common::distinct;
 use crate::system::{
     System,
     root::{cpu_list, list_text},
@@ -70,13 +71,7 @@ pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Optio
 /// The frequency drivers of all policies, each once.
 #[must_use]
 pub fn drivers(system: &System) -> Vec<&str> {
-    let mut found: Vec<&str> = Vec::new();
-    for driver in system.frequency.policies.iter().filter_map(|policy| policy.driver.as_deref()) {
-        if !found.contains(&driver) {
-            found.push(driver);
-        }
-    }
-    found
+    distinct(system.frequency.policies.iter().filter_map(|policy| policy.driver.as_deref()))
 }
 
 fn other_driver(driver: &str, system: &System) -> Option<String> {

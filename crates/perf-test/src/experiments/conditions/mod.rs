@@ -22,7 +22,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use journal::restore_left;
-use knobs::{Machine, Readiness};
+use knobs::Machine;
 use plan::{Condition, Plan, ResolvedRun};
 use record::{Gap, Record};
 pub use table::Comparison;
@@ -107,14 +107,9 @@ pub fn merge(options: &ConditionsMergeOptions) -> Result<Results, Failure> {
 /// The reason why each condition is skipped; none of those that can be had here.
 fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
     let found = System::read(root);
-    let reason = |condition: &Condition| {
-        if let Some(sentence) = boot::needs(condition, &plan.conditions, &found) {
-            return Ok(Some(sentence));
-        }
-        Ok(match knobs::check(condition, &Root::new(root))? {
-            Readiness::Ready => None,
-            Readiness::Missing(sentence) => Some(sentence),
-        })
+    let reason = |condition: &Condition| match boot::needs(condition, &plan.conditions, &found) {
+        Some(sentence) => Ok(Some(sentence)),
+        None => knobs::check(condition, &Root::new(root)),
     };
     plan.conditions.iter().map(reason).collect()
 }

@@ -35,13 +35,11 @@ pub struct Record {
     runs: Vec<LabelledRun>,
 }
 
-/// The measured rounds of one run under one condition.
+/// A measured round of a run under a condition.
 #[derive(Debug)]
 pub struct Measured {
-    /// The label of the run.
-    pub label: String,
-    /// Its arguments.
-    pub arguments: Vec<String>,
+    /// The run.
+    pub run: LabelledRun,
     /// The condition.
     pub condition: Condition,
     /// The place of the condition in its plan.
@@ -50,10 +48,10 @@ pub struct Measured {
     pub setup: Setup,
     /// The kernel's id of the boot.
     pub boot_id: String,
-    /// The logs.
-    pub logs: Vec<PathBuf>,
-    /// Their summaries.
-    pub rounds: Vec<Summary>,
+    /// The log.
+    pub log: PathBuf,
+    /// Its summary.
+    pub round: Summary,
 }
 
 /// A run or a condition without figures.
@@ -172,8 +170,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     Ok((measured, gaps))
 }
 
-/// The rounds of a run under a condition, by the machine and the boot that they have recorded, and the last reason of a
-/// missing one.
+/// The rounds of a run under a condition, and the last reason of a missing one.
 fn rounds(
     folder: &Path,
     record: &Record,
@@ -201,27 +198,15 @@ fn rounds(
         }
         let environment = serde_json::from_value::<System>(log.environment.into());
         let system = environment.map_err(|error| format!("{}: its environment is damaged: {error}", path.display()))?;
-        let setup = Setup::of(&system, &record.condition);
-        let index = found
-            .iter()
-            .position(|known| known.setup == setup && known.boot_id == log.run.build.boot_id)
-            .unwrap_or_else(|| {
-                found.push(Measured {
-                    label: run.label.clone(),
-                    arguments: run.arguments.clone(),
-                    condition: record.condition.clone(),
-                    position: record.position,
-                    setup,
-                    boot_id: log.run.build.boot_id.clone(),
-                    logs: Vec::new(),
-                    rounds: Vec::new(),
-                });
-                found.len() - 1
-            });
-        if let Some(measured) = found.get_mut(index) {
-            measured.logs.push(path);
-            measured.rounds.push(summary);
-        }
+        found.push(Measured {
+            run: run.clone(),
+            condition: record.condition.clone(),
+            position: record.position,
+            setup: Setup::of(&system, &record.condition),
+            boot_id: log.run.build.boot_id,
+            log: path,
+            round: summary,
+        });
     }
     let gap = |reason| Gap {
         condition: record.condition.name.clone(),

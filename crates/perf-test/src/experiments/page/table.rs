@@ -144,9 +144,11 @@ impl PageTable {
         let row = |row: &Row| {
             let is_short = row.cells.len() < self.heads.len();
             let cells = row.cells.iter().zip(&self.heads).enumerate();
-            let shown = cells.map(|(index, (cell, (_, is_number)))| match *is_number && !(is_short && index + 1 == row.cells.len()) {
-                true => cell.words(),
-                false => plain(&cell.words()),
+            let shown = cells.map(|(index, (cell, (_, is_number)))| {
+                match *is_number && !(is_short && index + 1 == row.cells.len()) {
+                    true => cell.words(),
+                    false => plain(&cell.words()),
+                }
             });
             let empty = self.heads.len().saturating_sub(row.cells.len());
             line(shown.chain(std::iter::repeat_n(String::new(), empty)).collect())

@@ -86,6 +86,13 @@ impl RunResults {
         value(&self.options, name)
     }
 
+    /// The reason why there are no figures; none if there are some.
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
+        let reason = |shortfall: &Shortfall| format!("{}: {}", shortfall.kind, shortfall.sentence);
+        self.medians.is_none().then(|| self.shortfall.as_ref().map_or("not done".to_owned(), reason))
+    }
+
     /// The cells of a table's row with these figures; without figures one cell, which has the kind of the shortfall and
     /// the number of its footnote.
     #[must_use]

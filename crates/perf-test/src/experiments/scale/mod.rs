@@ -2,12 +2,11 @@
 //! topologies, and the size that a machine holds.
 //!
 //! ```text
-//! shape ─► topology files ─► batch ─► logs ─► figures ─► estimate (fit) ─► checks: topologies that the fit has not seen
+//! shape ─► topology files ─► batch ─► logs ─► point ─► estimate (fit) ─► checks: topologies that the fit has not seen
 //! ```
 
 mod charts;
 mod estimate;
-mod figures;
 mod fit;
 mod load;
 mod machines;

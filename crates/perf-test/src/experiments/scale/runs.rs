@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{figures::Figures, load::Load, point::Point, shape::Shape};
+use super::{load::Load, point::Point, shape::Shape};
 use crate::{
     cli::{self, ScaleOptions},
     common::error::Failure,
@@ -78,19 +78,13 @@ pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Fai
     let outcomes = batch.run_all(&planned)?;
     let is_ended_early = outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotDone));
     let point = |(wanted, outcome): (Wanted, &Outcome)| {
-        let Wanted { name, shape, load, .. } = &wanted;
-        let (name, shape, load) = (name.clone(), shape.clone(), *load);
-        let missing = match outcome {
-            Outcome::Measured(_) => None,
-            Outcome::Missing(shortfall) => Some(format!("{}: {}", shortfall.kind, shortfall.sentence)),
-            Outcome::NotDone => Some("not done".to_owned()),
-        };
-        let spec = Ok(wanted.robot.spec().clone());
+        let Wanted { name, shape, load, robot } = wanted;
+        let spec = robot.spec();
         let results = RunResults {
             options: vec![("topology".to_owned(), name.clone())],
-            ..RunResults::new(&wanted.robot.spec().communicator.to_lowercase(), &spec, std::slice::from_ref(outcome))
+            ..RunResults::new(&spec.communicator.to_lowercase(), &Ok(spec.clone()), std::slice::from_ref(outcome))
         };
-        Point { name, shape, load, figures: outcome.measured().map(Figures::of), missing, results }
+        Point { name, shape, load, results }
     };
     Ok((wanted.into_iter().zip(&outcomes).map(point).collect(), is_ended_early))
 }

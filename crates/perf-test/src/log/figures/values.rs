@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use super::{COPIED, Figure, IN_DETAILS, KEPT, PHASES, USAGE};
-use crate::log::Summary;
+use crate::{common::units::Unit, log::Summary};
 
 /// The values of one run, or of several together: medians, and sums of losses and copies. A value that is not known is
 /// null in files.
@@ -53,6 +54,17 @@ impl Values {
         KEPT.into_iter().chain(&USAGE)
     }
 
+    /// The values of figures by their names in files.
+    #[must_use]
+    pub fn object<'a>(&self, figures: impl IntoIterator<Item = &'a Figure>) -> Map<String, Value> {
+        let value = |figure: &Figure| match self.get(figure)? {
+            count if figure.unit == Unit::Count && count.fract() == 0.0 => Some(Value::from(count as u64)),
+            value => Some(value.into()),
+        };
+        let entry = |figure: &Figure| (figure.field.to_owned(), value(figure).unwrap_or_default());
+        figures.into_iter().map(entry).collect()
+    }
+
     /// Messages that were to be loaned and were copied.
     #[must_use]
     pub fn copied(&self) -> u64 {
@@ -67,15 +79,9 @@ fn all() -> impl Iterator<Item = &'static Figure> {
 
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for figure in Values::figures() {
-            match self.get(figure) {
-                Some(value) if figure.is_sum => map.serialize_entry(figure.field, &(value as u64))?,
-                value => map.serialize_entry(figure.field, &value)?,
-            }
-        }
-        map.serialize_entry("phases_ns", &PHASES.each_ref().map(|phase| self.get(phase)))?;
-        map.end()
+        let mut values = self.object(Values::figures());
+        values.insert("phases_ns".to_owned(), PHASES.each_ref().map(|phase| self.get(phase)).to_vec().into());
+        values.serialize(serializer)
     }
 }
 
@@ -91,7 +97,7 @@ impl schemars::JsonSchema for Values {
             let of = format!("The {}; null if it is not known.", figure.name);
             (figure.field.to_owned(), serde_json::json!({"description": of, "type": [kind, "null"]}))
         };
-        let mut properties: serde_json::Map<String, serde_json::Value> = Values::figures().map(value).collect();
+        let mut properties: Map<String, Value> = Values::figures().map(value).collect();
         let phases =
             "The mean times to serialise, of transport, of the wake-up and to deserialise, ns; null if not known.";
         let times = serde_json::json!({"type": ["number", "null"]});

@@ -3,11 +3,9 @@
 //! Each map becomes the axes of one matrix. Every value is parsed here as the option of a run that it stands for, so
 //! that an error has the line of the value.
 
-use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
-
 use crate::{
     cli::{self, Axis, Choice},
-    common::scalar::text_of,
+    common::yaml::{Node, document, elements, entries, is_null, line, texts, unknown_key},
 };
 
 /// A key whose values are those of an option: the key, its default and the option.
@@ -57,28 +55,17 @@ type Value = (String, usize);
 /// # Errors
 /// A sentence with the line.
 pub fn experiments(text: &str) -> Result<Vec<Vec<Axis>>, String> {
-    let documents = MarkedYaml::load_from_str(text)
-        .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
-    let root = documents.first().ok_or("it is empty: give `experiments:` with a list of maps")?;
-    let wrong = |node: &MarkedYaml<'_>, what: &str| format!("line {}: {what}", node.span.start.line());
-    let YamlData::Mapping(keys) = &root.data else {
-        return Err(wrong(root, "the file must be a map with the key `experiments`"));
-    };
+    let root = document(text, "give `experiments:` with a list of maps")?;
     let mut found = Vec::new();
-    for (key, value) in keys {
-        if text_of(key).as_deref() != Some("experiments") {
-            return Err(wrong(key, "the file has one key, `experiments`: remove the others"));
+    for (key, value) in entries(&root, "the file")? {
+        let line = line(value);
+        if key != "experiments" {
+            return Err(format!("line {line}: the file has one key, `experiments`: remove the others"));
         }
-        let YamlData::Sequence(items) = &value.data else {
-            return Err(wrong(value, "`experiments` must be a list of maps"));
-        };
+        let items = elements(value).ok_or_else(|| format!("line {line}: `experiments` must be a list of maps"))?;
         for item in items {
-            let entries = match &item.data {
-                YamlData::Mapping(entries) => entries.iter().map(entry).collect::<Result<Vec<_>, _>>()?,
-                YamlData::Value(Scalar::Null) => Vec::new(),
-                _ => return Err(wrong(item, "an experiment must be a map, as `msg: Array1k`")),
-            };
-            found.push(Experiment(entries).axes()?);
+            let keys = if is_null(item) { Vec::new() } else { entries(item, "an experiment")? };
+            found.push(Experiment(keys.into_iter().map(entry).collect::<Result<_, _>>()?).axes()?);
         }
     }
     if found.is_empty() {
@@ -165,26 +152,17 @@ impl Experiment {
 }
 
 /// A key of an experiment and its values.
-fn entry((key, value): (&MarkedYaml<'_>, &MarkedYaml<'_>)) -> Result<(String, Vec<Value>), String> {
-    let line = key.span.start.line();
-    let known = || KEYS.iter().map(|(key, ..)| *key).chain([PROCESSES, STRATEGY, TRANSPORT, OLD_TRANSPORT, NO_IDLE]);
-    let name = text_of(key).ok_or_else(|| format!("line {line}: a key must be a word, as `msg`"))?;
-    if !known().any(|known| known == name) {
-        let known: Vec<&str> = known().collect();
-        return Err(format!("line {line}: there is no key `{name}`: the keys are {}", known.join(", ")));
+fn entry((name, value): (String, &Node<'_>)) -> Result<(String, Vec<Value>), String> {
+    let line = line(value);
+    let known = KEYS.iter().map(|(key, ..)| *key).chain([PROCESSES, STRATEGY, TRANSPORT, OLD_TRANSPORT, NO_IDLE]);
+    let known: Vec<&str> = known.collect();
+    if !known.contains(&name.as_str()) {
+        return Err(unknown_key(line, &name, &known));
     }
-    let scalar = |node: &MarkedYaml<'_>| {
-        let line = node.span.start.line();
-        let text = text_of(node).ok_or_else(|| format!("line {line}: {name} must be a value or a list of values"));
-        text.map(|text| (text, line))
-    };
-    let values = match &value.data {
-        YamlData::Sequence(items) if items.is_empty() => {
-            return Err(format!("line {line}: the list of {name} is empty: give a value, or leave the key out"));
-        }
-        YamlData::Sequence(items) => items.iter().map(scalar).collect::<Result<Vec<_>, _>>()?,
-        _ => vec![scalar(value)?],
-    };
+    let values = texts(value).ok_or_else(|| format!("line {line}: {name} must be a value or a list of values"))?;
+    if values.is_empty() {
+        return Err(format!("line {line}: the list of {name} is empty: give a value, or leave the key out"));
+    }
     Ok((name, values))
 }
 
