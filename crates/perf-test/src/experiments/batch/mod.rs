@@ -35,10 +35,10 @@ use crate::{
 pub use contestant::{ALL, Contestant, contestants, wait_of};
 use folder::Earlier;
 pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
-pub use options::{DEPTH, refuse, with_defaults};
+pub use options::{DEPTH, Options, refuse, value, with_defaults};
 use perf_worker::run_spec::RunSpec;
 pub use progress::Progress;
-pub use rounds::{Kind, KindOutcomes};
+pub use rounds::RunOutcomes;
 pub use shortfall::{Shortfall, ShortfallKind};
 pub use warnings::Warnings;
 
@@ -46,14 +46,14 @@ pub use warnings::Warnings;
 /// hangs costs a minute each time.
 const MOST_FAILURES: usize = 2;
 
-/// One run of a batch.
+/// A run of a batch, or of each of its rounds.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
     /// The contestant as it is spelt.
     pub contestant: String,
     /// The run in words, for the progress, as `zenoh:best 4MB, round 2`.
     pub title: String,
-    /// Its log, relative to the folder of results: `….json`.
+    /// Its log, relative to the folder of results: `….json`; of a run in rounds without the round and the suffix.
     pub log: PathBuf,
     /// The run, or the sentence of its refusal.
     pub spec: Result<RunSpec, String>,
@@ -63,6 +63,28 @@ pub struct PlannedRun {
     pub outputs: Outputs,
     /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
     pub is_warmup: bool,
+    /// Its options by their names, as they are shown.
+    pub options: Options,
+    /// The arguments of the same single run, without `-c`.
+    pub arguments: Vec<String>,
+}
+
+impl PlannedRun {
+    /// A run of no topology, without outputs of its own.
+    #[must_use]
+    pub fn new(contestant: &str, title: String, log: PathBuf, spec: Result<RunSpec, String>) -> PlannedRun {
+        PlannedRun {
+            contestant: contestant.to_owned(),
+            title,
+            log,
+            spec,
+            robot: None,
+            outputs: Outputs::default(),
+            is_warmup: false,
+            options: Options::new(),
+            arguments: Vec::new(),
+        }
+    }
 }
 
 /// The outcome of a planned run.

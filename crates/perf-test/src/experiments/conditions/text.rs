@@ -13,13 +13,6 @@ use crate::{
 };
 
 impl Comparison {
-    /// As lines of text: a table for each run, the best conditions, and the machine under each condition.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let tables: Vec<Vec<String>> = self.tables().iter().map(Table::lines).collect();
-        tables.join(&String::new())
-    }
-
     /// The tables: one for each run, the best conditions, and the machine under each condition with all notes.
     fn tables(&self) -> Vec<Table> {
         let of_runs = self.runs.iter().map(|run| self.of_run(run));

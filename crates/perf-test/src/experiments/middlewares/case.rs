@@ -1,8 +1,7 @@
 //! A case: the message and the rate, and the options that all contestants share.
 
 use crate::cli::RunOptions;
-use crate::experiments::batch::{DEPTH, with_defaults};
-use crate::experiments::results_file::Options;
+use crate::experiments::batch::{DEPTH, Options, with_defaults};
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Durability, History, Reliability, RunSpec};
 

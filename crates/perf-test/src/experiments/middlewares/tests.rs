@@ -29,18 +29,10 @@ fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
 
 fn versus(rows: Vec<Row>) -> Versus {
     let rounds = rows[0].results.rounds.len() as u32;
-    let case = CaseResults {
-        name: "4MB".to_owned(),
-        message: "Array4m".to_owned(),
-        message_bytes: 4_194_304,
-        rate_hz: 100,
-        qos: "RELIABLE, VOLATILE, KEEP_LAST 10".to_owned(),
-        phases: false,
-        rows,
-    };
-    let cases = vec![case];
+    let case = cases(&crate::cli::RunOptions::default()).remove(0);
+    let cases = vec![CaseResults { case, rows }];
     let ratios = ratios(&cases);
-    Versus { rounds, cases, ratios, not_done: 0 }
+    Versus { rounds, cases, ratios }
 }
 
 fn six(p50_ns: f64) -> [Option<f64>; 6] {

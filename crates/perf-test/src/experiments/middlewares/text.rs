@@ -44,13 +44,13 @@ impl Versus {
 
     /// The table of a case, and that of the parts of a message's way if they were measured.
     fn tables(&self, case: &CaseResults) -> Vec<Table> {
-        let table = |title: String, rows: Vec<Vec<String>>, notes: Vec<String>| Table { title, rows, notes };
         let phases = || {
-            let title = format!("{}: mean times of the parts of a message's way", case.name);
-            table(title, case.phase_rows(), Vec::new())
+            let title = format!("{}: mean times of the parts of a message's way", case.case.name);
+            Table { title, rows: case.phase_rows(), notes: Vec::new() }
         };
-        let of_case = table(case.title(self.rounds), self.rows(case), case.notes());
-        [of_case].into_iter().chain(case.phases.then(phases)).collect()
+        let notes = case.rows.iter().flat_map(Row::notes).collect();
+        let of_case = Table { title: case.title(self.rounds), rows: self.rows(case), notes };
+        [of_case].into_iter().chain(case.case.options.measuring.phases.then(phases)).collect()
     }
 
     fn ratio_table(&self) -> Table {
@@ -72,7 +72,7 @@ impl Versus {
     pub fn panels(&self) -> Vec<Panel> {
         let bases: Vec<&String> = self.ratios.iter().map(|ratio| &ratio.base).collect();
         let panel = |case: &CaseResults, (name, figure): (&str, &Figure)| Panel {
-            title: format!("{}: {name}", case.name),
+            title: format!("{}: {name}", case.case.name),
             unit: figure.unit,
             dots: case
                 .rows
@@ -109,7 +109,7 @@ impl Versus {
                 let found = self.ratios.iter().filter(|ratio| {
                     ratio.other == results.contestant
                         && ratio.figure == figure
-                        && ratio.case.as_ref() == Some(&case.name)
+                        && ratio.case.as_ref() == Some(&case.case.name)
                 });
                 let of_base = |ratio: &Ratio| match one {
                     Some(_) => ratio.value(),
@@ -134,9 +134,14 @@ impl Versus {
 
 impl CaseResults {
     fn title(&self, rounds: u32) -> String {
-        let rate = format_rate(self.rate_hz);
+        let (name, qos) = (&self.case.name, self.case.qos());
+        let first = self.rows.iter().map(|row| &row.results).find(|results| results.message_bytes > 0);
+        let run = first.map_or(String::new(), |run| {
+            let rate = run.option("rate").and_then(|rate| rate.parse().ok()).map_or(String::new(), format_rate);
+            format!("{}, {} bytes, {rate}, ", run.option("msg").unwrap_or_default(), run.message_bytes)
+        });
         let rounds = if rounds == 1 { "one round".to_owned() } else { format!("medians of {rounds} rounds") };
-        format!("{}: {}, {} bytes, {rate}, {}; {rounds}", self.name, self.message, self.message_bytes, self.qos)
+        format!("{name}: {run}{qos}; {rounds}")
     }
 
     /// The rows of the table of phases.
@@ -149,11 +154,6 @@ impl CaseResults {
             std::iter::once(row.contestant.clone()).chain(times).collect()
         });
         std::iter::once(header).chain(rows).collect()
-    }
-
-    /// The sentences about rows that are not what was asked for.
-    fn notes(&self) -> Vec<String> {
-        self.rows.iter().flat_map(Row::notes).collect()
     }
 }
 

@@ -8,14 +8,17 @@ mod ratio;
 mod row;
 mod table;
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
 pub use ratio::{BETTER, NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, WORSE, meaning};
-pub use row::{Options, RunResults, copied_note, notes_of, value};
+pub use row::{RunResults, copied_note, notes_of};
 pub use table::{Footnotes, Table, at_rate, of_rounds};
 
 use crate::{
     common::units::Unit,
+    experiments::batch::Options,
     log::{Build, figures::Values},
     measure::knee::Knee,
     system::{self, System},
@@ -23,6 +26,17 @@ use crate::{
 
 /// The name and the version of the format.
 pub const SCHEMA: &str = "gantry.perf_test.results/1";
+
+/// The results of a command of several runs, as its user sees them.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// The lines of text.
+    pub lines: Vec<String>,
+    /// The files that were written, if the command names them.
+    pub files: Vec<PathBuf>,
+    /// The reason why the results are not complete, for the exit code.
+    pub failure: Option<String>,
+}
 
 /// A file of results.
 #[derive(Debug, Serialize)]
@@ -112,6 +126,12 @@ impl ResultsFile {
             knees: Vec::new(),
             details: None,
         }
+    }
+
+    /// The tables as lines of text.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        self.tables.iter().map(Table::lines).collect::<Vec<_>>().join(&String::new())
     }
 
     /// The tables in Markdown.

@@ -6,13 +6,9 @@ use serde::Serialize;
 
 use super::Footnotes;
 use crate::{
-    experiments::batch::{Outcome, Shortfall, Warnings, wait_of},
+    experiments::batch::{Options, Outcome, PlannedRun, Shortfall, Warnings, value, wait_of},
     log::figures::{Figure, Values},
 };
-use perf_worker::run_spec::RunSpec;
-
-/// The options of a run by their names, with their values as they are shown.
-pub type Options = Vec<(String, String)>;
 
 /// The results of a kind of run, which is done once in each round.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -51,21 +47,19 @@ pub struct RunResults {
 impl RunResults {
     /// The results of a run by the outcomes of its rounds.
     #[must_use]
-    pub fn new(contestant: &str, spec: &Result<RunSpec, String>, outcomes: &[Outcome]) -> RunResults {
+    pub fn new(run: &PlannedRun, outcomes: &[Outcome]) -> RunResults {
         let rounds: Vec<Option<Values>> = outcomes.iter().map(|outcome| outcome.measured().map(Values::of)).collect();
-        let shortfall = outcomes.iter().rev().find_map(|outcome| match outcome {
-            Outcome::Missing(shortfall) => Some(shortfall.clone()),
-            Outcome::Measured(_) | Outcome::NotDone => None,
-        });
         let found = RunResults {
-            contestant: contestant.to_owned(),
+            contestant: run.contestant.clone(),
+            options: run.options.clone(),
+            arguments: run.arguments.clone(),
             medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
             rounds,
-            shortfall,
+            shortfall: outcomes.iter().rev().find_map(Outcome::shortfall).cloned(),
             warnings: Warnings::of(outcomes.iter().filter_map(|outcome| outcome.measured())),
             ..RunResults::default()
         };
-        let Ok(spec) = spec else { return found };
+        let Ok(spec) = &run.spec else { return found };
         let measured_s = u64::from(spec.max_runtime_s.saturating_sub(spec.ignore_s));
         let streams = u64::from(spec.publishers) * u64::from(spec.subscriptions);
         RunResults {
@@ -112,12 +106,6 @@ impl RunResults {
         let settings: String = settings.map(|(name, value)| format!(", {name} {value}")).collect();
         format!("{}, waits {}, {path}{settings}", self.qos, self.wait)
     }
-}
-
-/// The value of an option of a run.
-#[must_use]
-pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
-    options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
 }
 
 /// The remarks on the runs of a contestant, each once, the messages that it copied in place of a loan, and one note on

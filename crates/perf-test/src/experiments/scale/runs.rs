@@ -11,7 +11,6 @@ use crate::{
         batch::{Batch, Outcome, PlannedRun, file_name},
         results_file::RunResults,
     },
-    report::outputs::Outputs,
     run::topology::Robot,
 };
 use perf_worker::choice::Choice;
@@ -65,26 +64,25 @@ fn topology_options(options: &ScaleOptions, topology: &str) -> Result<Box<cli::T
 
 /// Measures topologies. Returns whether the user has ended it early, too.
 pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Failure> {
-    let planned = |wanted: &Wanted| PlannedRun {
-        contestant: wanted.name.clone(),
-        title: wanted.name.clone(),
-        log: PathBuf::from(format!("{}.json", file_name(&wanted.name))),
-        spec: Ok(wanted.robot.spec().clone()),
-        robot: Some(wanted.robot.clone()),
-        outputs: Outputs::default(),
-        is_warmup: false,
+    let planned = |wanted: &Wanted| {
+        let Wanted { name, robot, .. } = wanted;
+        let log = PathBuf::from(format!("{}.json", file_name(name)));
+        let options = vec![("topology".to_owned(), name.clone())];
+        let run = PlannedRun::new(name, name.clone(), log, Ok(robot.spec().clone()));
+        PlannedRun { robot: Some(robot.clone()), options, ..run }
     };
     let planned: Vec<PlannedRun> = wanted.iter().map(planned).collect();
     let outcomes = batch.run_all(&planned)?;
     let is_ended_early = outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotDone));
-    let point = |(wanted, outcome): (Wanted, &Outcome)| {
+    let point = |((wanted, run), outcome): ((Wanted, &PlannedRun), &Outcome)| {
         let Wanted { name, shape, load, robot } = wanted;
-        let spec = robot.spec();
-        let results = RunResults {
-            options: vec![("topology".to_owned(), name.clone())],
-            ..RunResults::new(&spec.communicator.to_lowercase(), &Ok(spec.clone()), std::slice::from_ref(outcome))
-        };
-        Point { name, shape, load, results }
+        let contestant = robot.spec().communicator.to_lowercase();
+        Point {
+            name,
+            shape,
+            load,
+            results: RunResults { contestant, ..RunResults::new(run, std::slice::from_ref(outcome)) },
+        }
     };
-    Ok((wanted.into_iter().zip(&outcomes).map(point).collect(), is_ended_early))
+    Ok((wanted.into_iter().zip(&planned).zip(&outcomes).map(point).collect(), is_ended_early))
 }

@@ -32,13 +32,6 @@ static FIGURES: [&Figure; 12] = [
 ];
 
 impl Scale {
-    /// The results as lines of text.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let tables: Vec<Vec<String>> = self.tables().iter().map(Table::lines).collect();
-        tables.join(&String::new())
-    }
-
     /// The results as a file has them.
     pub(super) fn file(&self) -> ResultsFile {
         let of_checks = self.checks.iter().map(|check| &check.point);

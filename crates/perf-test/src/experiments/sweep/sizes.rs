@@ -10,8 +10,8 @@ use super::{
 use crate::{
     cli::{Axis, RunOptions},
     experiments::{
-        batch::Contestant,
-        results_file::{CacheEntry, KneeEntry, Options, RunResults},
+        batch::{Contestant, Options},
+        results_file::{CacheEntry, KneeEntry, RunResults},
     },
     log::figures::P50,
     measure::knee::{Knee, MIN_POINTS, knee},
