@@ -20,12 +20,12 @@ mod options;
 mod progress;
 mod rounds;
 mod shortfall;
-mod warnings;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use crate::judge::warnings::Warnings;
 use crate::{
     common::{error::Failure, interrupt::Interrupt, warning::WarningKind},
     log::Summary,
@@ -40,7 +40,6 @@ use perf_worker::run_spec::RunSpec;
 pub use progress::Progress;
 pub use rounds::RunOutcomes;
 pub use shortfall::{Shortfall, ShortfallKind};
-pub use warnings::Warnings;
 
 /// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that
 /// hangs costs a minute each time.
@@ -142,12 +141,6 @@ impl Batch {
     #[must_use]
     pub fn folder(&self) -> Option<&Folder> {
         self.folder.as_ref()
-    }
-
-    /// Whether the user has ended the batch.
-    #[must_use]
-    pub fn is_interrupted(&self) -> bool {
-        self.interrupt.is_requested()
     }
 
     /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.

@@ -7,7 +7,7 @@ use super::setup::Setup;
 use super::table::{Cell, Comparison, LabelledResults};
 use crate::{
     common::distinct,
-    experiments::results_file::{self, ResultsFile, Table},
+    experiments::results_file::{self, ResultsFile, Table, headings},
     log::figures::{Figure, Values},
     measure::interval::CONFIDENCE,
 };
@@ -41,7 +41,7 @@ impl Comparison {
     }
 
     fn of_run(&self, run: &LabelledResults) -> Table {
-        let mut rows = vec![header(["condition", "n"])];
+        let mut rows = vec![headings(&["condition", "n"], &FIGURES)];
         for cell in &run.cells {
             let figures = FIGURES.iter().zip(&run.best).map(|(figure, best)| {
                 let shown = cell.interval(figure).map(|found| figure.show_median(&found));
@@ -65,7 +65,7 @@ impl Comparison {
             let words = run.best.iter().map(|best| best.words(run.cells.len()));
             std::iter::once(run.run.label.clone()).chain(words).collect()
         };
-        let rows = std::iter::once(header(["run"])).chain(self.runs.iter().map(row)).collect();
+        let rows = std::iter::once(headings(&["run"], &FIGURES)).chain(self.runs.iter().map(row)).collect();
         Table { title: "Best conditions".to_owned(), rows, notes: Vec::new() }
     }
 
@@ -152,11 +152,6 @@ impl Gap {
             Some(label) => format!("{label}, {}: rounds are missing: {}", self.condition, self.reason),
         }
     }
-}
-
-/// The headings of a table with all figures.
-fn header<const N: usize>(names: [&str; N]) -> Vec<String> {
-    names.into_iter().chain(FIGURES.iter().map(|figure| figure.column)).map(str::to_owned).collect()
 }
 
 fn row(values: &[String]) -> String {

@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use super::{CaseResults, Versus, row::Row};
 use crate::{
     common::units::format_rate,
-    experiments::results_file::{Ratio, ResultsFile, RunResults, Table, copied_note, meaning},
+    experiments::results_file::{Ratio, ResultsFile, RunResults, Table, copied_note, headings, meaning, ratio_tables},
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED_HZ, THROUGHPUT},
     report::plot::dots::{Dot, Panel},
 };
 
-/// The columns before those of the figures.
-const CONDITIONS: [&str; 3] = ["contestant", "path", "wait"];
 /// The figures of the table.
 static FIGURES: [&Figure; 7] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &THROUGHPUT, &LOST];
 /// The figures of the picture, with their titles.
@@ -37,7 +35,7 @@ impl Versus {
     #[must_use]
     pub fn file(&self) -> ResultsFile {
         let runs = self.cases.iter().flat_map(|case| &case.rows).map(|row| row.results.clone());
-        let tables = self.cases.iter().flat_map(|case| self.tables(case)).chain([self.ratio_table()]);
+        let tables = self.cases.iter().flat_map(|case| self.tables(case)).chain(ratio_tables(&self.ratios));
         let file = ResultsFile::new("compare middlewares", self.rounds, runs.collect(), tables.collect());
         ResultsFile { ratios: self.ratios.clone(), ..file }
     }
@@ -51,20 +49,6 @@ impl Versus {
         let notes = case.rows.iter().flat_map(Row::notes).collect();
         let of_case = Table { title: case.title(self.rounds), rows: self.rows(case), notes };
         [of_case].into_iter().chain(case.case.options.measuring.phases.then(phases)).collect()
-    }
-
-    fn ratio_table(&self) -> Table {
-        let header = ["base / contestant", "case", "figure", "ratio", "the base is"].map(str::to_owned).to_vec();
-        let ratios = self.ratios.iter().map(|ratio| {
-            let case = ratio.case.clone().unwrap_or_default();
-            let pair = format!("{} / {}", ratio.base, ratio.other);
-            vec![pair, case, ratio.figure.clone(), ratio.value(), ratio.base_is.clone()]
-        });
-        Table {
-            title: "Ratios".to_owned(),
-            rows: std::iter::once(header).chain(ratios).collect(),
-            notes: self.meaning(),
-        }
     }
 
     /// The panels of the picture: latency, CPU time and memory of each case.
@@ -95,9 +79,7 @@ impl Versus {
         let one = bases.next().filter(|_| bases.next().is_none());
         let base = one.unwrap_or("base");
         let ratios = [format!("{base}/its p50"), format!("{base}/its CPU")];
-        let columns = FIGURES.iter().map(|figure| figure.column);
-        let header = CONDITIONS.into_iter().chain(columns).map(str::to_owned);
-        let mut rows = vec![header.chain(ratios).collect::<Vec<String>>()];
+        let mut rows = vec![[headings(&["contestant", "path", "wait"], &FIGURES), ratios.to_vec()].concat()];
         for Row { results, path, .. } in &case.rows {
             let Some(medians) = &results.medians else {
                 let kind =
@@ -146,8 +128,7 @@ impl CaseResults {
 
     /// The rows of the table of phases.
     fn phase_rows(&self) -> Vec<Vec<String>> {
-        let header =
-            std::iter::once("contestant").chain(PHASES.iter().map(|phase| phase.column)).map(str::to_owned).collect();
+        let header = headings(&["contestant"], &PHASES.each_ref());
         let measured = self.rows.iter().filter_map(|row| Some((&row.results, row.results.medians.as_ref()?)));
         let rows = measured.map(|(row, medians)| {
             let times = PHASES.iter().map(|phase| medians.show(phase));

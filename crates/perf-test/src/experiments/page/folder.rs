@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::experiment::Experiments;
-use super::ratios::{self, Found};
+use super::results::{self, Found};
 use super::run::Run;
 use super::settings::machine_in_short;
 use crate::experiments::batch::{SHORTFALL_SUFFIX, Shortfall};
@@ -68,7 +68,7 @@ impl Folder {
                 match Log::read_as(&file, &name) {
                     Ok(log) if log.run.topology.is_some() => folder.robots.push(Run::of(log, name)),
                     Ok(log) => folder.runs.push(Run::of(log, name)),
-                    Err(why) => match ratios::read(&file) {
+                    Err(why) => match results::read(&file) {
                         Some(Ok(found)) => folder.add(name, found),
                         Some(Err(why)) => folder.skipped.push(format!("the results of {name} cannot be read: {why}")),
                         None => folder.skipped.push(why),

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::Run;
-use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, size, without_message};
+use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
+use crate::common::units::format_bytes;
 use crate::log::figures::Figure;
 use crate::measure::interval::Interval;
 use perf_worker::choice::Choice;
@@ -67,7 +68,7 @@ impl<'a> Group<'a> {
     /// The message and its size.
     pub fn message(&self) -> String {
         let message = &self.conditions().message;
-        format!("{}, {}", message.name, size(message.bytes as u64))
+        format!("{}, {}", message.name, format_bytes(message.bytes as u64))
     }
 
     /// The message in the page's address.

@@ -5,8 +5,8 @@
 
 use super::folder::Folder;
 use super::group::{Group, Groups};
-use super::settings::size;
 use crate::common::distinct;
+use crate::common::units::format_bytes;
 use crate::experiments::results_file::{BETTER, NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, WORSE};
 use crate::log::figures::P50;
 use crate::measure::interval::Interval;
@@ -77,7 +77,7 @@ fn unpaired(groups: &Groups, experiment: &str) -> Option<Vec<Ratio>> {
         }
     }
     let latencies = |group: &Group| group.good().filter_map(|run| run.values.get(&P50)).collect::<Vec<f64>>();
-    let case = format!("{} messages", size(largest as u64));
+    let case = format!("{} messages", format_bytes(largest as u64));
     let ratio = |other: &&Group| {
         let (interval, _) = ratio_of_groups(&latencies(other), &latencies(base))?;
         Some(Ratio::of_interval(&base.contestant(), &other.contestant(), Some(&case), "latency", interval))

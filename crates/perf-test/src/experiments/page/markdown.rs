@@ -2,9 +2,9 @@
 
 use super::folder::Folder;
 use super::group::{Groups, MEANING};
-use super::ratios::{matrices, note};
 use super::settings::machine_in_short;
 use super::table::{PageTable, plain};
+use crate::experiments::results_file::ratio_tables;
 
 /// The tables with a sentence on the machine above them.
 pub fn text(folder: &Folder, groups: &Groups) -> String {
@@ -27,8 +27,10 @@ pub fn text(folder: &Folder, groups: &Groups) -> String {
         text.push_str(&format!("\nTopology {}\n\n{}", plain(name), PageTable::of_topology(&groups).markdown()));
     }
     for (file, ratios) in &folder.ratios {
-        text.push_str(&format!("\nRatios of {}. {}\n", plain(file), note(ratios)));
-        matrices(ratios).iter().for_each(|table| text.push_str(&format!("\n{}", table.markdown())));
+        for table in ratio_tables(ratios) {
+            let (title, notes) = (plain(&format!("{} in {file}", table.title)), table.notes.join(" "));
+            text.push_str(&format!("\n{title}. {notes}\n\n{}", PageTable::of_results(&table).markdown()));
+        }
     }
     text
 }

@@ -15,7 +15,7 @@ mod group;
 mod headline;
 mod html;
 mod markdown;
-mod ratios;
+mod results;
 mod run;
 mod settings;
 mod table;

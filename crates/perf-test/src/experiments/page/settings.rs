@@ -108,16 +108,6 @@ pub fn in_words(name: &str, value: &str) -> String {
     }
 }
 
-/// A size in bytes with the unit that shows it best.
-pub fn size(bytes: u64) -> String {
-    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
-        Some((name, unit)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
-        Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
-        None => format!("{bytes} B"),
-    }
-}
-
 /// The machine in one line.
 pub fn machine_in_short(machine: &System) -> String {
     let kernel = machine.kernel.release.as_ref().map(|release| format!("Linux {release}"));

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::figures::{FIRST, OTHERS};
 use super::folder::{Folder, middleware};
 use super::group::{Group, Groups};
-use super::settings::{in_words, size};
+use super::settings::in_words;
+use crate::common::units::format_bytes;
 use crate::experiments::results_file::Table;
 use crate::{experiments::conditions::FIGURES as OF_TOPOLOGIES, log::figures::Figure};
 use perf_worker::choice::Choice;
@@ -37,8 +38,6 @@ pub struct Cell {
     pub text: String,
     /// Whether the text stands out.
     pub is_strong: bool,
-    /// Whether the text is pale.
-    pub is_pale: bool,
     /// Whether the text is a number that rests on few samples.
     pub is_uncertain: bool,
     /// An addition in small letters.
@@ -167,7 +166,7 @@ impl Row {
                 link: Some(format!("runs-{index}")),
                 ..Cell::sorted(&contestant, &contestant)
             },
-            Cell { small: spec.message.name.clone(), ..Cell::sorted(size(bytes as u64), bytes) },
+            Cell { small: spec.message.name.clone(), ..Cell::sorted(format_bytes(bytes as u64), bytes) },
         ];
         let rate = Cell::sorted(
             in_words("rate_hz", &spec.rate_hz.to_string()),
@@ -201,7 +200,8 @@ pub fn plain(text: &str) -> String {
     let mut cell = String::new();
     for c in text.chars() {
         match c {
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' => cell.extend(['\\', c]),
+            '|' | '\\' | '`' | '*' | '_' | '<' | '>' => cell.extend(['\\', c]),
+            '[' | ']' if text.contains("](") => cell.extend(['\\', c]),
             c if c.is_control() => cell.push(' '),
             c => cell.push(c),
         }

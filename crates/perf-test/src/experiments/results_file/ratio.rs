@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Table;
 use crate::{
+    common::distinct,
     log::figures::{CPU_PER_MESSAGE, Figure, P50, Values},
     measure::{
         interval::{CONFIDENCE, Interval},
@@ -23,6 +25,15 @@ pub const WORSE: &str = "worse";
 pub const NO_DIFFERENCE: &str = "no difference shown";
 /// The finding of a ratio whose interval has too little confidence.
 pub const TOO_FEW_ROUNDS: &str = "too few rounds to say";
+
+/// The findings that are neither better nor worse, with their marks and legends.
+const MARKS: [(&str, &str, &str); 2] = [
+    (NO_DIFFERENCE, "○", "marks an interval that holds 1: no difference shown."),
+    (TOO_FEW_ROUNDS, "?", "marks too few rounds to say."),
+];
+/// The figures of the columns.
+const FIGURES: &str = "Latency is the median from send to reception, CPU the CPU time per message, memory the sum of the \
+    processes' peaks in the first case, daemons included; pages that they share count in each.";
 
 /// A ratio with its interval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,6 +96,12 @@ impl Ratio {
         if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
     }
 
+    /// The ratio with its interval and its mark.
+    fn marked(&self) -> String {
+        let mark = MARKS.iter().find(|(finding, ..)| self.base_is == *finding);
+        mark.map_or_else(|| self.value(), |(_, mark, _)| format!("{} {mark}", self.value()))
+    }
+
     /// The ratio with its interval and the confidence of that.
     #[must_use]
     pub fn text(&self) -> String {
@@ -106,12 +123,54 @@ impl fmt::Display for Ratio {
     }
 }
 
+/// A table for each base: a row for each contestant, a column for each figure of each case.
+#[must_use]
+pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
+    let of_base = |base: &str| {
+        let own: Vec<&Ratio> = ratios.iter().filter(|ratio| ratio.base == base).collect();
+        let columns = distinct(own.iter().map(|ratio| (&ratio.case, &ratio.figure)));
+        let row = |other: &str| {
+            let found = |column| own.iter().find(|one| one.other == other && (&one.case, &one.figure) == column);
+            let cells = columns.iter().map(|column| found(*column).map_or("-".to_owned(), |ratio| ratio.marked()));
+            std::iter::once(other.to_owned()).chain(cells).collect()
+        };
+        let heads = columns.iter().map(|(case, figure)| heading(case.as_deref(), figure));
+        let heads = std::iter::once(format!("{base} / contestant")).chain(heads).collect();
+        let rows = distinct(own.iter().map(|ratio| ratio.other.as_str())).into_iter().map(row);
+        Table {
+            title: format!("Ratios of {base}"),
+            rows: std::iter::once(heads).chain(rows).collect(),
+            notes: notes(&own),
+        }
+    };
+    distinct(ratios.iter().map(|ratio| ratio.base.as_str())).into_iter().map(of_base).collect()
+}
+
+/// The meaning of a table of ratios, with the legends of its marks.
+fn notes(ratios: &[&Ratio]) -> Vec<String> {
+    let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
+    let marks = MARKS.iter().filter(|(finding, ..)| is_there(finding));
+    let legends = marks.map(|(_, mark, legend)| format!("{mark} {legend}"));
+    meaning(ratios.iter().copied()).into_iter().chain([FIGURES.to_owned()]).chain(legends).collect()
+}
+
+/// The heading of a figure.
+fn heading(case: Option<&str>, figure: &str) -> String {
+    let figure = match figure {
+        "cpu" => "CPU",
+        "rss" => "memory",
+        other => other,
+    };
+    case.map_or_else(|| figure.to_owned(), |case| format!("{case} {figure}"))
+}
+
 /// The meaning of ratios, as sentences; none without a ratio.
 #[must_use]
-pub fn meaning(ratios: &[Ratio]) -> Vec<String> {
-    let Some(first) = ratios.first() else { return Vec::new() };
-    let least = ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
-    let of_interval = if first.interval.n == 1 {
+pub fn meaning<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Vec<String> {
+    let intervals: Vec<Interval> = ratios.into_iter().map(|ratio| ratio.interval).collect();
+    let Some(first) = intervals.first() else { return Vec::new() };
+    let least = intervals.iter().map(|interval| interval.confidence).fold(1.0, f64::min);
+    let of_interval = if first.n == 1 {
         "One round has no interval: --rounds 6 shows differences with 95 %.".to_owned()
     } else {
         let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     common::units::{format_mib, format_ns},
-    experiments::results_file::{ResultsFile, Table},
+    experiments::results_file::{ResultsFile, Table, headings},
     log::figures::{
         CPU, CPU_PER_MESSAGE, DUE, Figure, INSTRUMENT_CPU, INSTRUMENT_MEMORY, LATE, LOST, MEAN, P99, PSS, RECEIVED,
         SENT, SKIPPED, START_UP, TOO_LATE, TOO_LATE_COUNT,
@@ -44,9 +44,8 @@ impl Scale {
     /// The tables: the sizes, the variations with the estimate, and its checks.
     fn tables(&self) -> Vec<Table> {
         let rows = |points: &mut dyn Iterator<Item = &Point>| -> Vec<Vec<String>> {
-            let figures = FIGURES.iter().map(|figure| figure.column);
-            let header = ["topology", "endpoints", "received/s"].into_iter().chain(figures).map(str::to_owned);
-            std::iter::once(header.collect()).chain(points.map(row)).collect()
+            let header = headings(&["topology", "endpoints", "received/s"], &FIGURES);
+            std::iter::once(header).chain(points.map(row)).collect()
         };
         let title = format!(
             "{}, executor {}, {} on {} cores; nodes of {} publishers at {} Hz and {} subscriptions",

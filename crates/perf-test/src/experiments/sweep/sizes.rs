@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     cli::{Axis, RunOptions},
+    common::units::format_bytes,
     experiments::{
         batch::{Contestant, Options},
         results_file::{CacheEntry, KneeEntry, RunResults},
@@ -125,13 +126,13 @@ impl Series<'_> {
             };
         };
         let nearest = found.nearest_cache.map_or(String::new(), |cache| {
-            format!("; the nearest cache is {} with {}", cache.name, size(cache.size_bytes as f64))
+            format!("; the nearest cache is {} with {}", cache.name, format_bytes(cache.size_bytes))
         });
         let (before, after) = (knee.slope_before, knee.slope_after);
         Some(format!(
             "{of}: knee at {}: latency grows with the size to the power of {before:.2} before and {after:.2} after \
              it{nearest}",
-            size(knee.at)
+            format_bytes(knee.at as u64)
         ))
     }
 }
@@ -143,15 +144,6 @@ fn chart(contestant: &str, series: &[Series<'_>], caches: &[CacheEntry]) -> Char
         title: format!("{contestant}: median latency over the size of the message (log scales)"),
         curves: own.map(|one| Curve { name: one.name(), points: one.points.clone() }).collect(),
         marks: caches.iter().map(|cache| (cache.name.clone(), cache.size_bytes as f64)).collect(),
-    }
-}
-
-/// A size with its unit.
-fn size(bytes: f64) -> String {
-    if bytes < 1024.0 * 1024.0 {
-        format!("{:.0} KiB", bytes / 1024.0)
-    } else {
-        format!("{:.1} MiB", bytes / 1024.0 / 1024.0)
     }
 }
 

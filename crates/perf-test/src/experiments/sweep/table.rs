@@ -4,7 +4,7 @@ use crate::{
     common::distinct,
     experiments::{
         batch::{Options, value},
-        results_file::{Footnotes, RunResults, Table, notes_of, of_rounds},
+        results_file::{Footnotes, RunResults, Table, headings, notes_of, of_rounds},
     },
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ},
 };
@@ -28,8 +28,8 @@ pub fn rows(runs: &[RunResults], figures: &[&Figure], notes: &mut Footnotes) -> 
     let varied = varied_of(runs);
     let sizes = || runs.iter().filter(|run| run.message_bytes > 0).map(|run| run.message_bytes);
     let bytes = sizes().any(|bytes| Some(bytes) != sizes().next()).then_some("bytes");
-    let columns = varied.iter().copied().chain(bytes).chain(figures.iter().map(|figure| figure.column));
-    let mut rows: Vec<Vec<String>> = vec![["contestant"].into_iter().chain(columns).map(str::to_owned).collect()];
+    let conditions: Vec<&str> = ["contestant"].into_iter().chain(varied.iter().copied()).chain(bytes).collect();
+    let mut rows = vec![headings(&conditions, figures)];
     for run in runs {
         let shown = |bytes: usize| if bytes > 0 { bytes.to_string() } else { "-".to_owned() };
         let options = varied.iter().map(|option| run.option(option).unwrap_or("-").to_owned());

@@ -52,9 +52,8 @@ pub static RESPONSE_P99: Figure = times(
     Statistic::Percentile(99.0),
 );
 /// The lost messages.
-pub static LOST: Figure = sum(["lost", "lost", "lost", "lost"], |run| {
-    (run.total.received.samples > 0 || run.lost > 0).then_some(run.lost as f64)
-});
+pub static LOST: Figure =
+    sum(["lost"; 4], |run| (run.total.received.samples > 0 || run.lost > 0).then_some(run.lost as f64));
 /// The CPU time of all workers and daemons for each received message.
 pub static CPU_PER_MESSAGE: Figure = number(
     ["cpu_per_message", "CPU per message", "CPU/message", "cpu_per_message_ns"],
@@ -84,9 +83,8 @@ pub static THROUGHPUT: Figure =
         per_second(run, run.total.received.bytes)
     });
 /// The copies of messages that were to be loaned, on publish and on take.
-pub static COPIED: Figure = sum(["copied", "copied", "copied", "copied"], |run| {
-    Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64)
-});
+pub static COPIED: Figure =
+    sum(["copied"; 4], |run| Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64));
 /// The mean times of the parts of a message's way.
 pub static PHASES: [Figure; 4] = [
     phase(["serialise", "time to serialise", "serialise", "serialise_ns"], |run| run.total.serialise.mean_ns),
@@ -147,13 +145,11 @@ pub static TOO_LATE_RESPONSE: Figure =
         percent(run.total.received.too_late_response, run.total.response.n)
     });
 /// The messages that arrived more than once.
-pub static DUPLICATES: Figure = sum(["duplicates", "duplicates", "duplicates", "duplicates"], |run| {
-    (run.total.received.samples > 0).then_some(run.total.received.duplicates as f64)
-});
+pub static DUPLICATES: Figure =
+    sum(["duplicates"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.duplicates as f64));
 /// The messages that arrived after a later one.
-pub static REORDERED: Figure = sum(["reordered", "reordered", "reordered", "reordered"], |run| {
-    (run.total.received.samples > 0).then_some(run.total.received.reordered as f64)
-});
+pub static REORDERED: Figure =
+    sum(["reordered"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.reordered as f64));
 /// The messages sent per second, of each publisher.
 pub static RATE: Figure = number(
     ["rate", "rate of each publisher", "rate (Hz)", "achieved_hz"],
@@ -162,15 +158,13 @@ pub static RATE: Figure = number(
     "this run has no publisher",
 );
 /// The warnings.
-pub static WARNINGS: Figure =
-    sum(["warnings", "warnings", "warnings", "warnings"], |run| Some(run.warnings.len() as f64));
+pub static WARNINGS: Figure = sum(["warnings"; 4], |run| Some(run.warnings.len() as f64));
 /// The messages sent.
-pub static SENT: Figure = sum(["sent", "sent", "sent", "sent"], |run| Some(run.total.sent.samples as f64));
+pub static SENT: Figure = sum(["sent"; 4], |run| Some(run.total.sent.samples as f64));
 /// The messages that timers passed over.
-pub static SKIPPED: Figure =
-    sum(["skipped", "skipped", "skipped", "skipped"], |run| Some(run.total.sent.skipped as f64));
+pub static SKIPPED: Figure = sum(["skipped"; 4], |run| Some(run.total.sent.skipped as f64));
 /// The messages that were due: those sent, and those that were passed over, refused or not sent in time.
-pub static DUE: Figure = sum(["due", "due", "due", "due"], |run| {
+pub static DUE: Figure = sum(["due"; 4], |run| {
     let sent = &run.total.sent;
     Some((sent.samples + sent.skipped + sent.refused + sent.unsent) as f64)
 });

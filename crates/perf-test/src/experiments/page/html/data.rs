@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::common::units::format_bytes;
 use crate::experiments::conditions::FIGURES as OF_TOPOLOGIES;
 use crate::experiments::page::figures::{FIGURES, LATENCIES, title};
 use crate::experiments::page::folder::{Folder, middleware};
 use crate::experiments::page::group::{Group, Groups};
-use crate::experiments::page::settings::size;
 use crate::log::figures::{Figure, MAX};
 use crate::measure::interval::Interval;
 
@@ -83,7 +83,7 @@ fn of_group(group: &Group, groups: &Groups) -> Value {
         "message": group.message(),
         "key": group.message_key(),
         "bytes": spec.message.bytes,
-        "size": size(spec.message.bytes as u64),
+        "size": format_bytes(spec.message.bytes as u64),
         "rate_hz": spec.rate_hz,
         "runs": group.good().count(),
         "values": FIGURES.map(|figure| value(group, figure)),

@@ -52,7 +52,6 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("rows", &table::rows(&results)),
             ("topologies", &sections::topologies(folder)),
             ("without-groups", if only_robots { " hidden" } else { "" }),
-            ("ratios", &sections::ratios(folder)),
             ("tables", &sections::tables(folder)),
             ("common", &runs::settings(&groups.common, |name| name != "machine")),
             ("runs", &runs::details(groups)),

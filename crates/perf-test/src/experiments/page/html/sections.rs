@@ -1,13 +1,12 @@
-//! The sections that only some folders have: topologies, ratios, and the tables of commands of several runs.
+//! The sections that only some folders have: topologies, and the tables of commands of several runs.
 
 use super::escape::escape;
 use super::table::table;
 use crate::experiments::page::folder::Folder;
 use crate::experiments::page::group::Groups;
-use crate::experiments::page::ratios::{matrices, note};
 use crate::experiments::page::run::Run;
 use crate::experiments::page::table::PageTable;
-use crate::experiments::results_file::{Ratio, Table};
+use crate::experiments::results_file::Table;
 
 /// The topologies: a table for each, and a place for its plots.
 pub fn topologies(folder: &Folder) -> String {
@@ -38,17 +37,6 @@ fn log(run: &Run) -> String {
     format!("<li><code>{}</code> {}</li>", escape(&run.file), escape(&fault))
 }
 
-/// The ratios of each file of results: a table for each base.
-pub fn ratios(folder: &Folder) -> String {
-    let of_file = |(file, ratios): &(String, Vec<Ratio>)| {
-        let label =
-            |table: &PageTable| format!("Ratios {} of {file}", table.heads.first().map_or("", |(head, _)| head));
-        let tables = matrices(ratios).into_iter().map(|matrix| table(&matrix, &label(&matrix))).collect();
-        part(folder, file, &note(ratios), tables)
-    };
-    section("ratios", "Ratios", folder.ratios.iter().map(of_file), folder.ratios.len())
-}
-
 /// The tables of each file of results: knees, ratios and every run.
 pub fn tables(folder: &Folder) -> String {
     let of_table = |file: &str, found: &Table| {
@@ -62,8 +50,12 @@ pub fn tables(folder: &Folder) -> String {
         )
     };
     let of_file = |(file, command, tables): &(String, String, Vec<Table>)| {
-        let tables = tables.iter().map(|table| of_table(file, table)).collect();
-        part(folder, file, &format!("perf_test {command}"), tables)
+        let tables: String = tables.iter().map(|table| of_table(file, table)).collect();
+        let (experiment, file, command) = (escape(&folder.experiments.of(file)), escape(file), escape(command));
+        format!(
+            "<div data-experiment=\"{experiment}\">\n<h3><code>{file}</code></h3>\n<p class=\"note\">perf_test \
+             {command}</p>\n{tables}</div>\n"
+        )
     };
     section("tables", "Experiments and comparisons", folder.tables.iter().map(of_file), folder.tables.len())
 }
@@ -76,14 +68,5 @@ fn section(id: &str, title: &str, parts: impl Iterator<Item = String>, count: us
     let parts: String = parts.collect();
     format!(
         "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{parts}</section>\n"
-    )
-}
-
-/// The part of a file, which is shown with its experiment.
-fn part(folder: &Folder, file: &str, note: &str, content: String) -> String {
-    let experiment = escape(&folder.experiments.of(file));
-    let (file, note) = (escape(file), escape(note));
-    format!(
-        "<div data-experiment=\"{experiment}\">\n<h3><code>{file}</code></h3>\n<p class=\"note\">{note}</p>\n{content}</div>\n"
     )
 }

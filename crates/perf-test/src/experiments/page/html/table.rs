@@ -50,10 +50,8 @@ pub fn data(values: &[(&str, String)]) -> String {
 }
 
 fn cell(cell: &Cell, tag: &str, is_number: bool, span: usize) -> String {
-    let classes = [(is_number, "number"), (cell.is_pale, "pale")].into_iter().filter(|(is_there, _)| *is_there);
-    let classes = classes.map(|(_, class)| class).collect::<Vec<&str>>().join(" ");
     let attributes = [
-        (!classes.is_empty()).then(|| format!(" class=\"{classes}\"")),
+        is_number.then(|| " class=\"number\"".to_owned()),
         cell.sort.as_ref().map(|sort| format!(" data-sort=\"{}\"", escape(sort))),
         (span > 1).then(|| format!(" colspan=\"{span}\"")),
     ];

@@ -89,27 +89,37 @@ impl Experiment {
         }
         axes.push(self.chosen(NO_IDLE, "prevent-cpu-idle", NO_IDLES)?);
         for (key, default, option) in KEYS {
-            let given = self.values(key).map(<[Value]>::to_vec).unwrap_or_else(|| vec![(default.to_owned(), 0)]);
-            let axis = Axis::of_values(option, given.iter().map(|(value, _)| value.clone()));
-            for (choice, (value, line)) in axis.choices.iter().zip(&given) {
-                cli::run_options(&choice.arguments)
-                    .map_err(|why| format!("line {line}: {key} cannot be `{value}`: {why}"))?;
-            }
-            axes.push(axis);
+            axes.push(self.parsed(key, default, option)?);
         }
         Ok(axes)
     }
 
-    /// The axis of a key with a few values.
+    fn given(&self, key: &str, default: &str) -> Vec<Value> {
+        self.values(key).map_or_else(|| vec![(default.to_owned(), 0)], <[Value]>::to_vec)
+    }
+
+    /// The axis of a key whose values are those of an option.
+    fn parsed(&self, key: &str, default: &str, option: &str) -> Result<Axis, String> {
+        let given = self.given(key, default);
+        let axis = Axis::of_values(option, given.iter().map(|(value, _)| value.clone()));
+        for (choice, (value, line)) in axis.choices.iter().zip(&given) {
+            cli::run_options(&choice.arguments)
+                .map_err(|why| format!("line {line}: {key} cannot be `{value}`: {why}"))?;
+        }
+        Ok(axis)
+    }
+
+    /// The axis of a key with a few values, the first of which is the default.
     fn chosen(&self, key: &str, option: &str, values: Values) -> Result<Axis, String> {
-        let first = values.first().map(|(name, _)| ((*name).to_owned(), 0));
-        let given = self.values(key).map(<[Value]>::to_vec).unwrap_or_else(|| first.into_iter().collect());
+        let names = || values.iter().map(|(name, _)| *name);
         let choice = |(value, line): &Value| {
             let found = values.iter().find(|(name, _)| name.eq_ignore_ascii_case(value));
-            let (name, arguments) =
-                found.ok_or_else(|| unknown(key, value, *line, values.iter().map(|(name, _)| *name)))?;
+            let known = || names().collect::<Vec<_>>().join(", ");
+            let wrong = || format!("line {line}: {key} cannot be `{value}`: it is one of {}", known());
+            let (name, arguments) = found.ok_or_else(wrong)?;
             Ok(Choice { shown: (*name).to_owned(), arguments: arguments.iter().map(|&one| one.to_owned()).collect() })
         };
+        let given = self.given(key, names().next().unwrap_or_default());
         Ok(Axis { option: option.to_owned(), choices: given.iter().map(choice).collect::<Result<_, String>>()? })
     }
 
@@ -124,24 +134,17 @@ impl Experiment {
             }
             return self.chosen(OLD_TRANSPORT, OPTION, OLD_TRANSPORTS);
         }
-        let strategies =
-            self.values(STRATEGY).map(<[Value]>::to_vec).unwrap_or_else(|| vec![("INTER_THREAD".to_owned(), 0)]);
+        let strategies = self.parsed(STRATEGY, "INTER_THREAD", OPTION)?;
         let of_processes = self.chosen(PROCESSES, OPTION, &[(INTRA_PROCESS, &[]), ("INTER_PROCESS", INTER_PROCESS)])?;
         let is_inter_alone = of_processes.choices.iter().all(|choice| choice.shown != INTRA_PROCESS);
-        let mut choices = Vec::new();
-        for choice in of_processes.choices {
-            if choice.shown != INTRA_PROCESS {
-                choices.push(choice);
-                continue;
-            }
-            for (strategy, line) in &strategies {
-                let arguments = vec![format!("--{OPTION}={strategy}")];
-                cli::run_options(&arguments)
-                    .map_err(|why| format!("line {line}: {STRATEGY} cannot be `{strategy}`: {why}"))?;
-                choices.push(Choice { shown: strategy.clone(), arguments });
-            }
-        }
-        match strategies.iter().find(|(strategy, _)| is_inter_alone && !strategy.eq_ignore_ascii_case("INTER_THREAD")) {
+        let choices = of_processes.choices.into_iter().flat_map(|choice| match choice.shown.as_str() {
+            INTRA_PROCESS => strategies.choices.clone(),
+            _ => vec![choice],
+        });
+        let choices = choices.collect();
+        let given = self.values(STRATEGY).into_iter().flatten();
+        let mut others = given.filter(|(strategy, _)| !strategy.eq_ignore_ascii_case("INTER_THREAD"));
+        match others.find(|_| is_inter_alone) {
             Some((strategy, line)) => Err(format!(
                 "line {line}: {STRATEGY} {strategy} does not apply: with {PROCESSES} INTER_PROCESS each subscription has a process of its \
                  own. Leave it out, or give {INTRA_PROCESS}"
@@ -164,10 +167,6 @@ fn entry((name, value): (String, &Node<'_>)) -> Result<(String, Vec<Value>), Str
         return Err(format!("line {line}: the list of {name} is empty: give a value, or leave the key out"));
     }
     Ok((name, values))
-}
-
-fn unknown(key: &str, value: &str, line: usize, known: impl Iterator<Item = &'static str>) -> String {
-    format!("line {line}: {key} cannot be `{value}`: it is one of {}", known.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
