@@ -35,7 +35,7 @@ use crate::{
 pub use contestant::{ALL, Contestant, contestants, wait_of};
 use folder::Earlier;
 pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
-pub use options::{DEPTH, Options, refuse, value, with_defaults};
+pub use options::{Options, refuse, value, with_defaults};
 use perf_worker::run_spec::RunSpec;
 pub use progress::Progress;
 pub use rounds::RunOutcomes;

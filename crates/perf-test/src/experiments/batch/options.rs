@@ -4,7 +4,7 @@ use crate::cli::RunOptions;
 use perf_worker::run_spec::{History, Reliability};
 
 /// The default depth of the histories.
-pub const DEPTH: u32 = 10;
+const DEPTH: u32 = 10;
 
 /// The options of a run by their names, with their values as they are shown.
 pub type Options = Vec<(String, String)>;

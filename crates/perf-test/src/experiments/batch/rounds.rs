@@ -31,6 +31,13 @@ impl RunOutcomes {
         self.rounds.iter().any(|outcome| outcome.measured().is_some())
     }
 
+    /// The reason why runs are not complete: the user has ended them, or none has figures, as `nothing` says.
+    #[must_use]
+    pub fn failure(runs: &[RunOutcomes], nothing: &str) -> Option<String> {
+        let is_measured = runs.iter().any(RunOutcomes::is_measured);
+        RunOutcomes::ended_early(runs).or_else(|| (!is_measured).then(|| nothing.to_owned()))
+    }
+
     /// The sentence on runs that the user did not wait for.
     #[must_use]
     pub fn ended_early(runs: &[RunOutcomes]) -> Option<String> {

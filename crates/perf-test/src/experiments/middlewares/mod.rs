@@ -58,14 +58,10 @@ pub fn measure(options: &VersusOptions) -> Result<Results, Failure> {
     let outcomes = batch.run_rounds(&runs, options.rounds, options.rounds >= CHEAP_FROM_ROUNDS)?;
     let versus = Versus::of(cases, &contestants, options.rounds, &runs, &outcomes);
     if let Some(folder) = batch.folder() {
-        let picture = dots::draw(&versus.panels()).map_err(Failure::Measurement)?;
-        folder.write("versus.svg", &picture).map_err(Failure::Measurement)?;
-        let file = versus.file();
-        folder.write_json("versus.json", &file).map_err(Failure::Measurement)?;
-        folder.write("versus.md", &file.markdown("Contestants side by side")).map_err(Failure::Measurement)?;
+        let picture = Some(dots::draw(&versus.panels()));
+        versus.file().write((folder, "versus"), "Contestants side by side", picture)?;
     }
-    let nothing = || (!outcomes.iter().any(RunOutcomes::is_measured)).then(|| "no contestant was measured".to_owned());
-    let failure = RunOutcomes::ended_early(&outcomes).or_else(nothing);
+    let failure = RunOutcomes::failure(&outcomes, "no contestant was measured");
     Ok(Results { lines: versus.lines(), failure, ..Results::default() })
 }
 

@@ -17,8 +17,8 @@ pub use row::{RunResults, copied_note, notes_of};
 pub use table::{Footnotes, Table, headings, of_rounds};
 
 use crate::{
-    common::units::Unit,
-    experiments::batch::Options,
+    common::{error::Failure, units::Unit},
+    experiments::batch::{Folder, Options},
     log::{Build, figures::Values},
     measure::knee::Knee,
     system::{self, System},
@@ -126,6 +126,24 @@ impl ResultsFile {
             knees: Vec::new(),
             details: None,
         }
+    }
+
+    /// Writes the file, its tables in Markdown, and a picture into a folder of results.
+    ///
+    /// # Errors
+    /// [`Failure::Measurement`]: the picture cannot be drawn, or a file cannot be written.
+    pub fn write(
+        &self,
+        (folder, name): (&Folder, &str),
+        heading: &str,
+        picture: Option<Result<String, String>>,
+    ) -> Result<(), Failure> {
+        let write = || {
+            folder.write_json(&format!("{name}.json"), self)?;
+            folder.write(&format!("{name}.md"), &self.markdown(heading))?;
+            picture.map_or(Ok(()), |picture| folder.write(&format!("{name}.svg"), &picture?).map(drop))
+        };
+        write().map_err(Failure::Measurement)
     }
 
     /// The tables as lines of text.

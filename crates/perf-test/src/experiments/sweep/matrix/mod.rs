@@ -43,8 +43,7 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     let runs = runs.map_err(Failure::Usage)?;
     let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
     let outcomes = batch.run_rounds(&runs, rounds, false)?;
-    let nothing = || (!outcomes.iter().any(RunOutcomes::is_measured)).then(|| "no run was measured".to_owned());
-    let failure = RunOutcomes::ended_early(&outcomes).or_else(nothing);
+    let failure = RunOutcomes::failure(&outcomes, "no run was measured");
     let runs: Vec<RunResults> =
         runs.iter().zip(&outcomes).map(|(run, outcomes)| RunResults::new(run, &outcomes.rounds)).collect();
     let finding = (preset.finding)(&runs, rounds);
@@ -53,13 +52,8 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     let (ratios, knees) = (finding.ratios, finding.knees);
     let file = ResultsFile { ratios, knees, ..ResultsFile::new(&command, rounds, runs, tables) };
     if let Some(folder) = batch.folder() {
-        let name = preset.name;
-        folder.write_json(&format!("{name}.json"), &file).map_err(Failure::Measurement)?;
-        folder.write(&format!("{name}.md"), &file.markdown(preset.heading)).map_err(Failure::Measurement)?;
-        if !finding.charts.is_empty() {
-            let picture = sizes::draw(&finding.charts).map_err(Failure::Measurement)?;
-            folder.write(&format!("{name}.svg"), &picture).map_err(Failure::Measurement)?;
-        }
+        let picture = (!finding.charts.is_empty()).then(|| sizes::draw(&finding.charts));
+        file.write((folder, preset.name), preset.heading, picture)?;
     }
     Ok(Results { lines: file.lines(), failure, ..Results::default() })
 }
