@@ -143,9 +143,9 @@ impl Batch {
         self.folder.as_ref()
     }
 
-    /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.
-    fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
-        runs.iter().all(|run| matches!(self.earlier(run), Earlier::Same(_)))
+    /// Whether the folder has complete logs of these rounds of a run, so that it needs no warm-up.
+    fn is_complete(&self, rounds: &[PlannedRun]) -> bool {
+        rounds.iter().all(|run| matches!(self.earlier(run), Ok(Earlier::Same(_))))
     }
 
     /// Does the runs in order, and returns the outcome of each.
@@ -167,13 +167,8 @@ impl Batch {
         runs: &[PlannedRun],
         mut before: impl FnMut(usize) -> Result<(), String>,
     ) -> Result<Vec<Outcome>, Failure> {
-        let mut earlier = Vec::new();
-        for run in runs {
-            earlier.push(self.earlier(run));
-            if let Some(Earlier::OtherConditions(sentence)) = earlier.last() {
-                return Err(Failure::Usage(sentence.clone()));
-            }
-        }
+        let earlier = runs.iter().map(|run| self.earlier(run)).collect::<Result<Vec<Earlier>, String>>();
+        let earlier = earlier.map_err(Failure::Usage)?;
         self.folder.iter().try_for_each(Folder::describe).map_err(Failure::Usage)?;
         let is_there = |earlier: &Earlier| matches!(earlier, Earlier::Same(_));
         let length_s = |run: &PlannedRun| run.spec.as_ref().ok().and_then(RunSpec::length_s);
@@ -190,7 +185,8 @@ impl Batch {
                 progress.skip(index, &run.title, &missing);
                 self.keep(run, missing)
             } else {
-                progress.begin(index, &run.title, found.reason());
+                let again = if let Earlier::OtherBuild(why) = &found { Some(why.as_str()) } else { None };
+                progress.begin(index, &run.title, again);
                 let began = Instant::now();
                 let outcome = before(index).map_or_else(|sentence| self.refuse(run, sentence), |()| self.run(run));
                 progress.end(index, &run.title, outcome.shortfall(), began.elapsed());
@@ -206,12 +202,12 @@ impl Batch {
     }
 
     /// The log of an earlier run in the place of this run's.
-    fn earlier(&self, run: &PlannedRun) -> Earlier {
+    fn earlier(&self, run: &PlannedRun) -> Result<Earlier, String> {
         match (&self.folder, &run.spec) {
             (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => {
                 folder.earlier(&run.log, spec, run.robot.as_deref().map(Robot::topology))
             }
-            _ => Earlier::None,
+            _ => Ok(Earlier::None),
         }
     }
 

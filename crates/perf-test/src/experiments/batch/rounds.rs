@@ -71,7 +71,7 @@ impl Batch {
     ) -> Result<Vec<RunOutcomes>, Failure> {
         let is_there = |run: &PlannedRun| {
             let all: Vec<PlannedRun> = (1..=rounds).map(|round| run.in_round(Some(round), rounds)).collect();
-            self.is_complete(&all.iter().collect::<Vec<_>>())
+            self.is_complete(&all)
         };
         let warmups = runs.iter().map(|run| has_warmups && !is_there(run)).collect::<Vec<bool>>();
         let order = order(&warmups, rounds);

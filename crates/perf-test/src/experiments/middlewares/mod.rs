@@ -57,12 +57,14 @@ pub fn measure(options: &VersusOptions) -> Result<Results, Failure> {
     let runs: Vec<PlannedRun> = cases.iter().flat_map(of_case).collect();
     let outcomes = batch.run_rounds(&runs, options.rounds, options.rounds >= CHEAP_FROM_ROUNDS)?;
     let versus = Versus::of(cases, &contestants, options.rounds, &runs, &outcomes);
+    let file = versus.file();
     if let Some(folder) = batch.folder() {
-        let picture = Some(dots::draw(&versus.panels()));
-        versus.file().write((folder, "versus"), "Contestants side by side", picture)?;
+        file.write((folder, "versus"), "Contestants side by side", Some(dots::draw(&versus.panels())))?;
     }
     let failure = RunOutcomes::failure(&outcomes, "no contestant was measured");
-    Ok(Results { lines: versus.lines(), failure, ..Results::default() })
+    let ratios = file.ratios.iter().map(ToString::to_string);
+    let lines = file.lines().into_iter().chain([String::new()]).chain(ratios).collect();
+    Ok(Results { lines, failure, ..Results::default() })
 }
 
 impl Versus {

@@ -100,7 +100,7 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
     let mut pushed = Row { wait_asked: Some("block"), ..row("ecal", &six(20.0)) };
     pushed.results.wait = "adaptive (push)".to_owned();
     let versus = versus(vec![row("gantry", &six(10.0)), silent, pushed]);
-    let text = versus.lines().join("\n");
+    let text = versus.file().lines().join("\n");
     for words in [
         "medians of 6 rounds",
         "gantry/its p50",
@@ -155,7 +155,7 @@ fn options_of_single_runs_are_refused_with_the_alternative() {
 #[test]
 fn a_contestant_beside_two_forms_of_the_base_has_both_ratios() {
     let found = versus(vec![row("gantry", &six(10.0)), row("gantry:best", &six(5.0)), row("udp", &six(20.0))]);
-    let text = found.lines().join("\n");
+    let text = found.file().lines().join("\n");
     assert!(text.contains("base/its p50"), "{text}");
     assert!(text.contains("gantry: 0.500 [0.500, 0.500]; gantry:best: 0.250 [0.250, 0.250]"), "{text}");
 }

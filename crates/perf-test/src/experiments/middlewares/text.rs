@@ -5,32 +5,20 @@ use std::collections::BTreeSet;
 use super::{CaseResults, Versus, row::Row};
 use crate::{
     common::units::format_rate,
-    experiments::results_file::{Ratio, ResultsFile, RunResults, Table, copied_note, headings, meaning, ratio_tables},
+    experiments::results_file::{Ratio, ResultsFile, RunResults, Table, copied_note, headings, ratio_tables},
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED_HZ, THROUGHPUT},
     report::plot::dots::{Dot, Panel},
 };
 
 /// The figures of the table.
 static FIGURES: [&Figure; 7] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &THROUGHPUT, &LOST];
+/// The meaning of the memory.
+const MEMORY: &str = "memory: the sum of the processes' peaks, daemons included; pages that they share count in each";
 /// The figures of the picture, with their titles.
 static PICTURED: [(&str, &Figure); 3] =
     [("median latency", &P50), ("CPU time per message", &CPU_PER_MESSAGE), ("memory", &PEAK_MEMORY)];
 
 impl Versus {
-    /// The results as lines of text: a table for each case, the ratios, and their meaning.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for table in self.cases.iter().flat_map(|case| self.tables(case)) {
-            lines.push(String::new());
-            lines.extend(table.lines());
-        }
-        lines.push(String::new());
-        lines.extend(self.ratios.iter().map(ToString::to_string));
-        lines.extend(self.meaning());
-        lines
-    }
-
     /// The results as a file has them.
     #[must_use]
     pub fn file(&self) -> ResultsFile {
@@ -46,7 +34,7 @@ impl Versus {
             let title = format!("{}: mean times of the parts of a message's way", case.case.name);
             Table { title, rows: case.phase_rows(), notes: Vec::new() }
         };
-        let notes = case.rows.iter().flat_map(Row::notes).collect();
+        let notes = case.rows.iter().flat_map(Row::notes).chain([MEMORY.to_owned()]).collect();
         let of_case = Table { title: case.title(self.rounds), rows: self.rows(case), notes };
         [of_case].into_iter().chain(case.case.options.measuring.phases.then(phases)).collect()
     }
@@ -104,13 +92,6 @@ impl Versus {
             rows.push(conditions.chain(figures).chain([ratio("latency"), ratio("cpu")]).collect());
         }
         rows
-    }
-
-    /// The meaning of the figures.
-    fn meaning(&self) -> Vec<String> {
-        let of_memory =
-            "Memory is the sum of the processes' peaks, daemons included; pages that they share count in each.";
-        std::iter::once(of_memory.to_owned()).chain(meaning(&self.ratios)).collect()
     }
 }
 

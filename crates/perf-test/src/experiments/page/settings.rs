@@ -25,20 +25,8 @@ const OF_ONE_RUN: [&str; 9] = [
 /// Conditions that the size of a message may change.
 const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
 /// Conditions that have columns of their own, or belong to a middleware as its name does.
-const IN_COLUMNS: [&str; 12] = [
-    CONTESTANT,
-    "communicator",
-    "executor",
-    "middleware_version",
-    "delivery",
-    "message",
-    "message_bytes",
-    "message_layout",
-    "unbounded_payload_bytes",
-    "rate_hz",
-    "wait",
-    "zero_copy",
-];
+const IN_COLUMNS: [&str; 8] =
+    [CONTESTANT, "communicator", "executor", "middleware_version", "delivery", "rate_hz", "wait", "zero_copy"];
 /// The name of the contestant, if it has a form.
 const CONTESTANT: &str = "contestant";
 /// The experiment.
@@ -78,7 +66,7 @@ pub fn without_message(settings: &Settings) -> Settings {
 
 /// Whether a setting has no column of its own.
 pub fn has_no_column(name: &str) -> bool {
-    !IN_COLUMNS.contains(&name) && !is_of_middleware(name)
+    !IN_COLUMNS.contains(&name) && !OF_THE_MESSAGE.contains(&name) && !is_of_middleware(name)
 }
 
 /// Whether it is a setting of the middleware.

@@ -141,16 +141,8 @@ impl PageTable {
         let rule =
             line(self.heads.iter().map(|(_, is_number)| if *is_number { "---:" } else { "---" }.into()).collect());
         let row = |row: &Row| {
-            let is_short = row.cells.len() < self.heads.len();
-            let cells = row.cells.iter().zip(&self.heads).enumerate();
-            let shown = cells.map(|(index, (cell, (_, is_number)))| {
-                match *is_number && !(is_short && index + 1 == row.cells.len()) {
-                    true => cell.words(),
-                    false => plain(&cell.words()),
-                }
-            });
             let empty = self.heads.len().saturating_sub(row.cells.len());
-            line(shown.chain(std::iter::repeat_n(String::new(), empty)).collect())
+            line(row.cells.iter().map(Cell::markdown).chain(std::iter::repeat_n(String::new(), empty)).collect())
         };
         heads + &rule + &self.rows.iter().map(row).collect::<String>()
     }
@@ -182,16 +174,14 @@ impl Row {
 }
 
 impl Cell {
-    /// Its text and its addition as Markdown has them.
-    fn words(&self) -> String {
-        let mark = if self.is_uncertain { "\\*" } else { "" };
-        let between =
-            match (self.text.is_empty() || self.small.is_empty(), self.is_strong || self.small.starts_with('[')) {
-                (true, _) => "",
-                (_, true) => " ",
-                _ => ", ",
-            };
-        format!("{}{mark}{between}{}", self.text, self.small)
+    /// Its text and its addition.
+    fn markdown(&self) -> String {
+        let text = plain(&self.text) + if self.is_uncertain { "\\*" } else { "" };
+        match self.small.as_str() {
+            "" => text,
+            small if self.is_strong || small.starts_with('[') => format!("{text} {}", plain(small)),
+            small => format!("{text}, {}", plain(small)),
+        }
     }
 }
 

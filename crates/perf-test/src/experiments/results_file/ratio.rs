@@ -32,8 +32,8 @@ const MARKS: [(&str, &str, &str); 2] = [
     (TOO_FEW_ROUNDS, "?", "marks too few rounds to say."),
 ];
 /// The figures of the columns.
-const FIGURES: &str = "Latency is the median from send to reception, CPU the CPU time per message, memory the sum of the \
-    processes' peaks in the first case, daemons included; pages that they share count in each.";
+const FIGURES: &str =
+    "Latency is the median from send to reception, CPU the CPU time per message, memory the peak in the first case.";
 
 /// A ratio with its interval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -165,8 +165,7 @@ fn heading(case: Option<&str>, figure: &str) -> String {
 }
 
 /// The meaning of ratios, as sentences; none without a ratio.
-#[must_use]
-pub fn meaning<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Vec<String> {
+fn meaning<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Vec<String> {
     let intervals: Vec<Interval> = ratios.into_iter().map(|ratio| ratio.interval).collect();
     let Some(first) = intervals.first() else { return Vec::new() };
     let least = intervals.iter().map(|interval| interval.confidence).fold(1.0, f64::min);
