@@ -22,3 +22,12 @@ pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     }
     found
 }
+
+/// The value in a file of JSON.
+///
+/// # Errors
+/// The reason why it cannot be read, without the name of the file.
+pub fn json_file<T: serde::de::DeserializeOwned>(path: &std::path::Path) -> Result<T, String> {
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+}

@@ -167,12 +167,7 @@ fn merged(folders: &[PathBuf], output: Option<&PathBuf>) -> Result<Results, Fail
     let own = if let [one] = folders { Some(one) } else { None };
     if let Some(output) = output.or(own) {
         let folder = Folder::open(output.clone()).map_err(Failure::Usage)?;
-        let written = [
-            folder.write(&format!("{NAME}.txt"), &(results.lines.join("\n") + "\n")),
-            folder.write(&format!("{NAME}.csv"), &comparison.csv()),
-            folder.write_json(&format!("{NAME}.json"), &file),
-        ];
-        results.files = written.into_iter().collect::<Result<_, _>>().map_err(Failure::Measurement)?;
+        results.files = file.write(&folder, NAME, &[("txt", file.text()), ("csv", comparison.csv())])?;
     }
     Ok(results)
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::{Condition, LabelledRun, Plan};
 use super::setup::Setup;
 use crate::{
+    common::json_file,
     experiments::batch::{Folder, SHORTFALL_SUFFIX, Shortfall, file_name},
     log::{Log, Summary},
     system::System,
@@ -125,8 +126,7 @@ impl Record {
             return Ok(None);
         }
         let is_none = |why: String| format!("{} is no record of a condition: {why}", path.display());
-        let text = fs::read_to_string(&path).map_err(|error| is_none(error.to_string()))?;
-        let record: Record = serde_json::from_str(&text).map_err(|error| is_none(error.to_string()))?;
+        let record: Record = json_file(&path).map_err(is_none)?;
         if record.schema != SCHEMA {
             return Err(is_none(format!("its schema is {}, not {SCHEMA}", record.schema)));
         }
@@ -182,10 +182,8 @@ fn rounds(
     for round in 1..=record.rounds {
         let path = folder.join(Record::log(&record.condition, &run.label, round));
         if !path.exists() {
-            let text = fs::read_to_string(path.with_extension(SHORTFALL_SUFFIX)).ok();
-            let shortfall = text.and_then(|text| serde_json::from_str::<Shortfall>(&text).ok());
-            let sentence = shortfall.map(|shortfall| format!("{}: {}", shortfall.kind, shortfall.sentence));
-            reason = Some(sentence.unwrap_or_else(|| "not done".to_owned()));
+            let shortfall = json_file::<Shortfall>(&path.with_extension(SHORTFALL_SUFFIX));
+            reason = Some(shortfall.map_or("not done".to_owned(), |shortfall| shortfall.reason()));
             continue;
         }
         let log = Log::read(&path)?;

@@ -59,7 +59,8 @@ pub fn measure(options: &VersusOptions) -> Result<Results, Failure> {
     let versus = Versus::of(cases, &contestants, options.rounds, &runs, &outcomes);
     let file = versus.file();
     if let Some(folder) = batch.folder() {
-        file.write((folder, "versus"), "Contestants side by side", Some(dots::draw(&versus.panels())))?;
+        let picture = dots::draw(&versus.panels()).map_err(Failure::Measurement)?;
+        file.write(folder, "versus", &[("md", file.markdown("Contestants side by side")), ("svg", picture)])?;
     }
     let failure = RunOutcomes::failure(&outcomes, "no contestant was measured");
     let ratios = file.ratios.iter().map(ToString::to_string);

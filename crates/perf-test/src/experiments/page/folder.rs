@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 
 use super::experiment::Experiments;
 use super::results::{self, Found};
 use super::run::Run;
 use super::settings::machine_in_short;
+use crate::common::json_file;
 use crate::experiments::batch::{SHORTFALL_SUFFIX, Shortfall};
 use crate::experiments::results_file::{Ratio, Table};
 use crate::log::Log;
@@ -57,13 +58,13 @@ impl Folder {
         for file in files {
             let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
             if name.ends_with(&format!(".{SHORTFALL_SUFFIX}")) {
-                match json::<Shortfall>(&file) {
+                match json_file::<Shortfall>(&file) {
                     Ok(shortfall) => folder.shortfalls.push((name, shortfall)),
                     Err(why) => folder.skipped.push(format!("{name} describes no run without figures: {why}")),
                 }
             } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
                 folder.experiments.add(&name);
-                described.extend(json::<Description>(&file).map(|description| description.system));
+                described.extend(json_file::<Description>(&file).map(|description| description.system));
             } else {
                 match Log::read_as(&file, &name) {
                     Ok(log) if log.run.topology.is_some() => folder.robots.push(Run::of(log, name)),
@@ -116,11 +117,6 @@ fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> 
 /// The middleware of a run without figures, without its settings.
 pub fn middleware(shortfall: &Shortfall) -> &str {
     shortfall.contestant.split(':').next().unwrap_or_default()
-}
-
-fn json<T: DeserializeOwned>(file: &Path) -> Result<T, String> {
-    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
 }
 
 /// Adds the JSON files of a folder and of those in it, by their names.

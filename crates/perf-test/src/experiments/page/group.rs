@@ -170,39 +170,31 @@ fn common(groups: &[&Group]) -> Settings {
 
 /// Finds the lines and gives each group its own.
 fn name_series(groups: &mut [Group]) -> Vec<Series> {
-    let mut lines: BTreeMap<(String, String), BTreeMap<String, BTreeSet<Settings>>> = BTreeMap::new();
-    for group in groups.iter() {
-        let key = (group.experiment().to_owned(), group.conditions().communicator.clone());
-        let of_contestant = lines.entry(key).or_default().entry(group.contestant()).or_default();
-        of_contestant.insert(without_message(&group.settings));
-    }
-    let mut series = Vec::new();
-    let mut indices: BTreeMap<Settings, usize> = BTreeMap::new();
-    for ((experiment, middleware), contestants) in lines {
-        let first = series.len();
-        for (contestant, lines) in contestants {
-            for (label, line) in labels(&contestant, lines) {
-                indices.insert(line, series.len());
-                let variant = series.len() - first;
-                series.push(Series { label, middleware: middleware.clone(), experiment: experiment.clone(), variant });
-            }
-        }
-    }
-    for group in groups {
-        group.series = indices.get(&without_message(&group.settings)).copied().unwrap_or_default();
-    }
-    series
-}
-
-/// The lines of a contestant with their names.
-fn labels(contestant: &str, lines: BTreeSet<Settings>) -> Vec<(String, Settings)> {
-    let values = |name: &String| lines.iter().map(|line| line.get(name)).collect::<BTreeSet<_>>().len();
-    let differing: BTreeSet<String> =
-        lines.iter().flat_map(Settings::keys).filter(|name| values(name) > 1).cloned().collect();
-    let label = |line: &Settings| {
-        let words = line.iter().filter(|(name, _)| differing.contains(*name));
-        let words = words.map(|(name, value)| in_words(name, value));
-        std::iter::once(contestant.to_owned()).chain(words).collect::<Vec<String>>().join(", ")
+    let line_of = |group: &Group| {
+        let middleware = group.conditions().communicator.clone();
+        (group.experiment().to_owned(), middleware, group.contestant(), without_message(&group.settings))
     };
-    lines.iter().map(|line| (label(line), line.clone())).collect()
+    let lines: Vec<_> = groups.iter().map(line_of).collect::<BTreeSet<_>>().into_iter().collect();
+    for group in groups {
+        group.series = lines.binary_search(&line_of(group)).unwrap_or_default();
+    }
+    let series =
+        |(index, (experiment, middleware, contestant, settings)): (usize, &(String, String, String, Settings))| {
+            let alike: Vec<&Settings> = lines
+                .iter()
+                .filter(|line| line.0 == *experiment && line.2 == *contestant)
+                .map(|line| &line.3)
+                .collect();
+            let differing =
+                settings.iter().filter(|(name, value)| alike.iter().any(|other| other.get(*name) != Some(value)));
+            let words = differing.map(|(name, value)| in_words(name, value));
+            let before = lines.iter().take(index).filter(|line| line.0 == *experiment && line.1 == *middleware);
+            Series {
+                label: std::iter::once(contestant.clone()).chain(words).collect::<Vec<String>>().join(", "),
+                middleware: middleware.clone(),
+                experiment: experiment.clone(),
+                variant: before.count(),
+            }
+        };
+    lines.iter().enumerate().map(series).collect()
 }

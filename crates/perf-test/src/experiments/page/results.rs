@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::common::json_file;
 use crate::experiments::results_file::{self, Ratio, Table, ratio_tables};
 
 /// The schema of `versus.json` before that of all results.
@@ -31,12 +32,11 @@ pub fn read(file: &Path) -> Option<Result<Found, String>> {
     struct Version {
         schema: String,
     }
-    let bytes = std::fs::read(file).ok()?;
-    let Version { schema } = serde_json::from_slice(&bytes).ok()?;
+    let Version { schema } = json_file(file).ok()?;
     if ![results_file::SCHEMA, OLD_VERSUS].contains(&schema.as_str()) {
         return schema.starts_with(OF_SEVERAL_RUNS).then(|| Ok(Found::default()));
     }
-    let mut found: Result<Found, String> = serde_json::from_slice(&bytes).map_err(|error| error.to_string());
+    let mut found: Result<Found, String> = json_file(file);
     if let (Ok(found), OLD_VERSUS) = (&mut found, schema.as_str()) {
         (found.command, found.tables) = ("compare middlewares".to_owned(), ratio_tables(&found.ratios));
     }

@@ -128,22 +128,20 @@ impl ResultsFile {
         }
     }
 
-    /// Writes the file, its tables in Markdown, and a picture into a folder of results.
+    /// Writes the file into a folder of results, and `others` beside it, which have a suffix each. Returns the files.
     ///
     /// # Errors
-    /// [`Failure::Measurement`]: the picture cannot be drawn, or a file cannot be written.
-    pub fn write(
-        &self,
-        (folder, name): (&Folder, &str),
-        heading: &str,
-        picture: Option<Result<String, String>>,
-    ) -> Result<(), Failure> {
-        let write = || {
-            folder.write_json(&format!("{name}.json"), self)?;
-            folder.write(&format!("{name}.md"), &self.markdown(heading))?;
-            picture.map_or(Ok(()), |picture| folder.write(&format!("{name}.svg"), &picture?).map(drop))
-        };
-        write().map_err(Failure::Measurement)
+    /// [`Failure::Measurement`]: a file cannot be written.
+    pub fn write(&self, folder: &Folder, name: &str, others: &[(&str, String)]) -> Result<Vec<PathBuf>, Failure> {
+        let others = others.iter().map(|(suffix, text)| folder.write(&format!("{name}.{suffix}"), text));
+        let own = folder.write_json(&format!("{name}.json"), self);
+        others.chain([own]).collect::<Result<_, _>>().map_err(Failure::Measurement)
+    }
+
+    /// The tables as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.lines().join("\n") + "\n"
     }
 
     /// The tables as lines of text.

@@ -83,8 +83,7 @@ impl RunResults {
     /// The reason why there are no figures; none if there are some.
     #[must_use]
     pub fn missing(&self) -> Option<String> {
-        let reason = |shortfall: &Shortfall| format!("{}: {}", shortfall.kind, shortfall.sentence);
-        self.medians.is_none().then(|| self.shortfall.as_ref().map_or("not done".to_owned(), reason))
+        self.medians.is_none().then(|| self.shortfall.as_ref().map_or("not done".to_owned(), Shortfall::reason))
     }
 
     /// The cells of a table's row with these figures; without figures one cell, which has the kind of the shortfall and

@@ -16,17 +16,12 @@ mod shape;
 mod shapes;
 mod text;
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
 use crate::{
     cli::ScaleOptions,
     common::{error::Failure, interrupt::Interrupt},
-    experiments::{
-        batch::{Batch, Folder},
-        results_file::{Results, ResultsFile},
-    },
+    experiments::{batch::Batch, results_file::Results},
     report::plot::scale::draw,
 };
 use estimate::{Cost, Estimate, Held};
@@ -119,17 +114,7 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
         false => scale.estimate.is_none().then(too_few),
     };
     let file = scale.file();
-    let lines = file.lines();
-    let files = batch.folder().map(|folder| scale.write(folder, &file, &lines)).transpose();
-    Ok(Results { files: files.map_err(Failure::Measurement)?.unwrap_or_default(), lines, failure })
-}
-
-impl Scale {
-    fn write(&self, folder: &Folder, file: &ResultsFile, lines: &[String]) -> Result<Vec<PathBuf>, String> {
-        Ok(vec![
-            folder.write(&format!("{NAME}.txt"), &(lines.join("\n") + "\n"))?,
-            folder.write_json(&format!("{NAME}.json"), file)?,
-            folder.write(&format!("{NAME}.svg"), &draw(&self.charts())?)?,
-        ])
-    }
+    let picture = draw(&scale.charts()).map_err(Failure::Measurement)?;
+    let files = batch.folder().map(|folder| file.write(folder, NAME, &[("txt", file.text()), ("svg", picture)]));
+    Ok(Results { files: files.transpose()?.unwrap_or_default(), lines: file.lines(), failure })
 }

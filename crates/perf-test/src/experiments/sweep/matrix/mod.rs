@@ -52,8 +52,11 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     let (ratios, knees) = (finding.ratios, finding.knees);
     let file = ResultsFile { ratios, knees, ..ResultsFile::new(&command, rounds, runs, tables) };
     if let Some(folder) = batch.folder() {
-        let picture = (!finding.charts.is_empty()).then(|| sizes::draw(&finding.charts));
-        file.write((folder, preset.name), preset.heading, picture)?;
+        let mut others = vec![("md", file.markdown(preset.heading))];
+        if !finding.charts.is_empty() {
+            others.push(("svg", sizes::draw(&finding.charts).map_err(Failure::Measurement)?));
+        }
+        file.write(folder, preset.name, &others)?;
     }
     Ok(Results { lines: file.lines(), failure, ..Results::default() })
 }
