@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{CaseResults, Versus, row::Row};
 use crate::{
     common::units::format_rate,
-    experiments::results_file::{Ratio, ResultsFile, RunResults, Table, copied_note, headings, ratio_tables},
+    experiments::results_file::{Ratio, ResultsFile, RunResults, Table, headings, notes_of, ratio_tables},
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED_HZ, THROUGHPUT},
     report::plot::dots::{Dot, Panel},
 };
@@ -121,7 +121,7 @@ impl CaseResults {
 
 impl Row {
     fn notes(&self) -> Vec<String> {
-        let RunResults { contestant: name, wait, medians, remarks, warnings, shortfall, .. } = &self.results;
+        let RunResults { contestant: name, wait, shortfall, .. } = &self.results;
         let mut notes = Vec::new();
         if let Some(asked) = self.wait_asked {
             notes.push(format!("{name} cannot wait `{asked}` and has its nearest: {wait}"));
@@ -129,11 +129,7 @@ impl Row {
         if let Some(qos) = &self.qos_instead {
             notes.push(format!("{name} lacks that QoS and has its nearest: {qos}"));
         }
-        if let Some(medians) = medians.as_ref().filter(|medians| medians.copied() > 0) {
-            notes.push(copied_note(name, medians.copied()));
-        }
-        notes.extend(remarks.iter().map(|remark| format!("{name}: {remark}")));
-        notes.extend(warnings.note(name));
+        notes.extend(notes_of(name, std::iter::once(&self.results)));
         if let Some(shortfall) = shortfall {
             let n = self.missing;
             let times = if n == 1 { "one run has no figures".to_owned() } else { format!("{n} runs have no figures") };

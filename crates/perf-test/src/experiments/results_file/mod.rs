@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use ratio::{BETTER, NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, WORSE, ratio_tables};
-pub use row::{RunResults, copied_note, notes_of};
+pub use row::{RunResults, notes_of};
 pub use table::{Footnotes, Table, headings, of_rounds};
 
 use crate::{

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Footnotes;
 use crate::{
+    common::distinct,
     experiments::batch::{Options, Outcome, PlannedRun, Shortfall, Warnings, value, wait_of},
     log::figures::{Figure, Values},
 };
@@ -111,24 +112,16 @@ impl RunResults {
 /// its warnings.
 #[must_use]
 pub fn notes_of<'a>(contestant: &str, runs: impl Iterator<Item = &'a RunResults>) -> Vec<String> {
-    let (mut warnings, mut copied, mut notes) = (Warnings::default(), 0_u64, Vec::new());
+    let (mut warnings, mut copied, mut remarks) = (Warnings::default(), 0_u64, Vec::new());
     for run in runs {
         warnings.add(&run.warnings);
         copied = copied.saturating_add(run.medians.as_ref().map_or(0, Values::copied));
-        for remark in &run.remarks {
-            let note = format!("{contestant}: {remark}");
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
+        remarks.extend(run.remarks.iter().map(|remark| format!("{contestant}: {remark}")));
     }
-    notes.extend((copied > 0).then(|| copied_note(contestant, copied)));
+    let mut notes = distinct(remarks);
+    notes.extend((copied > 0).then(|| {
+        format!("{contestant} copied messages {copied} times, on publish or on take, although zero copy was asked for")
+    }));
     notes.extend(warnings.note(contestant));
     notes
-}
-
-/// The note on messages that were to be loaned.
-#[must_use]
-pub fn copied_note(contestant: &str, copied: u64) -> String {
-    format!("{contestant} copied messages {copied} times, on publish or on take, although zero copy was asked for")
 }
