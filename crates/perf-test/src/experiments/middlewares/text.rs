@@ -1,11 +1,9 @@
 //! The results as tables and as a file, and as the panels of the picture.
 
-use std::collections::BTreeSet;
-
 use super::{CaseResults, Versus, row::Row};
 use crate::{
     common::units::format_rate,
-    experiments::results_file::{Ratio, ResultsFile, RunResults, Table, headings, notes_of, ratio_tables},
+    experiments::results_file::{ResultsFile, RunResults, Table, headings, notes_of, ratio_tables},
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED_HZ, THROUGHPUT},
     report::plot::dots::{Dot, Panel},
 };
@@ -35,7 +33,7 @@ impl Versus {
             Table { title, rows: case.phase_rows(), notes: Vec::new() }
         };
         let notes = case.rows.iter().flat_map(Row::notes).chain([MEMORY.to_owned()]).collect();
-        let of_case = Table { title: case.title(self.rounds), rows: self.rows(case), notes };
+        let of_case = Table { title: case.title(self.rounds), rows: case.rows(), notes };
         [of_case].into_iter().chain(case.case.options.measuring.phases.then(phases)).collect()
     }
 
@@ -59,40 +57,6 @@ impl Versus {
         };
         self.cases.iter().flat_map(|case| PICTURED.map(|pictured| panel(case, pictured))).collect()
     }
-
-    /// The rows of a case's table.
-    fn rows(&self, case: &CaseResults) -> Vec<Vec<String>> {
-        let bases: BTreeSet<&str> = self.ratios.iter().map(|ratio| ratio.base.as_str()).collect();
-        let mut bases = bases.into_iter();
-        let one = bases.next().filter(|_| bases.next().is_none());
-        let base = one.unwrap_or("base");
-        let ratios = [format!("{base}/its p50"), format!("{base}/its CPU")];
-        let mut rows = vec![[headings(&["contestant", "path", "wait"], &FIGURES), ratios.to_vec()].concat()];
-        for Row { results, path, .. } in &case.rows {
-            let Some(medians) = &results.medians else {
-                let kind =
-                    results.shortfall.as_ref().map_or("not done".to_owned(), |shortfall| shortfall.kind.to_string());
-                rows.push(vec![results.contestant.clone(), kind]);
-                continue;
-            };
-            let ratio = |figure: &str| {
-                let found = self.ratios.iter().filter(|ratio| {
-                    ratio.other == results.contestant
-                        && ratio.figure == figure
-                        && ratio.case.as_ref() == Some(&case.case.name)
-                });
-                let of_base = |ratio: &Ratio| match one {
-                    Some(_) => ratio.value(),
-                    None => format!("{}: {}", ratio.base, ratio.value()),
-                };
-                found.map(of_base).collect::<Vec<_>>().join("; ")
-            };
-            let conditions = [results.contestant.clone(), (*path).to_owned(), results.wait.clone()].into_iter();
-            let figures = FIGURES.iter().map(|figure| medians.show(figure));
-            rows.push(conditions.chain(figures).chain([ratio("latency"), ratio("cpu")]).collect());
-        }
-        rows
-    }
 }
 
 impl CaseResults {
@@ -105,6 +69,19 @@ impl CaseResults {
         });
         let rounds = if rounds == 1 { "one round".to_owned() } else { format!("medians of {rounds} rounds") };
         format!("{name}: {run}{qos}; {rounds}")
+    }
+
+    /// The rows of the table.
+    fn rows(&self) -> Vec<Vec<String>> {
+        let row = |Row { results, path, .. }: &Row| match (&results.medians, &results.shortfall) {
+            (Some(medians), _) => {
+                let conditions = [results.contestant.clone(), (*path).to_owned(), results.wait.clone()];
+                conditions.into_iter().chain(FIGURES.iter().map(|figure| medians.show(figure))).collect()
+            }
+            (None, Some(shortfall)) => vec![results.contestant.clone(), shortfall.kind.to_string()],
+            (None, None) => vec![results.contestant.clone(), "not done".to_owned()],
+        };
+        std::iter::once(headings(&["contestant", "path", "wait"], &FIGURES)).chain(self.rows.iter().map(row)).collect()
     }
 
     /// The rows of the table of phases.

@@ -123,7 +123,8 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// A table for each base: a row for each contestant, a column for each figure of each case.
+/// A table for each base: a row for each contestant, a column for each figure of each case. The last one has the
+/// meaning.
 #[must_use]
 pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
     let of_base = |base: &str| {
@@ -137,21 +138,13 @@ pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
         let heads = columns.iter().map(|(case, figure)| heading(case.as_deref(), figure));
         let heads = std::iter::once(format!("{base} / contestant")).chain(heads).collect();
         let rows = distinct(own.iter().map(|ratio| ratio.other.as_str())).into_iter().map(row);
-        Table {
-            title: format!("Ratios of {base}"),
-            rows: std::iter::once(heads).chain(rows).collect(),
-            notes: notes(&own),
-        }
+        let rows = std::iter::once(heads).chain(rows).collect();
+        Table { title: format!("Ratios of {base}"), rows, notes: Vec::new() }
     };
-    distinct(ratios.iter().map(|ratio| ratio.base.as_str())).into_iter().map(of_base).collect()
-}
-
-/// The meaning of a table of ratios, with the legends of its marks.
-fn notes(ratios: &[&Ratio]) -> Vec<String> {
-    let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
-    let marks = MARKS.iter().filter(|(finding, ..)| is_there(finding));
-    let legends = marks.map(|(_, mark, legend)| format!("{mark} {legend}"));
-    meaning(ratios.iter().copied()).into_iter().chain([FIGURES.to_owned()]).chain(legends).collect()
+    let bases = distinct(ratios.iter().map(|ratio| ratio.base.as_str()));
+    let mut tables: Vec<Table> = bases.into_iter().map(of_base).collect();
+    tables.last_mut().into_iter().for_each(|last| last.notes = notes(ratios));
+    tables
 }
 
 /// The heading of a figure.
@@ -164,12 +157,10 @@ fn heading(case: Option<&str>, figure: &str) -> String {
     case.map_or_else(|| figure.to_owned(), |case| format!("{case} {figure}"))
 }
 
-/// The meaning of ratios, as sentences; none without a ratio.
-fn meaning<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Vec<String> {
-    let intervals: Vec<Interval> = ratios.into_iter().map(|ratio| ratio.interval).collect();
-    let Some(first) = intervals.first() else { return Vec::new() };
-    let least = intervals.iter().map(|interval| interval.confidence).fold(1.0, f64::min);
-    let of_interval = if first.n == 1 {
+/// The meaning of ratios, with the legends of their marks.
+fn notes(ratios: &[Ratio]) -> Vec<String> {
+    let least = ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
+    let of_interval = if ratios.iter().all(|ratio| ratio.interval.n == 1) {
         "One round has no interval: --rounds 6 shows differences with 95 %.".to_owned()
     } else {
         let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
@@ -177,5 +168,8 @@ fn meaning<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Vec<String> {
     };
     let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. \
         A default has the base's default, a best the base's best.";
-    vec![of_ratio.to_owned(), of_interval]
+    let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
+    let legends = MARKS.iter().filter(|(finding, ..)| is_there(finding));
+    let legends = legends.map(|(_, mark, legend)| format!("{mark} {legend}"));
+    [of_ratio.to_owned(), of_interval, FIGURES.to_owned()].into_iter().chain(legends).collect()
 }
