@@ -27,7 +27,7 @@ pub(super) enum Earlier {
     None,
     /// It was measured by the same programs since the same boot.
     Same(Box<Summary>),
-    /// Its figures are those of other programs or of another boot; the difference.
+    /// It was measured by other programs or since another boot; the difference.
     OtherBuild(String),
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::common::json_file;
 use crate::experiments::results_file::{self, Ratio, Table, ratio_tables};
 
-/// The schema of `versus.json` before that of all results.
+/// The schema of `versus.json` before all results had one.
 const OLD_VERSUS: &str = "gantry.perf_test.versus/1";
 /// The beginning of the schema of all results of several runs.
 const OF_SEVERAL_RUNS: &str = "gantry.perf_test.";
@@ -25,7 +25,7 @@ pub struct Found {
     pub ratios: Vec<Ratio>,
 }
 
-/// The tables and the ratios of a file of results of several runs; of those of earlier versions but `versus`, nothing.
+/// The tables and the ratios of a file of results of several runs; nothing of an earlier version but `versus`.
 /// `None` if it is no such file.
 pub fn read(file: &Path) -> Option<Result<Found, String>> {
     #[derive(Deserialize)]

@@ -72,7 +72,7 @@ impl Values {
     }
 }
 
-/// The figures of files of results, those of their details included.
+/// The figures of files of results and of their details.
 fn all() -> impl Iterator<Item = &'static Figure> {
     Values::figures().chain(&PHASES).chain(IN_DETAILS)
 }

@@ -98,7 +98,7 @@ impl Experiment {
         self.values(key).map_or_else(|| vec![(default.to_owned(), 0)], <[Value]>::to_vec)
     }
 
-    /// The axis of a key whose values are those of an option.
+    /// The axis of a key that stands for an option.
     fn parsed(&self, key: &str, default: &str, option: &str) -> Result<Axis, String> {
         let given = self.given(key, default);
         let axis = Axis::of_values(option, given.iter().map(|(value, _)| value.clone()));
