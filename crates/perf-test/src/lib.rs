@@ -12,7 +12,7 @@
 //! experiments                 many runs: batch ◄─ sweep, middlewares, conditions, scale ─► results_file; page
 //! run                         one run: runner, topology, check ─► coordinator
 //! cli                         the command line, and what it means
-//! judge                       requirements, changes, comparisons, spread
+//! judge                       requirements, changes, comparisons, spread, warnings
 //! report                      terminal, CSV, JSON, iRobot's files, plots
 //! log                         the model of a run: its figures, its rows, its document
 //! communicator, backend       middlewares: Gantry's worker

@@ -30,7 +30,9 @@ pub use middlewares::VersusOptions;
 pub use options::{Output, OutputOptions, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use report::ReportOptions;
-pub use resolve::{Resolved, check_message, check_shared, outputs_of_several, resolve, resolve_for, with_zero_copy};
+pub use resolve::{
+    Resolved, check_message, check_shared, outputs_of_several, qos, resolve, resolve_for, with_zero_copy,
+};
 pub use scale::ScaleOptions;
 pub use sweep::{Axis, BatchOptions, Choice, MatrixOptions, SweepOptions};
 pub use topology::{ROW_MS, TopologyOptions};

@@ -67,6 +67,17 @@ pub fn format_mib(kib: f64) -> String {
     format!("{:.1} MiB", kib / 1024.0)
 }
 
+/// A size in bytes with the unit that shows it best.
+#[must_use]
+pub fn format_bytes(bytes: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
 /// A rate of messages; 0 is as fast as possible.
 #[must_use]
 pub fn format_rate(rate_hz: u32) -> String {

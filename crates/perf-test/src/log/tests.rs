@@ -173,7 +173,7 @@ fn a_log_of_an_earlier_build_is_read_and_is_in_reports() {
     let table = folder.path().join("report.md");
     crate::experiments::page::report(folder.path(), None, Some(&table)).unwrap();
     let text = std::fs::read_to_string(&table).unwrap();
-    assert!(text.contains("Array4m, 4 MiB") && text.contains("989.7 µs"), "{text}");
+    assert!(text.contains("4 MiB, Array4m") && text.contains("989.7 µs"), "{text}");
     let picture = crate::report::plot::write(&path, Some(&folder.path().join("run.svg"))).unwrap();
     assert!(std::fs::read_to_string(picture).unwrap().contains("Array4m"));
 }

@@ -4,6 +4,8 @@
 
 use serde::Serialize;
 
+use super::least_squares::{least_squares, weighted_sum};
+
 /// The fewest points of a fit: two lines have four parameters, and the criterion needs two points more.
 pub const MIN_POINTS: usize = 7;
 /// The number of places that are tried for the knee.
@@ -37,15 +39,17 @@ pub fn knee(points: &[(f64, f64)]) -> Option<Knee> {
     if n < MIN_POINTS {
         return None;
     }
-    let (_, one) = fit(&points, |x| [1.0, x, 0.0])?;
+    let (_, one) = fit(&points, |x| vec![1.0, x])?;
     if (one / n as f64).sqrt() < SMALL {
         return None;
     }
     // Each line goes through two points at least.
     let (first, last) = (points.get(1)?.0, points.get(n - 2)?.0);
     let places = (0..=PLACES).map(|step| first + (last - first) * f64::from(step) / f64::from(PLACES));
-    let fits = places.filter_map(|at| fit(&points, |x| [1.0, x, (x - at).max(0.0)]).map(|(line, two)| (at, line, two)));
-    let (at, [_, slope, more], two) = fits.min_by(|a, b| a.2.total_cmp(&b.2))?;
+    let fits =
+        places.filter_map(|at| fit(&points, |x| vec![1.0, x, (x - at).max(0.0)]).map(|(line, two)| (at, line, two)));
+    let (at, weights, two) = fits.min_by(|a, b| a.2.total_cmp(&b.2))?;
+    let [_, slope, more] = weights[..] else { return None };
     let is_better = criterion(two, n, PARAMETERS[1]) < criterion(one, n, PARAMETERS[0]);
     (is_better && more > 0.0).then(|| Knee { at: at.exp(), slope_before: slope, slope_after: slope + more })
 }
@@ -57,47 +61,12 @@ fn criterion(squares: f64, n: usize, parameters: f64) -> f64 {
     fit + 2.0 * parameters + 2.0 * parameters * (parameters + 1.0) / (n - parameters - 1.0)
 }
 
-/// The least-squares weights of three terms, and the sum of the squared deviations. A term that is zero everywhere has
-/// no weight.
-fn fit(points: &[(f64, f64)], terms: impl Fn(f64) -> [f64; 3]) -> Option<([f64; 3], f64)> {
-    let mut normal = [[0.0; 4]; 3];
-    for (x, y) in points {
-        let terms = terms(*x);
-        for (row, own) in normal.iter_mut().zip(terms) {
-            let [a, b, c] = terms;
-            for (cell, term) in row.iter_mut().zip([a, b, c, *y]) {
-                *cell += own * term;
-            }
-        }
-    }
-    let weights = solve(normal)?;
-    let deviation = |(x, y): &(f64, f64)| {
-        let fitted: f64 = terms(*x).iter().zip(weights).map(|(term, weight)| term * weight).sum();
-        (y - fitted).powi(2)
-    };
-    Some((weights, points.iter().map(deviation).sum()))
-}
-
-/// The solution of three equations by Gauss and Jordan; an unknown without an equation is 0.
-fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
-    for column in 0..3 {
-        let candidates = rows.iter().enumerate().skip(column);
-        let (pivot, _) = candidates.max_by(|a, b| a.1[column].abs().total_cmp(&b.1[column].abs()))?;
-        rows.swap(column, pivot);
-        let own = rows[column];
-        if own[column].abs() < 1e-9 {
-            rows[column] = [0.0; 4];
-            rows[column][column] = 1.0;
-            continue;
-        }
-        for (index, row) in rows.iter_mut().enumerate() {
-            let factor = row[column] / own[column];
-            for (cell, of_own) in row.iter_mut().zip(own) {
-                *cell = if index == column { of_own / own[column] } else { *cell - factor * of_own };
-            }
-        }
-    }
-    Some(rows.map(|[.., value]| value))
+/// The weights of the terms, and the sum of the squared deviations.
+fn fit(points: &[(f64, f64)], terms: impl Fn(f64) -> Vec<f64>) -> Option<(Vec<f64>, f64)> {
+    let rows: Vec<(Vec<f64>, f64)> = points.iter().map(|(x, y)| (terms(*x), *y)).collect();
+    let weights = least_squares(&rows)?;
+    let squares = rows.iter().map(|(row, y)| (y - weighted_sum(row, &weights)).powi(2)).sum();
+    Some((weights, squares))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub mod calibration;
 pub mod daemon;
 pub mod interval;
 pub mod knee;
+pub mod least_squares;
 pub mod overload;
 pub mod percentiles;
 pub mod ranks;

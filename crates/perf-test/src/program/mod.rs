@@ -14,14 +14,14 @@ use crate::{
     backend::BUILT_IN,
     cli::{
         self, Command, CompareOptions, Compared, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
-        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions, SweepOptions,
-        SystemOptions, VersusOptions,
+        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, SweepOptions, SystemOptions,
+        VersusOptions,
     },
     common::{error::Failure, interrupt::Interrupt},
     experiments::{
-        conditions,
-        middlewares::Versus,
-        page, scale,
+        conditions, middlewares, page,
+        results_file::Results,
+        scale,
         sweep::{self, Preset, matrix},
     },
     judge::{comparison::Comparison, repeat::repeated},
@@ -70,7 +70,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Report(options)) => report(&options),
         Some(Command::Check(options)) => check_conformance(&options),
         Some(Command::Topology(options)) => Robot::run(&options),
-        Some(Command::Scale(options)) => measure_scale(&options),
+        Some(Command::Scale(options)) => scale::measure(&options).and_then(shown),
         Some(Command::Micro { arguments }) => Err(become_micro(&arguments)),
         Some(Command::List(options)) => list(&options),
         Some(Command::Idl(options)) => print_idl(&options),
@@ -123,13 +123,18 @@ fn experiment(question: Question) -> Result<(), Failure> {
         Question::Types(options) => of_preset(&sweep::TYPES, &options),
         Question::Matrix(options) => matrix::measure(&sweep::MATRIX, options.file.as_deref(), &options.sweep).map(Some),
     }?;
-    let Some(results) = results else { return Ok(()) };
-    print_lines(&results.lines())?;
-    results.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+    results.map_or(Ok(()), shown)
+}
+
+/// Prints the results of a command of several runs.
+fn shown(results: Results) -> Result<(), Failure> {
+    print_lines(&results.lines)?;
+    print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
+    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 /// The results of a preset; none if the user asks for the messages only.
-fn of_preset(preset: &Preset, options: &SweepOptions) -> Result<Option<sweep::Results>, Failure> {
+fn of_preset(preset: &Preset, options: &SweepOptions) -> Result<Option<Results>, Failure> {
     if let Some(run) = options.asks_for_messages() {
         return print_messages(&run).map(|()| None);
     }
@@ -196,26 +201,14 @@ fn compare_contestants(options: &VersusOptions) -> Result<(), Failure> {
     if options.run.messages.msg_list {
         return print_messages(&options.run);
     }
-    let versus = Versus::measure(options)?;
-    print_lines(&versus.lines())?;
-    versus.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+    shown(middlewares::measure(options)?)
 }
 
 fn compare_conditions(options: &ConditionsOptions) -> Result<(), Failure> {
-    let results = match &options.command {
+    shown(match &options.command {
         Some(ConditionsCommand::Merge(options)) => conditions::merge(options),
         None => conditions::measure(options),
-    }?;
-    print_lines(&results.comparison.iter().flat_map(conditions::Comparison::lines).collect::<Vec<String>>())?;
-    print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
-    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
-}
-
-fn measure_scale(options: &ScaleOptions) -> Result<(), Failure> {
-    let scale = scale::measure(options)?;
-    print_lines(&scale.lines())?;
-    print_lines(&scale.files().iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
-    scale.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+    }?)
 }
 
 /// Turns this process into `perf_micro`, and returns the failure if it cannot.

@@ -237,7 +237,11 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
 }
 
-fn qos(options: &QosOptions, reliable: bool) -> Result<Qos, String> {
+/// The quality of service of these options; `reliable` is the default of services.
+///
+/// # Errors
+/// A sentence: a switch and an option contradict each other.
+pub fn qos(options: &QosOptions, reliable: bool) -> Result<Qos, String> {
     let reliability =
         switch(options.reliable, "--reliable", Reliability::Reliable, "--reliability", options.reliability)?;
     let transient = Durability::TransientLocal;

@@ -20,27 +20,15 @@ pub const SHORTFALL_SUFFIX: &str = "failed.json";
 /// The time for which the noise of the machine is measured, s.
 const NOISE_S: u32 = 1;
 
-/// The log of an earlier run in the place of another's.
+/// The log of an earlier run in the place of another's, with the same conditions.
 #[derive(Debug)]
 pub(super) enum Earlier {
     /// There is none, or it is not complete.
     None,
-    /// It has the same conditions and was measured by the same programs since the same boot.
+    /// It was measured by the same programs since the same boot.
     Same(Box<Summary>),
-    /// It has the same conditions, and its figures are those of other programs or of another boot; the difference.
+    /// It was measured by other programs or since another boot; the difference.
     OtherBuild(String),
-    /// It has other conditions; the sentence with the difference.
-    OtherConditions(String),
-}
-
-impl Earlier {
-    /// The reason why a run is measured again.
-    pub(super) fn reason(&self) -> Option<&str> {
-        match self {
-            Earlier::OtherBuild(why) => Some(why),
-            Earlier::None | Earlier::Same(_) | Earlier::OtherConditions(_) => None,
-        }
-    }
 }
 
 /// A folder of results.
@@ -104,28 +92,30 @@ impl Folder {
     }
 
     /// The log of an earlier run at `log`, beside the run `spec` of this topology.
-    pub(super) fn earlier(&self, log: &Path, spec: &RunSpec, topology: Option<&Topology>) -> Earlier {
+    ///
+    /// # Errors
+    /// A sentence: the log has other conditions.
+    pub(super) fn earlier(&self, log: &Path, spec: &RunSpec, topology: Option<&Topology>) -> Result<Earlier, String> {
         let path = self.0.join(log);
-        let Ok(log) = Log::read(&path) else { return Earlier::None };
+        let Ok(log) = Log::read(&path) else { return Ok(Earlier::None) };
         let is_complete = |summary: &Summary| !summary.stopped_early && summary.failure.is_none();
-        let Some(summary) = log.summary.filter(is_complete) else { return Earlier::None };
-        let (before, now) = (&log.run.spec, spec);
+        let Some(summary) = log.summary.filter(is_complete) else { return Ok(Earlier::None) };
+        let before = &log.run.spec;
         let is_other_topology = log.run.topology != topology.and_then(resolved);
         let nodes = is_other_topology.then(|| "the nodes of the topology".to_owned());
-        if let Some(difference) = difference(before, now).or(nodes) {
-            return Earlier::OtherConditions(format!(
+        if let Some(difference) = difference(before, spec).or(nodes) {
+            return Err(format!(
                 "{} is the log of a run with other conditions ({difference}): give --again to replace it, or --results another folder",
                 path.display()
             ));
         }
-        let build = Build::now(&spec.communicator);
-        match log.run.build.difference(&build) {
+        Ok(match log.run.build.difference(&Build::now(&spec.communicator)) {
             Some(why) => Earlier::OtherBuild(why.to_owned()),
-            None if before.middleware_version != now.middleware_version => {
+            None if before.middleware_version != spec.middleware_version => {
                 Earlier::OtherBuild(format!("its log is of version {}", before.middleware_version))
             }
             None => Earlier::Same(Box::new(summary)),
-        }
+        })
     }
 
     /// The path of a log, whose folder is made if it does not exist.

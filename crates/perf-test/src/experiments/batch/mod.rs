@@ -20,12 +20,12 @@ mod options;
 mod progress;
 mod rounds;
 mod shortfall;
-mod warnings;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use crate::judge::warnings::Warnings;
 use crate::{
     common::{error::Failure, interrupt::Interrupt, warning::WarningKind},
     log::Summary,
@@ -35,25 +35,24 @@ use crate::{
 pub use contestant::{ALL, Contestant, contestants, wait_of};
 use folder::Earlier;
 pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
-pub use options::{DEPTH, refuse, with_defaults};
+pub use options::{Options, refuse, value, with_defaults};
 use perf_worker::run_spec::RunSpec;
 pub use progress::Progress;
-pub use rounds::{Kind, KindOutcomes};
+pub use rounds::RunOutcomes;
 pub use shortfall::{Shortfall, ShortfallKind};
-pub use warnings::Warnings;
 
 /// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that
 /// hangs costs a minute each time.
 const MOST_FAILURES: usize = 2;
 
-/// One run of a batch.
+/// A run of a batch, or of each of its rounds.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
     /// The contestant as it is spelt.
     pub contestant: String,
     /// The run in words, for the progress, as `zenoh:best 4MB, round 2`.
     pub title: String,
-    /// Its log, relative to the folder of results: `….json`.
+    /// Its log, relative to the folder of results: `….json`; of a run in rounds without the round and the suffix.
     pub log: PathBuf,
     /// The run, or the sentence of its refusal.
     pub spec: Result<RunSpec, String>,
@@ -63,6 +62,28 @@ pub struct PlannedRun {
     pub outputs: Outputs,
     /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
     pub is_warmup: bool,
+    /// Its options by their names, as they are shown.
+    pub options: Options,
+    /// The arguments of the same single run, without `-c`.
+    pub arguments: Vec<String>,
+}
+
+impl PlannedRun {
+    /// A run of no topology, without outputs of its own.
+    #[must_use]
+    pub fn new(contestant: &str, title: String, log: PathBuf, spec: Result<RunSpec, String>) -> PlannedRun {
+        PlannedRun {
+            contestant: contestant.to_owned(),
+            title,
+            log,
+            spec,
+            robot: None,
+            outputs: Outputs::default(),
+            is_warmup: false,
+            options: Options::new(),
+            arguments: Vec::new(),
+        }
+    }
 }
 
 /// The outcome of a planned run.
@@ -122,15 +143,9 @@ impl Batch {
         self.folder.as_ref()
     }
 
-    /// Whether the user has ended the batch.
-    #[must_use]
-    pub fn is_interrupted(&self) -> bool {
-        self.interrupt.is_requested()
-    }
-
-    /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.
-    fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
-        runs.iter().all(|run| matches!(self.earlier(run), Earlier::Same(_)))
+    /// Whether the folder has complete logs of these rounds of a run, so that it needs no warm-up.
+    fn is_complete(&self, rounds: &[PlannedRun]) -> bool {
+        rounds.iter().all(|run| matches!(self.earlier(run), Ok(Earlier::Same(_))))
     }
 
     /// Does the runs in order, and returns the outcome of each.
@@ -152,13 +167,8 @@ impl Batch {
         runs: &[PlannedRun],
         mut before: impl FnMut(usize) -> Result<(), String>,
     ) -> Result<Vec<Outcome>, Failure> {
-        let mut earlier = Vec::new();
-        for run in runs {
-            earlier.push(self.earlier(run));
-            if let Some(Earlier::OtherConditions(sentence)) = earlier.last() {
-                return Err(Failure::Usage(sentence.clone()));
-            }
-        }
+        let earlier = runs.iter().map(|run| self.earlier(run)).collect::<Result<Vec<Earlier>, String>>();
+        let earlier = earlier.map_err(Failure::Usage)?;
         self.folder.iter().try_for_each(Folder::describe).map_err(Failure::Usage)?;
         let is_there = |earlier: &Earlier| matches!(earlier, Earlier::Same(_));
         let length_s = |run: &PlannedRun| run.spec.as_ref().ok().and_then(RunSpec::length_s);
@@ -175,7 +185,8 @@ impl Batch {
                 progress.skip(index, &run.title, &missing);
                 self.keep(run, missing)
             } else {
-                progress.begin(index, &run.title, found.reason());
+                let again = if let Earlier::OtherBuild(why) = &found { Some(why.as_str()) } else { None };
+                progress.begin(index, &run.title, again);
                 let began = Instant::now();
                 let outcome = before(index).map_or_else(|sentence| self.refuse(run, sentence), |()| self.run(run));
                 progress.end(index, &run.title, outcome.shortfall(), began.elapsed());
@@ -191,12 +202,12 @@ impl Batch {
     }
 
     /// The log of an earlier run in the place of this run's.
-    fn earlier(&self, run: &PlannedRun) -> Earlier {
+    fn earlier(&self, run: &PlannedRun) -> Result<Earlier, String> {
         match (&self.folder, &run.spec) {
             (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => {
                 folder.earlier(&run.log, spec, run.robot.as_deref().map(Robot::topology))
             }
-            _ => Earlier::None,
+            _ => Ok(Earlier::None),
         }
     }
 

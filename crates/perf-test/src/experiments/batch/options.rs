@@ -4,7 +4,16 @@ use crate::cli::RunOptions;
 use perf_worker::run_spec::{History, Reliability};
 
 /// The default depth of the histories.
-pub const DEPTH: u32 = 10;
+const DEPTH: u32 = 10;
+
+/// The options of a run by their names, with their values as they are shown.
+pub type Options = Vec<(String, String)>;
+
+/// The value of an option of a run.
+#[must_use]
+pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
+    options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
+}
 
 /// Refuses the options of a single run that a batch cannot carry out; `command` is the name of the command.
 ///

@@ -1,82 +1,85 @@
-//! Runs in rounds: each kind of run is done once in each round, and every second round is in the opposite order, so
-//! that a slow change of the machine concerns all kinds.
+//! Runs in rounds: each run is done once in each round, and every second round is in the opposite order, so that a slow
+//! change of the machine concerns all runs.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::{Batch, Outcome, PlannedRun};
-use crate::{common::error::Failure, report::outputs::Outputs, run::topology::Robot};
+use crate::{common::error::Failure, report::outputs::Outputs};
 use perf_worker::run_spec::RunSpec;
 
 /// The length of a warm-up run, s.
 const WARMUP_RUN_S: u32 = 1;
 
-/// A kind of run.
-#[derive(Clone, Debug)]
-pub struct Kind {
-    /// The contestant as it is spelt.
-    pub contestant: String,
-    /// The run in words.
-    pub title: String,
-    /// Its log in the folder of results, without the suffix.
-    pub log: PathBuf,
-    /// The run, or the sentence of its refusal.
-    pub spec: Result<RunSpec, String>,
-    /// The topology, if it is the run of one.
-    pub robot: Option<Arc<Robot>>,
-    /// Its outputs besides that log.
-    pub outputs: Outputs,
-}
-
-/// The outcomes of a kind of run.
+/// The outcomes of a run.
 #[derive(Clone, Debug, Default)]
-pub struct KindOutcomes {
+pub struct RunOutcomes {
     /// Its warm-up run, if it had one.
     pub warmup: Option<Outcome>,
     /// Its rounds.
     pub rounds: Vec<Outcome>,
 }
 
-impl KindOutcomes {
-    /// The runs that the user did not wait for, of several kinds.
+impl RunOutcomes {
+    /// Of the warm-up run and of the rounds.
+    pub fn all(&self) -> impl Iterator<Item = &Outcome> {
+        self.warmup.iter().chain(&self.rounds)
+    }
+
+    /// Whether a round has figures.
     #[must_use]
-    pub fn not_done(kinds: &[KindOutcomes]) -> usize {
-        let all = kinds.iter().flat_map(|kind| kind.warmup.iter().chain(&kind.rounds));
-        all.filter(|outcome| matches!(outcome, Outcome::NotDone)).count()
+    pub fn is_measured(&self) -> bool {
+        self.rounds.iter().any(|outcome| outcome.measured().is_some())
+    }
+
+    /// The reason why runs are not complete: the user has ended them, or none has figures, as `nothing` says.
+    #[must_use]
+    pub fn failure(runs: &[RunOutcomes], nothing: &str) -> Option<String> {
+        let is_measured = runs.iter().any(RunOutcomes::is_measured);
+        RunOutcomes::ended_early(runs).or_else(|| (!is_measured).then(|| nothing.to_owned()))
+    }
+
+    /// The sentence on runs that the user did not wait for.
+    #[must_use]
+    pub fn ended_early(runs: &[RunOutcomes]) -> Option<String> {
+        let not_done = runs.iter().flat_map(RunOutcomes::all).filter(|one| matches!(one, Outcome::NotDone)).count();
+        let sentence =
+            format!("ended early: runs not done: {not_done}. With the same --results the command goes on from there");
+        (not_done > 0).then_some(sentence)
     }
 }
 
 impl Batch {
-    /// Does all rounds, each kind after a warm-up run if `has_warmups`. Kinds all of whose logs are there need none.
+    /// Does all rounds, each run after a warm-up if `has_warmups`. Runs all of whose logs are there need none.
     ///
     /// # Errors
     /// As [`Batch::run_all`].
-    pub fn run_rounds(&self, kinds: &[Kind], rounds: u32, has_warmups: bool) -> Result<Vec<KindOutcomes>, Failure> {
-        self.run_rounds_after(kinds, rounds, has_warmups, |_| Ok(()))
+    pub fn run_rounds(&self, runs: &[PlannedRun], rounds: u32, has_warmups: bool) -> Result<Vec<RunOutcomes>, Failure> {
+        self.run_rounds_after(runs, rounds, has_warmups, |_| Ok(()))
     }
 
-    /// Does all rounds as [`Batch::run_rounds`], each run after `before`, which gets the index of its kind. If `before`
-    /// fails, its sentence is the refusal of that run.
+    /// Does all rounds as [`Batch::run_rounds`], each run after `before`, which gets its index. If `before` fails, its
+    /// sentence is the refusal of that run.
     ///
     /// # Errors
     /// As [`Batch::run_all`].
     pub fn run_rounds_after(
         &self,
-        kinds: &[Kind],
+        runs: &[PlannedRun],
         rounds: u32,
         has_warmups: bool,
         mut before: impl FnMut(usize) -> Result<(), String>,
-    ) -> Result<Vec<KindOutcomes>, Failure> {
-        let is_there = |kind: &Kind| {
-            let runs: Vec<PlannedRun> = (1..=rounds).map(|round| kind.planned(Some(round), rounds)).collect();
-            self.is_complete(&runs.iter().collect::<Vec<_>>())
+    ) -> Result<Vec<RunOutcomes>, Failure> {
+        let is_there = |run: &PlannedRun| {
+            let all: Vec<PlannedRun> = (1..=rounds).map(|round| run.in_round(Some(round), rounds)).collect();
+            self.is_complete(&all)
         };
-        let warmups = kinds.iter().map(|kind| has_warmups && !is_there(kind)).collect::<Vec<bool>>();
+        let warmups = runs.iter().map(|run| has_warmups && !is_there(run)).collect::<Vec<bool>>();
         let order = order(&warmups, rounds);
-        let planned = |(index, round): &(usize, Option<u32>)| Some(kinds.get(*index)?.planned(*round, rounds));
+        let planned = |(index, round): &(usize, Option<u32>)| Some(runs.get(*index)?.in_round(*round, rounds));
         let planned: Vec<PlannedRun> = order.iter().filter_map(planned).collect();
-        let outcomes = self.run_all_after(&planned, |run| order.get(run).map_or(Ok(()), |(kind, _)| before(*kind)))?;
-        let mut found = vec![KindOutcomes::default(); kinds.len()];
+        let outcomes =
+            self.run_all_after(&planned, |run| order.get(run).map_or(Ok(()), |(index, _)| before(*index)))?;
+        let mut found = vec![RunOutcomes::default(); runs.len()];
         for ((index, round), outcome) in order.into_iter().zip(outcomes) {
             let Some(own) = found.get_mut(index) else { continue };
             match round {
@@ -88,8 +91,8 @@ impl Batch {
     }
 }
 
-/// The index of the kind and the round of each run, in order; `warmups` says of each kind whether it has one, which has
-/// no round.
+/// The index and the round of each run, in order; `warmups` says of each run whether it has a warm-up, which has no
+/// round.
 fn order(warmups: &[bool], rounds: u32) -> Vec<(usize, Option<u32>)> {
     let first = warmups.iter().enumerate().filter(|(_, has_one)| **has_one).map(|(index, _)| (index, None));
     let mut order: Vec<(usize, Option<u32>)> = first.collect();
@@ -104,29 +107,27 @@ fn order(warmups: &[bool], rounds: u32) -> Vec<(usize, Option<u32>)> {
     order
 }
 
-impl Kind {
+impl PlannedRun {
     /// The run of a round, or the warm-up.
-    fn planned(&self, round: Option<u32>, rounds: u32) -> PlannedRun {
+    fn in_round(&self, round: Option<u32>, rounds: u32) -> PlannedRun {
         let (what, file) = match round {
             None => (", warm-up".to_owned(), "warmup".to_owned()),
             Some(round) if rounds == 1 => (String::new(), format!("round{round}")),
             Some(round) => (format!(", round {round}"), format!("round{round}")),
         };
         let short = |spec: RunSpec| RunSpec { warmup_s: 0, ignore_s: 0, max_runtime_s: WARMUP_RUN_S, ..spec };
-        let outputs = match round {
-            None => Outputs::default(),
-            Some(_) if rounds == 1 => self.outputs.clone(),
-            Some(round) => self.outputs.named(&format!("run{round}")),
-        };
         let spec = self.spec.clone();
         PlannedRun {
-            contestant: self.contestant.clone(),
             title: format!("{}{what}", self.title),
             log: PathBuf::from(format!("{}-{file}.json", self.log.display())),
             spec: if round.is_none() { spec.map(short) } else { spec },
-            robot: self.robot.clone(),
-            outputs,
+            outputs: match round {
+                None => Outputs::default(),
+                Some(_) if rounds == 1 => self.outputs.clone(),
+                Some(round) => self.outputs.named(&format!("run{round}")),
+            },
             is_warmup: round.is_none(),
+            ..self.clone()
         }
     }
 }
@@ -147,16 +148,10 @@ mod tests {
     #[test]
     fn a_run_of_several_rounds_has_its_round_in_title_and_logs() {
         let outputs = Outputs { csv: Some("a.csv".into()), ..Outputs::default() };
-        let kind = Kind {
-            contestant: "mock".to_owned(),
-            title: "mock 4MB".to_owned(),
-            log: "4MB/mock".into(),
-            spec: Err("no such rate".to_owned()),
-            robot: None,
-            outputs,
-        };
+        let refused = Err("no such rate".to_owned());
+        let run = PlannedRun { outputs, ..PlannedRun::new("mock", "mock 4MB".to_owned(), "4MB/mock".into(), refused) };
         let shown = |round, rounds| {
-            let run = kind.planned(round, rounds);
+            let run = run.in_round(round, rounds);
             (run.title, run.log.display().to_string(), run.outputs.csv.map(|csv| csv.display().to_string()))
         };
         let of = |title: &str, log: &str, csv: Option<&str>| (title.to_owned(), log.to_owned(), csv.map(str::to_owned));

@@ -46,6 +46,12 @@ pub struct Shortfall {
 }
 
 impl Shortfall {
+    /// Its kind and its sentence.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        format!("{}: {}", self.kind, self.sentence)
+    }
+
     /// Of a run that failed, without the reason.
     pub(super) fn of(run: &PlannedRun) -> Shortfall {
         Shortfall {

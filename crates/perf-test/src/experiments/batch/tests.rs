@@ -6,16 +6,7 @@ use super::*;
 use crate::cli::RunOptions;
 
 fn planned(contestant: &str, spec: Result<RunSpec, String>) -> PlannedRun {
-    let (title, log) = (format!("{contestant} 4MB"), format!("4MB/{contestant}.json").into());
-    PlannedRun {
-        contestant: contestant.to_owned(),
-        title,
-        log,
-        spec,
-        robot: None,
-        outputs: Outputs::default(),
-        is_warmup: false,
-    }
+    PlannedRun::new(contestant, format!("{contestant} 4MB"), format!("4MB/{contestant}.json").into(), spec)
 }
 
 fn mock() -> RunSpec {

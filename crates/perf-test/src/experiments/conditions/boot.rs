@@ -6,6 +6,7 @@
 //! `idle=poll`, too.
 
 use super::plan::Condition;
+use crate::common::distinct;
 use crate::system::{
     System,
     root::{cpu_list, list_text},
@@ -29,16 +30,11 @@ pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Optio
     let line = system.kernel.command_line.as_deref().unwrap_or_default();
     let present: Vec<&str> = line.split_whitespace().collect();
     let mut problems = Vec::new();
-    let missing: Vec<&str> = condition.boot.iter().map(String::as_str).filter(|one| !has(&present, one)).collect();
     let named = |name: &str| all.iter().flat_map(|other| &other.boot).any(|one| name_of(one) == name);
-    let wanted = |parameter: &str| {
-        condition
-            .boot
-            .iter()
-            .any(|one| one == parameter || (name_of(one) == name_of(parameter) && same(one, parameter)))
-    };
-    let surplus: Vec<&str> =
-        present.iter().copied().filter(|parameter| named(name_of(parameter)) && !wanted(parameter)).collect();
+    let wanted: Vec<&str> = condition.boot.iter().map(String::as_str).collect();
+    let missing: Vec<&str> = wanted.iter().copied().filter(|one| !has(&present, one)).collect();
+    let is_surplus = |parameter: &&str| named(name_of(parameter)) && !has(&wanted, parameter);
+    let surplus: Vec<&str> = present.iter().copied().filter(is_surplus).collect();
     if !missing.is_empty() {
         problems.push(format!("with the kernel parameters `{}`", missing.join(" ")));
     }
@@ -70,13 +66,7 @@ pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Optio
 /// The frequency drivers of all policies, each once.
 #[must_use]
 pub fn drivers(system: &System) -> Vec<&str> {
-    let mut found: Vec<&str> = Vec::new();
-    for driver in system.frequency.policies.iter().filter_map(|policy| policy.driver.as_deref()) {
-        if !found.contains(&driver) {
-            found.push(driver);
-        }
-    }
-    found
+    distinct(system.frequency.policies.iter().filter_map(|policy| policy.driver.as_deref()))
 }
 
 fn other_driver(driver: &str, system: &System) -> Option<String> {

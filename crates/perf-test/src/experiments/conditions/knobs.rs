@@ -31,19 +31,11 @@ use perf_worker::worker::placement::Scheduling;
 /// The control group of a condition's partition.
 const GROUP: &str = "perf_test";
 
-/// Whether a condition can be had.
-pub enum Readiness {
-    /// It can.
-    Ready,
-    /// The machine lacks it; the reason.
-    Missing(String),
-}
-
-/// Looks whether the settings can be changed, and changes nothing.
+/// Looks whether the settings can be changed, and changes nothing. Returns the reason why the machine lacks one.
 ///
 /// # Errors
 /// A sentence: a value is wrong here, or this user may not change the setting.
-pub fn check(condition: &Condition, root: &Root) -> Result<Readiness, String> {
+pub fn check(condition: &Condition, root: &Root) -> Result<Option<String>, String> {
     let name = &condition.name;
     let wrong = |why: String| format!("condition {name}: {why}");
     let online = root.list(&format!("{CPUS}/online")).unwrap_or_default();
@@ -62,7 +54,7 @@ pub fn check(condition: &Condition, root: &Root) -> Result<Readiness, String> {
         tried.unwrap_or_else(|_| Err("the check of priorities panicked".to_owned())).map_err(wrong)?;
     }
     let missing: Vec<String> = found.into_iter().flatten().collect();
-    Ok(if missing.is_empty() { Readiness::Ready } else { Readiness::Missing(missing.join("; ")) })
+    Ok((!missing.is_empty()).then(|| missing.join("; ")))
 }
 
 fn governor_missing(condition: &Condition, root: &Root) -> Result<Option<String>, String> {

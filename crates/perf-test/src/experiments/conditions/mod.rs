@@ -22,17 +22,19 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use journal::restore_left;
-use knobs::{Machine, Readiness};
+use knobs::Machine;
 use plan::{Condition, Plan, ResolvedRun};
 use record::{Gap, Record};
-pub use table::Comparison;
+use table::Comparison;
 
 use crate::{
     cli::{ConditionsMergeOptions, ConditionsOptions},
     common::{error::Failure, interrupt::Interrupt},
-    experiments::batch::{Batch, Folder, Kind, KindOutcomes, Outcome},
+    experiments::{
+        batch::{Batch, Folder, Outcome, PlannedRun, RunOutcomes},
+        results_file::Results,
+    },
     log::figures::{CPU, Figure, LATE, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE},
-    report::outputs::Outputs,
     system::{self, System, root::Root},
 };
 
@@ -41,17 +43,6 @@ use crate::{
 pub static FIGURES: [&Figure; 6] = [&CPU, &PEAK_MEMORY, &MEAN, &LATE, &TOO_LATE, &LOST_PERCENT];
 /// The name of the results in a folder, without the suffix.
 const NAME: &str = "conditions";
-
-/// The results of an experiment.
-#[derive(Debug)]
-pub struct Results {
-    /// The comparison; none if no run was measured.
-    pub comparison: Option<Comparison>,
-    /// The files that were written.
-    pub files: Vec<PathBuf>,
-    /// The reason why the experiment is not complete.
-    pub failure: Option<String>,
-}
 
 /// Measures a plan.
 ///
@@ -86,7 +77,8 @@ pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
     } else {
         run(&plan, &here, &batch, &root)?
     };
-    let mut results = merged(&[folder]).inspect_err(|_| failure.iter().for_each(|sentence| say(sentence)))?;
+    let mut results = merged(std::slice::from_ref(&folder), None)
+        .inspect_err(|_| failure.iter().for_each(|sentence| say(sentence)))?;
     results.failure = failure.or(results.failure);
     Ok(results)
 }
@@ -96,77 +88,62 @@ pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
 /// # Errors
 /// [`Failure::Usage`]: a folder has no results, or the results do not belong together.
 pub fn merge(options: &ConditionsMergeOptions) -> Result<Results, Failure> {
-    let mut results = merged(&options.folders)?;
-    if let (Some(comparison), Some(output)) = (&results.comparison, &options.output) {
-        let folder = Folder::open(output.clone()).map_err(Failure::Usage)?;
-        results.files = write(comparison, &folder)?;
-    }
-    Ok(results)
+    merged(&options.folders, options.output.as_ref())
 }
 
 /// The reason why each condition is skipped; none of those that can be had here.
 fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
     let found = System::read(root);
-    let reason = |condition: &Condition| {
-        if let Some(sentence) = boot::needs(condition, &plan.conditions, &found) {
-            return Ok(Some(sentence));
-        }
-        Ok(match knobs::check(condition, &Root::new(root))? {
-            Readiness::Ready => None,
-            Readiness::Missing(sentence) => Some(sentence),
-        })
+    let reason = |condition: &Condition| match boot::needs(condition, &plan.conditions, &found) {
+        Some(sentence) => Ok(Some(sentence)),
+        None => knobs::check(condition, &Root::new(root)),
     };
     plan.conditions.iter().map(reason).collect()
 }
 
 /// Does all rounds. Returns the reason why the experiment is not complete, or the machine not as it was.
 fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<Option<String>, Failure> {
-    let (conditions, kinds) = kinds(plan, here).map_err(Failure::Usage)?;
+    let (conditions, runs) = planned(plan, here).map_err(Failure::Usage)?;
     let mut machine = Machine::open(root).map_err(Failure::Usage)?;
-    let outcomes = batch.run_rounds_after(&kinds, plan.rounds, false, |kind| match conditions.get(kind) {
+    let outcomes = batch.run_rounds_after(&runs, plan.rounds, false, |run| match conditions.get(run) {
         Some(condition) => machine.change_to(condition),
         None => Ok(()),
     });
     // Also after an error of a run. The figures are good, so the table follows.
     let not_restored = machine.restore().err().map(|why| format!("the machine is not as it was: {why}"));
-    let problems: Vec<String> = not_restored.into_iter().chain(incomplete(&kinds, &outcomes?)).collect();
+    let problems: Vec<String> = not_restored.into_iter().chain(incomplete(&runs, &outcomes?)).collect();
     Ok((!problems.is_empty()).then(|| problems.join("; ")))
 }
 
-/// The kinds of run: each run of the plan under each condition, and the condition of each kind.
-fn kinds<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<Kind>), String> {
-    let (mut conditions, mut kinds) = (Vec::new(), Vec::new());
+/// Each run of the plan under each condition, and the condition of each.
+fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<PlannedRun>), String> {
+    let (mut conditions, mut runs) = (Vec::new(), Vec::new());
     for condition in here {
         for run in &plan.runs {
             let ResolvedRun { spec, robot } = run.resolve(condition)?;
             let title = format!("{} under {}", run.label, condition.name);
-            let (contestant, log) = (title.clone(), Record::stem(condition, &run.label));
+            let log = Record::stem(condition, &run.label);
             conditions.push(*condition);
-            kinds.push(Kind { contestant, title, log, spec, robot, outputs: Outputs::default() });
+            runs.push(PlannedRun { robot, ..PlannedRun::new(&title, title.clone(), log, spec) });
         }
     }
-    Ok((conditions, kinds))
+    Ok((conditions, runs))
 }
 
 /// The reason why the runs are not complete: the user has ended them, or there is a run under a condition without any
 /// figure.
-fn incomplete(kinds: &[Kind], outcomes: &[KindOutcomes]) -> Option<String> {
-    let not_done = KindOutcomes::not_done(outcomes);
-    if not_done > 0 {
-        return Some(format!(
-            "ended early: runs not done: {not_done}. With the same --results the command goes on from there"
-        ));
-    }
-    let reason = |(kind, outcomes): (&Kind, &KindOutcomes)| {
-        let is_measured = outcomes.rounds.iter().any(|outcome| outcome.measured().is_some());
-        let shortfall = outcomes.rounds.iter().find_map(Outcome::shortfall).filter(|_| !is_measured)?;
-        Some(format!("{}: {}", kind.title, shortfall.sentence))
+fn incomplete(runs: &[PlannedRun], outcomes: &[RunOutcomes]) -> Option<String> {
+    let reason = |(run, outcomes): (&PlannedRun, &RunOutcomes)| {
+        let shortfall = outcomes.rounds.iter().find_map(Outcome::shortfall).filter(|_| !outcomes.is_measured())?;
+        Some(format!("{}: {}", run.title, shortfall.sentence))
     };
-    let without: Vec<String> = kinds.iter().zip(outcomes).filter_map(reason).collect();
-    (!without.is_empty()).then(|| format!("without figures: {}", without.join("; ")))
+    let without: Vec<String> = runs.iter().zip(outcomes).filter_map(reason).collect();
+    let without = (!without.is_empty()).then(|| format!("without figures: {}", without.join("; ")));
+    RunOutcomes::ended_early(outcomes).or(without)
 }
 
-fn merged(folders: &[PathBuf]) -> Result<Results, Failure> {
+/// Puts the results in folders together, and writes them into `output`, or into the folder if there is only one.
+fn merged(folders: &[PathBuf], output: Option<&PathBuf>) -> Result<Results, Failure> {
     let (mut measured, mut gaps, mut run_ids) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut known: Vec<PathBuf> = Vec::new();
     for folder in folders {
@@ -182,25 +159,17 @@ fn merged(folders: &[PathBuf]) -> Result<Results, Failure> {
     if measured.is_empty() {
         let reasons: Vec<String> = gaps.iter().map(Gap::sentence).collect();
         let failure = Some(format!("no run was measured: {}", reasons.join("; ")));
-        return Ok(Results { comparison: None, files: Vec::new(), failure });
+        return Ok(Results { failure, ..Results::default() });
     }
     let comparison = Comparison::of(measured, gaps).map_err(Failure::Usage)?;
-    let files = match folders {
-        [one] => write(&comparison, &Folder::open(one.clone()).map_err(Failure::Usage)?)?,
-        _ => Vec::new(),
-    };
-    Ok(Results { comparison: Some(comparison), files, failure: None })
-}
-
-/// Writes the comparison as text, CSV and JSON.
-fn write(comparison: &Comparison, folder: &Folder) -> Result<Vec<PathBuf>, Failure> {
-    let text = comparison.lines().join("\n") + "\n";
-    let written = [
-        folder.write(&format!("{NAME}.txt"), &text),
-        folder.write(&format!("{NAME}.csv"), &comparison.csv()),
-        folder.write_json(&format!("{NAME}.json"), &comparison.file()),
-    ];
-    written.into_iter().collect::<Result<_, _>>().map_err(Failure::Measurement)
+    let file = comparison.file();
+    let mut results = Results { lines: file.lines(), ..Results::default() };
+    let own = if let [one] = folders { Some(one) } else { None };
+    if let Some(output) = output.or(own) {
+        let folder = Folder::open(output.clone()).map_err(Failure::Usage)?;
+        results.files = file.write(&folder, NAME, &[("txt", file.text()), ("csv", comparison.csv())])?;
+    }
+    Ok(results)
 }
 
 /// `night.yaml` has its results in `night-results`, in the folder of the plan.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::{Condition, LabelledRun, Plan};
 use super::setup::Setup;
 use crate::{
+    common::json_file,
     experiments::batch::{Folder, SHORTFALL_SUFFIX, Shortfall, file_name},
     log::{Log, Summary},
     system::System,
@@ -35,13 +36,11 @@ pub struct Record {
     runs: Vec<LabelledRun>,
 }
 
-/// The measured rounds of one run under one condition.
+/// A measured round of a run under a condition.
 #[derive(Debug)]
 pub struct Measured {
-    /// The label of the run.
-    pub label: String,
-    /// Its arguments.
-    pub arguments: Vec<String>,
+    /// The run.
+    pub run: LabelledRun,
     /// The condition.
     pub condition: Condition,
     /// The place of the condition in its plan.
@@ -50,10 +49,10 @@ pub struct Measured {
     pub setup: Setup,
     /// The kernel's id of the boot.
     pub boot_id: String,
-    /// The logs.
-    pub logs: Vec<PathBuf>,
-    /// Their summaries.
-    pub rounds: Vec<Summary>,
+    /// The log.
+    pub log: PathBuf,
+    /// Its summary.
+    pub round: Summary,
 }
 
 /// A run or a condition without figures.
@@ -127,8 +126,7 @@ impl Record {
             return Ok(None);
         }
         let is_none = |why: String| format!("{} is no record of a condition: {why}", path.display());
-        let text = fs::read_to_string(&path).map_err(|error| is_none(error.to_string()))?;
-        let record: Record = serde_json::from_str(&text).map_err(|error| is_none(error.to_string()))?;
+        let record: Record = json_file(&path).map_err(is_none)?;
         if record.schema != SCHEMA {
             return Err(is_none(format!("its schema is {}, not {SCHEMA}", record.schema)));
         }
@@ -172,8 +170,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     Ok((measured, gaps))
 }
 
-/// The rounds of a run under a condition, by the machine and the boot that they have recorded, and the last reason of a
-/// missing one.
+/// The rounds of a run under a condition, and the last reason of a missing one.
 fn rounds(
     folder: &Path,
     record: &Record,
@@ -185,10 +182,8 @@ fn rounds(
     for round in 1..=record.rounds {
         let path = folder.join(Record::log(&record.condition, &run.label, round));
         if !path.exists() {
-            let text = fs::read_to_string(path.with_extension(SHORTFALL_SUFFIX)).ok();
-            let shortfall = text.and_then(|text| serde_json::from_str::<Shortfall>(&text).ok());
-            let sentence = shortfall.map(|shortfall| format!("{}: {}", shortfall.kind, shortfall.sentence));
-            reason = Some(sentence.unwrap_or_else(|| "not done".to_owned()));
+            let shortfall = json_file::<Shortfall>(&path.with_extension(SHORTFALL_SUFFIX));
+            reason = Some(shortfall.map_or("not done".to_owned(), |shortfall| shortfall.reason()));
             continue;
         }
         let log = Log::read(&path)?;
@@ -201,27 +196,15 @@ fn rounds(
         }
         let environment = serde_json::from_value::<System>(log.environment.into());
         let system = environment.map_err(|error| format!("{}: its environment is damaged: {error}", path.display()))?;
-        let setup = Setup::of(&system, &record.condition);
-        let index = found
-            .iter()
-            .position(|known| known.setup == setup && known.boot_id == log.run.build.boot_id)
-            .unwrap_or_else(|| {
-                found.push(Measured {
-                    label: run.label.clone(),
-                    arguments: run.arguments.clone(),
-                    condition: record.condition.clone(),
-                    position: record.position,
-                    setup,
-                    boot_id: log.run.build.boot_id.clone(),
-                    logs: Vec::new(),
-                    rounds: Vec::new(),
-                });
-                found.len() - 1
-            });
-        if let Some(measured) = found.get_mut(index) {
-            measured.logs.push(path);
-            measured.rounds.push(summary);
-        }
+        found.push(Measured {
+            run: run.clone(),
+            condition: record.condition.clone(),
+            position: record.position,
+            setup: Setup::of(&system, &record.condition),
+            boot_id: log.run.build.boot_id,
+            log: path,
+            round: summary,
+        });
     }
     let gap = |reason| Gap {
         condition: record.condition.name.clone(),

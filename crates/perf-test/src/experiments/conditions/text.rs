@@ -1,23 +1,18 @@
 //! The comparison as text, and as CSV.
 
 use super::FIGURES;
+use super::plan::LabelledRun;
 use super::record::Gap;
 use super::setup::Setup;
 use super::table::{Cell, Comparison, LabelledResults};
 use crate::{
-    experiments::results_file::{self, ResultsFile, Table},
+    common::distinct,
+    experiments::results_file::{self, ResultsFile, Table, headings},
     log::figures::{Figure, Values},
     measure::interval::CONFIDENCE,
 };
 
 impl Comparison {
-    /// As lines of text: a table for each run, the best conditions, and the machine under each condition.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let tables: Vec<Vec<String>> = self.tables().iter().map(Table::lines).collect();
-        tables.join(&String::new())
-    }
-
     /// The tables: one for each run, the best conditions, and the machine under each condition with all notes.
     fn tables(&self) -> Vec<Table> {
         let of_runs = self.runs.iter().map(|run| self.of_run(run));
@@ -30,9 +25,9 @@ impl Comparison {
     pub fn file(&self) -> ResultsFile {
         let cells = self.runs.iter().flat_map(|run| run.cells.iter().map(move |cell| (run, cell)));
         let runs = cells.map(|(run, cell)| results_file::RunResults {
-            contestant: run.label.clone(),
+            contestant: run.run.label.clone(),
             options: vec![("condition".to_owned(), cell.condition.clone())],
-            arguments: run.arguments.clone(),
+            arguments: run.run.arguments.clone(),
             medians: Values::together(&cell.rounds.iter().collect::<Vec<_>>()),
             rounds: cell.rounds.iter().cloned().map(Some).collect(),
             warnings: cell.warnings.clone(),
@@ -46,40 +41,31 @@ impl Comparison {
     }
 
     fn of_run(&self, run: &LabelledResults) -> Table {
-        let mut header = vec!["condition".to_owned(), "n".to_owned()];
-        header.extend(FIGURES.iter().map(|figure| figure.column.to_owned()));
-        let mut rows = vec![header];
+        let mut rows = vec![headings(&["condition", "n"], &FIGURES)];
         for cell in &run.cells {
-            let mut row = vec![cell.condition.clone(), cell.logs.len().to_string()];
-            let figures = FIGURES.iter().zip(&cell.figures).zip(&run.best);
-            row.extend(figures.map(|((figure, found), best)| {
-                let shown = found.interval.as_ref().map(|found| figure.show_median(found));
+            let figures = FIGURES.iter().zip(&run.best).map(|(figure, best)| {
+                let shown = cell.interval(figure).map(|found| figure.show_median(&found));
                 shown.map_or("-".to_owned(), |shown| shown + best.mark(&cell.condition))
-            }));
-            rows.push(row);
+            });
+            rows.push([cell.condition.clone(), cell.logs.len().to_string()].into_iter().chain(figures).collect());
         }
-        for gap in self.missing.iter().filter(|gap| gap.label.as_ref().is_none_or(|label| *label == run.label)) {
+        for gap in self.missing.iter().filter(|gap| gap.label.as_ref().is_none_or(|label| *label == run.run.label)) {
             if run.cells.iter().all(|cell| cell.condition != gap.condition) {
                 let word = if gap.label.is_none() { "skipped" } else { "missing" };
                 rows.push(vec![gap.condition.clone(), word.to_owned()]);
             }
         }
-        let title = format!(
-            "{}: {}",
-            run.label,
-            if run.arguments.is_empty() { "defaults".to_owned() } else { run.arguments.join(" ") }
-        );
-        Table { title, rows, notes: Vec::new() }
+        let LabelledRun { label, arguments } = &run.run;
+        let arguments = if arguments.is_empty() { "defaults".to_owned() } else { arguments.join(" ") };
+        Table { title: format!("{label}: {arguments}"), rows, notes: Vec::new() }
     }
 
     fn best(&self) -> Table {
-        let mut header = vec!["run".to_owned()];
-        header.extend(FIGURES.iter().map(|figure| figure.column.to_owned()));
-        let mut rows = vec![header];
-        for run in &self.runs {
+        let row = |run: &LabelledResults| {
             let words = run.best.iter().map(|best| best.words(run.cells.len()));
-            rows.push(std::iter::once(run.label.clone()).chain(words).collect());
-        }
+            std::iter::once(run.run.label.clone()).chain(words).collect()
+        };
+        let rows = std::iter::once(headings(&["run"], &FIGURES)).chain(self.runs.iter().map(row)).collect();
         Table { title: "Best conditions".to_owned(), rows, notes: Vec::new() }
     }
 
@@ -89,25 +75,19 @@ impl Comparison {
             let values = condition.machine.columns();
             rows.push(std::iter::once(condition.name.as_str()).chain(values).map(str::to_owned).collect());
         }
-        let mut known: Vec<(&str, Vec<&str>)> = Vec::new();
-        for condition in &self.conditions {
-            let line = condition.machine.command_line.as_str();
-            match known.iter_mut().find(|(other, _)| *other == line) {
-                Some((_, names)) => names.push(&condition.name),
-                None => known.push((line, vec![&condition.name])),
-            }
-        }
-        let lines = known.into_iter().map(|(line, names)| format!("command line of {}: {line}", names.join(", ")));
+        let lines = distinct(self.conditions.iter().map(|condition| &condition.machine.command_line));
+        let lines = lines.into_iter().map(|line| {
+            let own = self.conditions.iter().filter(|condition| condition.machine.command_line == *line);
+            let names: Vec<&str> = own.map(|condition| condition.name.as_str()).collect();
+            format!("command line of {}: {line}", names.join(", "))
+        });
         let notes = lines.chain(self.notes()).collect();
         Table { title: "Conditions".to_owned(), rows, notes }
     }
 
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.missing.iter().map(Gap::sentence).collect();
-        let mut machines: Vec<&str> =
-            self.conditions.iter().map(|condition| condition.machine.machine.as_str()).collect();
-        machines.sort_unstable();
-        machines.dedup();
+        let machines = distinct(self.conditions.iter().map(|condition| condition.machine.machine.as_str()));
         if machines.len() > 1 {
             notes.push(format!(
                 "these are several machines ({}): conditions of one machine compare",
@@ -115,11 +95,11 @@ impl Comparison {
             ));
         }
         let of_cell =
-            |run: &LabelledResults, cell: &Cell| cell.warnings.note(&format!("{}, {}", run.label, cell.condition));
+            |run: &LabelledResults, cell: &Cell| cell.warnings.note(&format!("{}, {}", run.run.label, cell.condition));
         notes.extend(self.runs.iter().flat_map(|run| run.cells.iter().filter_map(move |cell| of_cell(run, cell))));
-        let intervals = self.runs.iter().flat_map(|run| &run.cells).flat_map(|cell| &cell.figures);
-        let confidence =
-            intervals.filter_map(|figure| figure.interval).map(|found| found.confidence).fold(1.0, f64::min);
+        let cells = self.runs.iter().flat_map(|run| &run.cells);
+        let intervals = cells.flat_map(|cell| FIGURES.iter().filter_map(|figure| cell.interval(figure)));
+        let confidence = intervals.map(|found| found.confidence).fold(1.0, f64::min);
         notes.push(format!(
             "Medians of n rounds; the interval in parentheses holds the true median with {:.1} %. * is the best condition, = are \
              conditions whose intervals overlap with that of the lowest median: no difference is shown.",
@@ -146,18 +126,16 @@ impl Comparison {
         let mut text = row(&header);
         for run in &self.runs {
             for cell in &run.cells {
-                let mut values = vec![run.label.clone(), cell.condition.clone(), cell.logs.len().to_string()];
-                for figure in &cell.figures {
-                    let found = figure
-                        .interval
-                        .map(|found| [found.median, found.low, found.high].map(|value| value.to_string()));
+                let mut values = vec![run.run.label.clone(), cell.condition.clone(), cell.logs.len().to_string()];
+                for found in FIGURES.map(|figure| cell.interval(figure)) {
+                    let found = found.map(|found| [found.median, found.low, found.high].map(|value| value.to_string()));
                     values.extend(found.unwrap_or_default());
                 }
                 let Some(condition) = self.conditions.iter().find(|one| one.name == cell.condition) else { continue };
                 let machine = &condition.machine;
                 values.push(machine.machine.clone());
                 values.extend(machine.columns().map(str::to_owned));
-                values.extend([machine.command_line.clone(), run.arguments.join(" ")]);
+                values.extend([machine.command_line.clone(), run.run.arguments.join(" ")]);
                 text.push_str(&row(&values));
             }
         }

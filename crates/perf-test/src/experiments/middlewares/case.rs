@@ -1,10 +1,9 @@
 //! A case: the message and the rate, and the options that all contestants share.
 
-use crate::cli::RunOptions;
-use crate::experiments::batch::{DEPTH, with_defaults};
-use crate::experiments::results_file::Options;
+use crate::cli::{self, RunOptions};
+use crate::experiments::batch::{Options, with_defaults};
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Durability, History, Reliability, RunSpec};
+use perf_worker::run_spec::RunSpec;
 
 /// The cases without `-m` and `-r`: name, message, rate in Hz.
 const CASES: [(&str, &str, u32); 2] = [("4MB", "Array4m", 100), ("256B", "Array256", 2000)];
@@ -63,16 +62,7 @@ impl Case {
 
     /// The quality of service that was asked for.
     pub fn qos(&self) -> String {
-        let qos = &self.options.qos;
-        let reliability = if qos.reliable { Some(Reliability::Reliable) } else { qos.reliability };
-        let durability = if qos.transient { Some(Durability::TransientLocal) } else { qos.durability };
-        let history = qos.history.unwrap_or(History::KeepLast);
-        let depth = match history {
-            History::KeepLast => format!(" {}", qos.history_depth.unwrap_or(DEPTH)),
-            History::KeepAll => String::new(),
-        };
-        let (reliability, durability) = (reliability.unwrap_or_default(), durability.unwrap_or_default());
-        format!("{}, {}, {}{depth}", reliability.name(), durability.name(), history.name())
+        cli::qos(&self.options.qos, false).map_or_else(|why| why, |qos| qos.to_string())
     }
 
     /// The way of waiting that was asked for.

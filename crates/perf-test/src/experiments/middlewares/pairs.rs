@@ -24,7 +24,7 @@ pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
     for (base, other) in pairs(&first.rows) {
         for case in cases {
             if let (Some(base), Some(other)) = (case.rows.get(base), case.rows.get(other)) {
-                ratios.extend(RATIOS.iter().filter_map(|figure| ratio(base, other, Some(&case.name), *figure)));
+                ratios.extend(RATIOS.iter().filter_map(|figure| ratio(base, other, Some(&case.case.name), *figure)));
             }
         }
         if let (Some(base), Some(other)) = (first.rows.get(base), first.rows.get(other)) {

@@ -3,7 +3,7 @@
 use super::case::Case;
 use crate::{
     experiments::{
-        batch::{Contestant, KindOutcomes, Outcome, Shortfall},
+        batch::{Contestant, Outcome, PlannedRun, RunOutcomes, Shortfall},
         results_file::RunResults,
     },
     log::figures::Values,
@@ -31,22 +31,14 @@ pub struct Row {
 
 impl Row {
     /// The results of a contestant by the outcomes of its runs.
-    pub fn new(contestant: &Contestant, case: &Case, run: &Result<RunSpec, String>, outcomes: &KindOutcomes) -> Row {
-        let KindOutcomes { warmup, rounds } = outcomes;
-        let spec: Option<&RunSpec> = run.as_ref().ok();
-        let shortfalls = warmup.iter().chain(rounds).filter_map(|outcome| match outcome {
-            Outcome::Missing(shortfall) => Some(shortfall),
-            Outcome::Measured(_) | Outcome::NotDone => None,
-        });
-        let shortfalls: Vec<&Shortfall> = shortfalls.collect();
-        let results = RunResults {
-            options: case.shown_options(spec),
-            // A warm-up run may have none, either.
-            shortfall: shortfalls.last().map(|shortfall| (*shortfall).clone()),
-            ..RunResults::new(&contestant.label, run, rounds)
-        };
+    pub fn new(contestant: &Contestant, case: &Case, run: &PlannedRun, outcomes: &RunOutcomes) -> Row {
+        let spec: Option<&RunSpec> = run.spec.as_ref().ok();
+        let shortfalls: Vec<&Shortfall> = outcomes.all().filter_map(Outcome::shortfall).collect();
+        // A warm-up run may have no figures, either.
+        let shortfall = shortfalls.last().map(|shortfall| (*shortfall).clone());
+        let results = RunResults { shortfall, ..RunResults::new(run, &outcomes.rounds) };
         let copied = results.medians.as_ref().map_or(0, Values::copied);
-        let some_loaned = warmup.iter().chain(rounds).filter_map(Outcome::measured).any(|run| {
+        let some_loaned = outcomes.all().filter_map(Outcome::measured).any(|run| {
             let (sent, received) = (&run.total.sent, &run.total.received);
             sent.copied < sent.samples && received.copied < received.samples
         });

@@ -29,18 +29,10 @@ fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
 
 fn versus(rows: Vec<Row>) -> Versus {
     let rounds = rows[0].results.rounds.len() as u32;
-    let case = CaseResults {
-        name: "4MB".to_owned(),
-        message: "Array4m".to_owned(),
-        message_bytes: 4_194_304,
-        rate_hz: 100,
-        qos: "RELIABLE, VOLATILE, KEEP_LAST 10".to_owned(),
-        phases: false,
-        rows,
-    };
-    let cases = vec![case];
+    let case = cases(&crate::cli::RunOptions::default()).remove(0);
+    let cases = vec![CaseResults { case, rows }];
     let ratios = ratios(&cases);
-    Versus { rounds, cases, ratios, not_done: 0 }
+    Versus { rounds, cases, ratios }
 }
 
 fn six(p50_ns: f64) -> [Option<f64>; 6] {
@@ -108,10 +100,10 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
     let mut pushed = Row { wait_asked: Some("block"), ..row("ecal", &six(20.0)) };
     pushed.results.wait = "adaptive (push)".to_owned();
     let versus = versus(vec![row("gantry", &six(10.0)), silent, pushed]);
-    let text = versus.lines().join("\n");
+    let text = versus.file().lines().join("\n");
     for words in [
         "medians of 6 rounds",
-        "gantry/its p50",
+        "gantry / contestant",
         "| zenoh      | hung   |",
         "zenoh: 2 runs have no figures; it hung: publisher 0 did not finish within 10 s",
         "ecal cannot wait `block` and has its nearest: adaptive (push)",
@@ -163,7 +155,10 @@ fn options_of_single_runs_are_refused_with_the_alternative() {
 #[test]
 fn a_contestant_beside_two_forms_of_the_base_has_both_ratios() {
     let found = versus(vec![row("gantry", &six(10.0)), row("gantry:best", &six(5.0)), row("udp", &six(20.0))]);
-    let text = found.lines().join("\n");
-    assert!(text.contains("base/its p50"), "{text}");
-    assert!(text.contains("gantry: 0.500 [0.500, 0.500]; gantry:best: 0.250 [0.250, 0.250]"), "{text}");
+    let text = found.file().lines().join("\n");
+    for words in
+        ["gantry / contestant", "| udp                 | 0.500", "gantry:best / contestant", "| 0.250 [0.250, 0.250] |"]
+    {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
 }

@@ -1,70 +1,40 @@
 //! The results as tables and as a file, and as the panels of the picture.
 
-use std::collections::BTreeSet;
-
 use super::{CaseResults, Versus, row::Row};
 use crate::{
     common::units::format_rate,
-    experiments::results_file::{Ratio, ResultsFile, RunResults, Table, copied_note, meaning},
+    experiments::results_file::{ResultsFile, RunResults, Table, headings, notes_of, ratio_tables},
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED_HZ, THROUGHPUT},
     report::plot::dots::{Dot, Panel},
 };
 
-/// The columns before those of the figures.
-const CONDITIONS: [&str; 3] = ["contestant", "path", "wait"];
 /// The figures of the table.
 static FIGURES: [&Figure; 7] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &THROUGHPUT, &LOST];
+/// The meaning of the memory.
+const MEMORY: &str = "memory: the sum of the processes' peaks, daemons included; pages that they share count in each";
 /// The figures of the picture, with their titles.
 static PICTURED: [(&str, &Figure); 3] =
     [("median latency", &P50), ("CPU time per message", &CPU_PER_MESSAGE), ("memory", &PEAK_MEMORY)];
 
 impl Versus {
-    /// The results as lines of text: a table for each case, the ratios, and their meaning.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for table in self.cases.iter().flat_map(|case| self.tables(case)) {
-            lines.push(String::new());
-            lines.extend(table.lines());
-        }
-        lines.push(String::new());
-        lines.extend(self.ratios.iter().map(ToString::to_string));
-        lines.extend(self.meaning());
-        lines
-    }
-
     /// The results as a file has them.
     #[must_use]
     pub fn file(&self) -> ResultsFile {
         let runs = self.cases.iter().flat_map(|case| &case.rows).map(|row| row.results.clone());
-        let tables = self.cases.iter().flat_map(|case| self.tables(case)).chain([self.ratio_table()]);
+        let tables = self.cases.iter().flat_map(|case| self.tables(case)).chain(ratio_tables(&self.ratios));
         let file = ResultsFile::new("compare middlewares", self.rounds, runs.collect(), tables.collect());
         ResultsFile { ratios: self.ratios.clone(), ..file }
     }
 
     /// The table of a case, and that of the parts of a message's way if they were measured.
     fn tables(&self, case: &CaseResults) -> Vec<Table> {
-        let table = |title: String, rows: Vec<Vec<String>>, notes: Vec<String>| Table { title, rows, notes };
         let phases = || {
-            let title = format!("{}: mean times of the parts of a message's way", case.name);
-            table(title, case.phase_rows(), Vec::new())
+            let title = format!("{}: mean times of the parts of a message's way", case.case.name);
+            Table { title, rows: case.phase_rows(), notes: Vec::new() }
         };
-        let of_case = table(case.title(self.rounds), self.rows(case), case.notes());
-        [of_case].into_iter().chain(case.phases.then(phases)).collect()
-    }
-
-    fn ratio_table(&self) -> Table {
-        let header = ["base / contestant", "case", "figure", "ratio", "the base is"].map(str::to_owned).to_vec();
-        let ratios = self.ratios.iter().map(|ratio| {
-            let case = ratio.case.clone().unwrap_or_default();
-            let pair = format!("{} / {}", ratio.base, ratio.other);
-            vec![pair, case, ratio.figure.clone(), ratio.value(), ratio.base_is.clone()]
-        });
-        Table {
-            title: "Ratios".to_owned(),
-            rows: std::iter::once(header).chain(ratios).collect(),
-            notes: self.meaning(),
-        }
+        let notes = case.rows.iter().flat_map(Row::notes).chain([MEMORY.to_owned()]).collect();
+        let of_case = Table { title: case.title(self.rounds), rows: case.rows(), notes };
+        [of_case].into_iter().chain(case.case.options.measuring.phases.then(phases)).collect()
     }
 
     /// The panels of the picture: latency, CPU time and memory of each case.
@@ -72,7 +42,7 @@ impl Versus {
     pub fn panels(&self) -> Vec<Panel> {
         let bases: Vec<&String> = self.ratios.iter().map(|ratio| &ratio.base).collect();
         let panel = |case: &CaseResults, (name, figure): (&str, &Figure)| Panel {
-            title: format!("{}: {name}", case.name),
+            title: format!("{}: {name}", case.case.name),
             unit: figure.unit,
             dots: case
                 .rows
@@ -87,62 +57,36 @@ impl Versus {
         };
         self.cases.iter().flat_map(|case| PICTURED.map(|pictured| panel(case, pictured))).collect()
     }
-
-    /// The rows of a case's table.
-    fn rows(&self, case: &CaseResults) -> Vec<Vec<String>> {
-        let bases: BTreeSet<&str> = self.ratios.iter().map(|ratio| ratio.base.as_str()).collect();
-        let mut bases = bases.into_iter();
-        let one = bases.next().filter(|_| bases.next().is_none());
-        let base = one.unwrap_or("base");
-        let ratios = [format!("{base}/its p50"), format!("{base}/its CPU")];
-        let columns = FIGURES.iter().map(|figure| figure.column);
-        let header = CONDITIONS.into_iter().chain(columns).map(str::to_owned);
-        let mut rows = vec![header.chain(ratios).collect::<Vec<String>>()];
-        for Row { results, path, .. } in &case.rows {
-            let Some(medians) = &results.medians else {
-                let kind =
-                    results.shortfall.as_ref().map_or("not done".to_owned(), |shortfall| shortfall.kind.to_string());
-                rows.push(vec![results.contestant.clone(), kind]);
-                continue;
-            };
-            let ratio = |figure: &str| {
-                let found = self.ratios.iter().filter(|ratio| {
-                    ratio.other == results.contestant
-                        && ratio.figure == figure
-                        && ratio.case.as_ref() == Some(&case.name)
-                });
-                let of_base = |ratio: &Ratio| match one {
-                    Some(_) => ratio.value(),
-                    None => format!("{}: {}", ratio.base, ratio.value()),
-                };
-                found.map(of_base).collect::<Vec<_>>().join("; ")
-            };
-            let conditions = [results.contestant.clone(), (*path).to_owned(), results.wait.clone()].into_iter();
-            let figures = FIGURES.iter().map(|figure| medians.show(figure));
-            rows.push(conditions.chain(figures).chain([ratio("latency"), ratio("cpu")]).collect());
-        }
-        rows
-    }
-
-    /// The meaning of the figures.
-    fn meaning(&self) -> Vec<String> {
-        let of_memory =
-            "Memory is the sum of the processes' peaks, daemons included; pages that they share count in each.";
-        std::iter::once(of_memory.to_owned()).chain(meaning(&self.ratios)).collect()
-    }
 }
 
 impl CaseResults {
     fn title(&self, rounds: u32) -> String {
-        let rate = format_rate(self.rate_hz);
+        let (name, qos) = (&self.case.name, self.case.qos());
+        let first = self.rows.iter().map(|row| &row.results).find(|results| results.message_bytes > 0);
+        let run = first.map_or(String::new(), |run| {
+            let rate = run.option("rate").and_then(|rate| rate.parse().ok()).map_or(String::new(), format_rate);
+            format!("{}, {} bytes, {rate}, ", run.option("msg").unwrap_or_default(), run.message_bytes)
+        });
         let rounds = if rounds == 1 { "one round".to_owned() } else { format!("medians of {rounds} rounds") };
-        format!("{}: {}, {} bytes, {rate}, {}; {rounds}", self.name, self.message, self.message_bytes, self.qos)
+        format!("{name}: {run}{qos}; {rounds}")
+    }
+
+    /// The rows of the table.
+    fn rows(&self) -> Vec<Vec<String>> {
+        let row = |Row { results, path, .. }: &Row| match (&results.medians, &results.shortfall) {
+            (Some(medians), _) => {
+                let conditions = [results.contestant.clone(), (*path).to_owned(), results.wait.clone()];
+                conditions.into_iter().chain(FIGURES.iter().map(|figure| medians.show(figure))).collect()
+            }
+            (None, Some(shortfall)) => vec![results.contestant.clone(), shortfall.kind.to_string()],
+            (None, None) => vec![results.contestant.clone(), "not done".to_owned()],
+        };
+        std::iter::once(headings(&["contestant", "path", "wait"], &FIGURES)).chain(self.rows.iter().map(row)).collect()
     }
 
     /// The rows of the table of phases.
     fn phase_rows(&self) -> Vec<Vec<String>> {
-        let header =
-            std::iter::once("contestant").chain(PHASES.iter().map(|phase| phase.column)).map(str::to_owned).collect();
+        let header = headings(&["contestant"], &PHASES.each_ref());
         let measured = self.rows.iter().filter_map(|row| Some((&row.results, row.results.medians.as_ref()?)));
         let rows = measured.map(|(row, medians)| {
             let times = PHASES.iter().map(|phase| medians.show(phase));
@@ -150,16 +94,11 @@ impl CaseResults {
         });
         std::iter::once(header).chain(rows).collect()
     }
-
-    /// The sentences about rows that are not what was asked for.
-    fn notes(&self) -> Vec<String> {
-        self.rows.iter().flat_map(Row::notes).collect()
-    }
 }
 
 impl Row {
     fn notes(&self) -> Vec<String> {
-        let RunResults { contestant: name, wait, medians, remarks, warnings, shortfall, .. } = &self.results;
+        let RunResults { contestant: name, wait, shortfall, .. } = &self.results;
         let mut notes = Vec::new();
         if let Some(asked) = self.wait_asked {
             notes.push(format!("{name} cannot wait `{asked}` and has its nearest: {wait}"));
@@ -167,11 +106,7 @@ impl Row {
         if let Some(qos) = &self.qos_instead {
             notes.push(format!("{name} lacks that QoS and has its nearest: {qos}"));
         }
-        if let Some(medians) = medians.as_ref().filter(|medians| medians.copied() > 0) {
-            notes.push(copied_note(name, medians.copied()));
-        }
-        notes.extend(remarks.iter().map(|remark| format!("{name}: {remark}")));
-        notes.extend(warnings.note(name));
+        notes.extend(notes_of(name, std::iter::once(&self.results)));
         if let Some(shortfall) = shortfall {
             let n = self.missing;
             let times = if n == 1 { "one run has no figures".to_owned() } else { format!("{n} runs have no figures") };

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::experiment::Experiments;
-use super::ratios::{self, Found};
-use super::robots::RobotRun;
+use super::results::{self, Found};
 use super::run::Run;
 use super::settings::machine_in_short;
+use crate::common::json_file;
 use crate::experiments::batch::{SHORTFALL_SUFFIX, Shortfall};
 use crate::experiments::results_file::{Ratio, Table};
 use crate::log::Log;
@@ -23,7 +23,7 @@ pub struct Folder {
     /// The runs that have a log, by their files' names.
     pub runs: Vec<Run>,
     /// The runs of topologies that have a log, by their files' names.
-    pub robots: Vec<RobotRun>,
+    pub robots: Vec<Run>,
     /// The runs without figures, with the names of their files.
     pub shortfalls: Vec<(String, Shortfall)>,
     /// The ratios of each file of results, with its name.
@@ -58,18 +58,18 @@ impl Folder {
         for file in files {
             let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
             if name.ends_with(&format!(".{SHORTFALL_SUFFIX}")) {
-                match shortfall(&file) {
+                match json_file::<Shortfall>(&file) {
                     Ok(shortfall) => folder.shortfalls.push((name, shortfall)),
                     Err(why) => folder.skipped.push(format!("{name} describes no run without figures: {why}")),
                 }
             } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
                 folder.experiments.add(&name);
-                described.extend(machine(&file));
+                described.extend(json_file::<Description>(&file).map(|description| description.system));
             } else {
                 match Log::read_as(&file, &name) {
-                    Ok(log) if log.run.topology.is_some() => folder.robots.push(RobotRun::of(log, name)),
+                    Ok(log) if log.run.topology.is_some() => folder.robots.push(Run::of(log, name)),
                     Ok(log) => folder.runs.push(Run::of(log, name)),
-                    Err(why) => match ratios::read(&file) {
+                    Err(why) => match results::read(&file) {
                         Some(Ok(found)) => folder.add(name, found),
                         Some(Err(why)) => folder.skipped.push(format!("the results of {name} cannot be read: {why}")),
                         None => folder.skipped.push(why),
@@ -101,7 +101,7 @@ impl Folder {
 
     /// The runs, those of topologies last.
     pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
-        self.runs.iter().chain(self.robots.iter().map(|robot| &robot.run))
+        self.runs.iter().chain(&self.robots)
     }
 }
 
@@ -117,16 +117,6 @@ fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> 
 /// The middleware of a run without figures, without its settings.
 pub fn middleware(shortfall: &Shortfall) -> &str {
     shortfall.contestant.split(':').next().unwrap_or_default()
-}
-
-fn shortfall(file: &Path) -> Result<Shortfall, String> {
-    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
-}
-
-fn machine(file: &Path) -> Option<System> {
-    let description: Description = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-    Some(description.system)
 }
 
 /// Adds the JSON files of a folder and of those in it, by their names.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::figures::{COUNT, FIGURES};
-use super::run::{Ending, Run};
+use super::run::Run;
 use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
+use crate::common::units::format_bytes;
+use crate::log::figures::Figure;
 use crate::measure::interval::Interval;
 use perf_worker::choice::Choice;
 use perf_worker::measure::cells::Cells;
@@ -23,28 +24,30 @@ pub struct Group<'a> {
     pub settings: Settings,
     /// The index of its line in the plots over size.
     pub series: usize,
-    /// The figures of its good runs, in the order of [`FIGURES`].
-    pub values: [Option<Interval>; COUNT],
-    /// Whether a value rests on too few samples in one of its runs.
-    pub uncertain: [bool; COUNT],
     /// The latencies of all its good runs together.
     pub cells: Cells,
 }
 
 impl<'a> Group<'a> {
     fn of(settings: Settings, runs: Vec<&'a Run>) -> Group<'a> {
-        let good = || runs.iter().copied().filter(|run| run.ending == Ending::Good);
-        let values = std::array::from_fn(|i| Interval::of(good().filter_map(|run| run.values[i]).collect()));
-        let uncertain =
-            std::array::from_fn(|i| good().any(|run| run.values[i].is_some() && FIGURES[i].is_uncertain(run.samples)));
         let mut cells = Cells::default();
-        good().for_each(|run| cells.merge(&run.cells));
-        Group { settings, series: 0, values, uncertain, cells, runs }
+        runs.iter().filter(|run| run.fault.is_none()).for_each(|run| cells.merge(&run.cells));
+        Group { settings, series: 0, cells, runs }
     }
 
     /// Its runs that measured.
     pub fn good(&self) -> impl Iterator<Item = &'a Run> {
-        self.runs.iter().copied().filter(|run| run.ending == Ending::Good)
+        self.runs.iter().copied().filter(|run| run.fault.is_none())
+    }
+
+    /// A figure of its good runs.
+    pub fn interval(&self, figure: &Figure) -> Option<Interval> {
+        figure.interval(self.good().map(|run| &run.values))
+    }
+
+    /// Whether a figure rests on too few samples in one of its runs.
+    pub fn is_uncertain(&self, figure: &Figure) -> bool {
+        self.good().any(|run| run.values.get(figure).is_some() && figure.is_uncertain(run.samples))
     }
 
     /// The contestant as it is spelt.
@@ -61,6 +64,25 @@ impl<'a> Group<'a> {
     pub fn conditions(&self) -> &'a RunSpec {
         &self.runs[0].entry.spec
     }
+
+    /// The message and its size.
+    pub fn message(&self) -> String {
+        let message = &self.conditions().message;
+        format!("{}, {}", message.name, format_bytes(message.bytes as u64))
+    }
+
+    /// The message in the page's address.
+    pub fn message_key(&self) -> String {
+        let message = &self.conditions().message;
+        format!("{}:{}", message.name, message.bytes)
+    }
+
+    /// The values by which the page filters its row and its runs.
+    pub fn filtered_by(&self) -> Vec<(&'static str, String)> {
+        let middleware = self.conditions().communicator.to_lowercase();
+        let (message, experiment) = (self.message_key(), self.experiment().to_owned());
+        vec![("middleware", middleware), ("message", message), ("experiment", experiment)]
+    }
 }
 
 /// A line of the plots over size: groups whose settings differ in the message alone.
@@ -76,7 +98,7 @@ pub struct Series {
     pub variant: usize,
 }
 
-/// All groups of a folder.
+/// All groups of a folder, or of one topology.
 #[derive(Debug)]
 pub struct Groups<'a> {
     /// The groups: by the size of the message, then by the other conditions, and last by the middleware, so that
@@ -91,8 +113,8 @@ pub struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    /// Of all runs.
-    pub fn of(runs: &'a [Run]) -> Groups<'a> {
+    /// Of runs.
+    pub fn of(runs: impl IntoIterator<Item = &'a Run>) -> Groups<'a> {
         let mut by_settings: BTreeMap<Settings, Vec<&Run>> = BTreeMap::new();
         for run in runs {
             by_settings.entry(of_run(run)).or_default().push(run);
@@ -101,7 +123,8 @@ impl<'a> Groups<'a> {
         groups.sort_by_cached_key(|group| {
             let spec = group.conditions();
             let of_message = (spec.message.bytes, spec.message.name.clone(), spec.rate_hz, spec.wait.name());
-            (of_message, group.contestant().to_lowercase(), spec.zero_copy, group.settings.clone())
+            let contestant = (group.contestant().to_lowercase(), spec.executor.clone());
+            (of_message, contestant, spec.zero_copy, group.settings.clone())
         });
         let series = name_series(&mut groups);
         let mut by_experiment: BTreeMap<String, Vec<&Group>> = BTreeMap::new();
@@ -113,15 +136,28 @@ impl<'a> Groups<'a> {
         Groups { groups, series, common, of_experiments }
     }
 
+    /// The topologies of runs with their groups, by their names.
+    pub fn of_topologies(runs: &'a [Run]) -> Vec<(&'a str, Groups<'a>)> {
+        let mut by_name: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
+        runs.iter().for_each(|run| by_name.entry(&run.entry.spec.topic).or_default().push(run));
+        by_name.into_iter().map(|(name, runs)| (name, Groups::of(runs))).collect()
+    }
+
+    /// The names of the experiments.
+    pub fn experiments(&self) -> impl Iterator<Item = &str> {
+        self.of_experiments.keys().map(String::as_str)
+    }
+
     /// The settings of a group that neither have a column nor are common to its experiment, in words: the settings of
     /// the middleware first. The name of the experiment is the last one, if there are several.
-    pub fn settings_in_words(&self, group: &Group) -> Vec<String> {
+    pub fn settings_in_words(&self, group: &Group) -> String {
         let of_middleware = group.settings.iter().filter(|(name, _)| is_of_middleware(name));
         let common = self.of_experiments.get(group.experiment());
         let is_common = |name: &String| common.is_some_and(|common| common.contains_key(name));
         let differing = group.settings.iter().filter(|(name, _)| has_no_column(name) && !is_common(name));
         let experiment = group.settings.get_key_value(EXPERIMENT).filter(|_| self.of_experiments.len() > 1);
-        of_middleware.chain(differing).chain(experiment).map(|(name, value)| in_words(name, value)).collect()
+        let all = of_middleware.chain(differing).chain(experiment);
+        all.map(|(name, value)| in_words(name, value)).collect::<Vec<String>>().join(", ")
     }
 }
 
@@ -134,39 +170,31 @@ fn common(groups: &[&Group]) -> Settings {
 
 /// Finds the lines and gives each group its own.
 fn name_series(groups: &mut [Group]) -> Vec<Series> {
-    let mut lines: BTreeMap<(String, String), BTreeMap<String, BTreeSet<Settings>>> = BTreeMap::new();
-    for group in groups.iter() {
-        let key = (group.experiment().to_owned(), group.conditions().communicator.clone());
-        let of_contestant = lines.entry(key).or_default().entry(group.contestant()).or_default();
-        of_contestant.insert(without_message(&group.settings));
-    }
-    let mut series = Vec::new();
-    let mut indices: BTreeMap<Settings, usize> = BTreeMap::new();
-    for ((experiment, middleware), contestants) in lines {
-        let first = series.len();
-        for (contestant, lines) in contestants {
-            for (label, line) in labels(&contestant, lines) {
-                indices.insert(line, series.len());
-                let variant = series.len() - first;
-                series.push(Series { label, middleware: middleware.clone(), experiment: experiment.clone(), variant });
-            }
-        }
-    }
-    for group in groups {
-        group.series = indices.get(&without_message(&group.settings)).copied().unwrap_or_default();
-    }
-    series
-}
-
-/// The lines of a contestant with their names.
-fn labels(contestant: &str, lines: BTreeSet<Settings>) -> Vec<(String, Settings)> {
-    let values = |name: &String| lines.iter().map(|line| line.get(name)).collect::<BTreeSet<_>>().len();
-    let differing: BTreeSet<String> =
-        lines.iter().flat_map(Settings::keys).filter(|name| values(name) > 1).cloned().collect();
-    let label = |line: &Settings| {
-        let words = line.iter().filter(|(name, _)| differing.contains(*name));
-        let words = words.map(|(name, value)| in_words(name, value));
-        std::iter::once(contestant.to_owned()).chain(words).collect::<Vec<String>>().join(", ")
+    let line_of = |group: &Group| {
+        let middleware = group.conditions().communicator.clone();
+        (group.experiment().to_owned(), middleware, group.contestant(), without_message(&group.settings))
     };
-    lines.iter().map(|line| (label(line), line.clone())).collect()
+    let lines: Vec<_> = groups.iter().map(line_of).collect::<BTreeSet<_>>().into_iter().collect();
+    for group in groups {
+        group.series = lines.binary_search(&line_of(group)).unwrap_or_default();
+    }
+    let series =
+        |(index, (experiment, middleware, contestant, settings)): (usize, &(String, String, String, Settings))| {
+            let alike: Vec<&Settings> = lines
+                .iter()
+                .filter(|line| line.0 == *experiment && line.2 == *contestant)
+                .map(|line| &line.3)
+                .collect();
+            let differing =
+                settings.iter().filter(|(name, value)| alike.iter().any(|other| other.get(*name) != Some(value)));
+            let words = differing.map(|(name, value)| in_words(name, value));
+            let before = lines.iter().take(index).filter(|line| line.0 == *experiment && line.1 == *middleware);
+            Series {
+                label: std::iter::once(contestant.clone()).chain(words).collect::<Vec<String>>().join(", "),
+                middleware: middleware.clone(),
+                experiment: experiment.clone(),
+                variant: before.count(),
+            }
+        };
+    lines.iter().enumerate().map(series).collect()
 }

@@ -5,9 +5,11 @@
 
 use super::folder::Folder;
 use super::group::{Group, Groups};
-use super::settings::size;
-use crate::experiments::results_file::{Ratio, TOO_FEW_ROUNDS};
-use crate::measure::interval::{CONFIDENCE, Interval};
+use crate::common::distinct;
+use crate::common::units::format_bytes;
+use crate::experiments::results_file::{BETTER, NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, WORSE};
+use crate::log::figures::P50;
+use crate::measure::interval::Interval;
 use crate::measure::ranks::ratio_of_groups;
 
 /// The contestant with which the others are compared, if no file of results names one.
@@ -28,103 +30,41 @@ pub struct Headline {
     pub is_paired: bool,
 }
 
-/// Another contestant beside the base.
-struct Beside {
-    name: String,
-    /// The other's latency divided by the base's.
-    times: f64,
-    low: f64,
-    high: f64,
-    /// Whether there are enough runs to say more.
-    is_enough: bool,
-}
-
-impl Beside {
-    /// The factor with its interval, for the contestant that is the faster one.
-    fn factor(&self) -> String {
-        let [median, low, high] = match self.times < 1.0 {
-            true => [1.0 / self.times, 1.0 / self.high, 1.0 / self.low],
-            false => [self.times, self.low, self.high],
-        };
-        format!("{} × [{}, {}]", digits(median), digits(low), digits(high))
-    }
-
-    fn is_slower(&self) -> bool {
-        self.is_enough && self.low > 1.0
-    }
-
-    fn is_faster(&self) -> bool {
-        self.is_enough && self.high < 1.0
-    }
-}
-
 /// The sentences of a folder, the largest message of each experiment first.
 pub fn headlines(folder: &Folder, groups: &Groups) -> Vec<Headline> {
-    let of_file = |(file, ratios): &(String, Vec<Ratio>)| {
-        let experiment = folder.experiments.of(file);
-        paired(ratios).into_iter().map(move |sentence| (experiment.clone(), sentence)).collect::<Vec<_>>()
+    let of = |experiment: &str, ratios: &[Ratio], is_paired| {
+        let sentences = sentences(ratios).into_iter();
+        sentences
+            .map(|sentence| Headline { experiment: experiment.to_owned(), sentence, is_paired })
+            .collect::<Vec<_>>()
     };
-    let mut found: Vec<Headline> = folder
-        .ratios
-        .iter()
-        .flat_map(of_file)
-        .map(|(experiment, sentence)| Headline { experiment, sentence, is_paired: true })
-        .collect();
-    for experiment in experiments(groups) {
+    let of_file = |(file, ratios): &(String, Vec<Ratio>)| of(&folder.experiments.of(file), ratios, true);
+    let mut found: Vec<Headline> = folder.ratios.iter().flat_map(of_file).collect();
+    for experiment in groups.experiments() {
         if !found.iter().any(|headline| headline.experiment == experiment) {
-            let sentence = unpaired(groups, &experiment);
-            found.extend(sentence.map(|sentence| Headline { experiment, sentence, is_paired: false }));
+            found.extend(of(experiment, &unpaired(groups, experiment).unwrap_or_default(), false));
         }
     }
     found
 }
 
-/// The experiments of all groups.
-pub fn experiments(groups: &Groups) -> Vec<String> {
-    let mut names: Vec<String> = groups.groups.iter().map(|group| group.experiment().to_owned()).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// A sentence for each case and each base of a file of results.
-fn paired(ratios: &[Ratio]) -> Vec<String> {
+/// A sentence for each case and each base.
+fn sentences(ratios: &[Ratio]) -> Vec<String> {
     let latencies: Vec<&Ratio> = ratios.iter().filter(|ratio| ratio.figure == "latency").collect();
-    let mut keys: Vec<(Option<&str>, &str)> = Vec::new();
-    for ratio in &latencies {
-        let key = (ratio.case.as_deref(), ratio.base.as_str());
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    let cases: Vec<Option<&str>> = keys.iter().map(|(case, _)| *case).collect();
+    let mut keys = distinct(latencies.iter().map(|ratio| (&ratio.case, &ratio.base)));
+    let cases: Vec<&Option<String>> = keys.iter().map(|(case, _)| *case).collect();
     keys.sort_by_key(|(case, _)| cases.iter().position(|other| other == case));
-    let of_key = |(case, base): (Option<&str>, &str)| {
-        let of_base = latencies.iter().filter(|ratio| ratio.case.as_deref() == case && ratio.base == base);
-        let others: Vec<Beside> = of_base.map(|ratio| beside(ratio)).collect();
-        sentence(case.unwrap_or_default(), base, others)
-    };
+    let of_key = |key| sentence(latencies.iter().copied().filter(|ratio| (&ratio.case, &ratio.base) == key).collect());
     keys.into_iter().filter_map(of_key).collect()
 }
 
-fn beside(ratio: &Ratio) -> Beside {
-    let Interval { median, low, high, .. } = ratio.interval;
-    Beside {
-        name: ratio.other.clone(),
-        times: 1.0 / median,
-        low: 1.0 / high,
-        high: 1.0 / low,
-        is_enough: ratio.base_is != TOO_FEW_ROUNDS,
-    }
-}
-
-/// The sentence on the largest message of an experiment. Of each contestant, the settings with the lowest latency are
+/// The ratios of the largest message of an experiment. Of each contestant, the settings with the lowest latency are
 /// compared, among those that are like the base's in [`ALIKE`].
-fn unpaired(groups: &Groups, experiment: &str) -> Option<String> {
-    let of_experiment = || groups.groups.iter().filter(|group| group.experiment() == experiment);
-    let largest = of_experiment().filter_map(|group| p50(group).map(|_| group.conditions().message.bytes)).max()?;
-    let mut sorted: Vec<&Group> =
-        of_experiment().filter(|group| group.conditions().message.bytes == largest && p50(group).is_some()).collect();
+fn unpaired(groups: &Groups, experiment: &str) -> Option<Vec<Ratio>> {
+    let p50 = |group: &&Group| group.interval(&P50).map(|found| found.median);
+    let known = || groups.groups.iter().filter(|group| group.experiment() == experiment && p50(group).is_some());
+    let largest = known().map(|group| group.conditions().message.bytes).max()?;
+    let mut sorted: Vec<&Group> = known().filter(|group| group.conditions().message.bytes == largest).collect();
     sorted.sort_by(|one, other| p50(one).unwrap_or(f64::MAX).total_cmp(&p50(other).unwrap_or(f64::MAX)));
     let is_base = |group: &&&Group| group.conditions().communicator.to_lowercase() == BASE;
     let base = *sorted.iter().find(is_base).or(sorted.first())?;
@@ -136,45 +76,44 @@ fn unpaired(groups: &Groups, experiment: &str) -> Option<String> {
             fastest.push(group);
         }
     }
-    let others = fastest.into_iter().skip(1).filter_map(|other| {
-        let (Interval { median, low, high, confidence, .. }, _) = ratio_of_groups(&latencies(base), &latencies(other))?;
-        let name = other.contestant();
-        Some(Beside { name, times: median, low, high, is_enough: confidence >= CONFIDENCE })
-    });
-    sentence(&format!("{} messages", size(largest as u64)), &base.contestant(), others.collect())
+    let latencies = |group: &Group| group.good().filter_map(|run| run.values.get(&P50)).collect::<Vec<f64>>();
+    let case = format!("{} messages", format_bytes(largest as u64));
+    let ratio = |other: &&Group| {
+        let (interval, _) = ratio_of_groups(&latencies(other), &latencies(base))?;
+        Some(Ratio::of_interval(&base.contestant(), &other.contestant(), Some(&case), "latency", interval))
+    };
+    Some(fastest.iter().skip(1).filter_map(ratio).collect())
 }
 
-fn p50(group: &Group) -> Option<f64> {
-    group.values[0].map(|found| found.median)
+/// The factor with its interval, for the contestant that is the faster one.
+fn factor(ratio: &Ratio) -> String {
+    let Interval { median, low, high, .. } = ratio.interval;
+    let of_slower = [1.0 / median, 1.0 / high, 1.0 / low];
+    let [median, low, high] = if median < 1.0 { of_slower } else { [median, low, high] }.map(digits);
+    format!("{median} × [{low}, {high}]")
 }
 
-fn latencies(group: &Group) -> Vec<f64> {
-    group.good().filter_map(|run| run.values[0]).collect()
-}
-
-/// The sentence on a base beside the others; none without another contestant.
-fn sentence(case: &str, base: &str, mut others: Vec<Beside>) -> Option<String> {
-    others.sort_by(|one, other| one.times.total_cmp(&other.times));
+/// The sentence on the ratios of one base; none without another contestant.
+fn sentence(mut ratios: Vec<&Ratio>) -> Option<String> {
+    ratios.sort_by(|one, other| other.interval.median.total_cmp(&one.interval.median));
+    let Ratio { case, base, .. } = ratios.first()?;
+    let of = |finding: &'static str| ratios.iter().copied().filter(move |ratio| ratio.base_is == finding);
     let mut parts = Vec::new();
-    let slower: Vec<&Beside> = others.iter().filter(|other| other.is_slower()).collect();
+    let slower: Vec<&Ratio> = of(BETTER).collect();
     if let Some(nearest) = slower.first() {
         let rest = match slower.len() - 1 {
             0 => String::new(),
-            1 => format!(", and faster than {}", slower[1].name),
+            1 => format!(", and faster than {}", slower[1].other),
             count => format!(", and faster than {count} others"),
         };
-        parts.push(format!("{base} is {} faster than {}{rest}", nearest.factor(), nearest.name));
+        parts.push(format!("{base} is {} faster than {}{rest}", factor(nearest), nearest.other));
     }
-    let faster = others.iter().filter(|other| other.is_faster());
-    parts.extend(faster.map(|other| format!("{} is {} faster than {base}", other.name, other.factor())));
-    let equal = others.iter().filter(|other| other.is_enough && !other.is_slower() && !other.is_faster());
-    let few = others.iter().filter(|other| !other.is_enough);
-    let equal = list(equal.map(|other| other.name.as_str()));
-    parts.extend(equal.map(|names| format!("no difference to {names} is shown")));
-    let few = list(few.map(|other| other.name.as_str()));
-    parts.extend(few.map(|names| format!("too few runs to say more of {base} beside {names}")));
-    let case = if case.is_empty() { String::new() } else { format!("{case}: ") };
-    (!parts.is_empty()).then(|| format!("{case}{}.", parts.join("; ")))
+    parts.extend(of(WORSE).map(|ratio| format!("{} is {} faster than {base}", ratio.other, factor(ratio))));
+    let names = |finding| list(of(finding).map(|ratio| ratio.other.as_str()));
+    parts.extend(names(NO_DIFFERENCE).map(|names| format!("no difference to {names} is shown")));
+    parts.extend(names(TOO_FEW_ROUNDS).map(|names| format!("too few runs to say more of {base} beside {names}")));
+    let case = case.as_ref().map_or(String::new(), |case| format!("{case}: "));
+    Some(format!("{case}{}.", parts.join("; ")))
 }
 
 /// Names as a list; none without a name.

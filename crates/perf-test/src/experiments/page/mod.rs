@@ -5,7 +5,7 @@
 //! group shows the medians of its runs with their intervals, and each run stands below with its log.
 //!
 //! ```text
-//! folder ─► run ─► group ─► headline ─► html, markdown
+//! folder ─► run ─► group ─► headline, table ─► html, markdown
 //! ```
 
 mod experiment;
@@ -15,10 +15,10 @@ mod group;
 mod headline;
 mod html;
 mod markdown;
-mod ratios;
-mod robots;
+mod results;
 mod run;
 mod settings;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -40,7 +40,7 @@ pub fn report(folder: &Path, page: Option<&Path>, markdown: Option<&Path>) -> Re
     let groups = Groups::of(&found.runs);
     let page = page.map_or_else(|| folder.join(PAGE), Path::to_owned);
     let mut written = vec![(page, html::html(&found, &groups))];
-    written.extend(markdown.map(|file| (file.to_owned(), markdown::table(&found, &groups))));
+    written.extend(markdown.map(|file| (file.to_owned(), markdown::text(&found, &groups))));
     for (file, text) in &written {
         std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
     }

@@ -1,24 +1,10 @@
 //! One run of a folder: its conditions and figures, also of a run that was killed or failed.
 
-use super::figures::{COUNT, FIGURES, LATENCIES, latencies};
+use super::figures::{LATENCIES, latencies};
 use crate::common::warning::Warning;
-use crate::log::{Log, RowEntry, RunEntry};
+use crate::log::{Log, RowEntry, RunEntry, Summary, figures::Values};
 use crate::system::System;
 use perf_worker::measure::cells::Cells;
-
-/// The way in which a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It measured.
-    Good,
-    /// Its measurement is worthless; the reason.
-    Failed(String),
-    /// It ended before its time: by Ctrl-C or a signal, or because all its publishers or all its subscriptions had
-    /// exited.
-    Stopped,
-    /// It was killed, or still runs: it has rows and no summary.
-    Killed,
-}
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -33,78 +19,40 @@ pub struct Run {
     pub entry: RunEntry,
     /// The machine; `None` if the log describes it in another way.
     pub machine: Option<System>,
-    /// The way in which it ended.
-    pub ending: Ending,
-    /// The values of [`FIGURES`].
-    pub values: [Option<f64>; COUNT],
+    /// The reason why its figures are in no median, with its kind: `failed`, `killed` or `stopped early`.
+    pub fault: Option<Warning>,
+    /// Its figures; of a run that was killed, the latencies alone.
+    pub values: Values,
     /// Samples with a latency.
     pub samples: u64,
-    /// The measured time, s.
-    pub measured_s: f64,
     /// The distribution of its latencies.
     pub cells: Cells,
-    /// Its seconds.
-    pub seconds: Vec<Second>,
+    /// The end of each second from the start, s, and the latencies in it, ns.
+    pub seconds: Vec<(f64, [Option<f64>; LATENCIES.len()])>,
     /// The reasons not to trust it without a second look.
     pub warnings: Vec<Warning>,
-}
-
-/// A second of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Second {
-    /// From the start to its end, s.
-    pub t_s: f64,
-    /// The first metrics, those of the latency, ns.
-    pub latencies: [Option<f64>; LATENCIES],
 }
 
 impl Run {
     /// Of a log.
     pub fn of(log: Log, file: String) -> Run {
         let Log { run: entry, environment, rows, summary, .. } = log;
-        let seconds = rows.iter().map(second).collect();
-        let machine = serde_json::from_value(serde_json::Value::Object(environment)).ok();
         let mut cells = Cells::default();
-        let Some(summary) = summary else {
-            rows.iter().for_each(|row| cells.add(&row.total.latency.cells));
-            let (values, samples) = (values_of_rows(&rows, &cells), cells.n());
-            let measured_s = rows.iter().map(|row| row.length_s).sum();
-            let (ending, warnings) = (Ending::Killed, Vec::new());
-            let (experiment, form) = Default::default();
-            return Run {
-                file,
-                experiment,
-                form,
-                entry,
-                machine,
-                ending,
-                values,
-                samples,
-                measured_s,
-                cells,
-                seconds,
-                warnings,
-            };
-        };
-        cells.add(&summary.total.latency.cells);
-        let values = std::array::from_fn(|i| FIGURES[i].value(&summary));
+        let totals = || rows.iter().map(|row| &row.total).filter(|_| summary.is_none());
+        let of_summary = summary.iter().map(|summary| &summary.total);
+        of_summary.chain(totals()).for_each(|total| cells.add(&total.latency.cells));
         Run {
-            ending: match summary.failure {
-                Some(why) => Ending::Failed(why),
-                None if summary.stopped_early => Ending::Stopped,
-                None => Ending::Good,
-            },
-            values,
-            samples: summary.total.latency.n,
-            measured_s: summary.measured_s,
-            warnings: summary.warnings,
+            fault: fault(summary.as_ref(), &rows),
+            values: summary.as_ref().map_or_else(|| values_of_rows(&rows, &cells), Values::of),
+            samples: summary.as_ref().map_or_else(|| cells.n(), |summary| summary.total.latency.n),
+            seconds: rows.iter().map(|row| (row.t_s, latencies(&row.total.latency))).collect(),
+            machine: serde_json::from_value(serde_json::Value::Object(environment)).ok(),
+            warnings: summary.map(|summary| summary.warnings).unwrap_or_default(),
             experiment: String::new(),
             form: None,
             file,
             entry,
-            machine,
             cells,
-            seconds,
         }
     }
 
@@ -113,17 +61,31 @@ impl Run {
         let middleware = &self.entry.spec.communicator;
         self.form.as_ref().map_or_else(|| middleware.clone(), |form| format!("{middleware}:{form}"))
     }
+
+    /// Its fault and its warnings.
+    pub fn problems(&self) -> impl Iterator<Item = &Warning> {
+        self.fault.iter().chain(&self.warnings)
+    }
 }
 
-fn second(row: &RowEntry) -> Second {
-    Second { t_s: row.t_s, latencies: latencies(&row.total.latency) }
+/// The reason why the figures of a run are in no median.
+fn fault(summary: Option<&Summary>, rows: &[RowEntry]) -> Option<Warning> {
+    let (kind, sentence) = match summary {
+        None => {
+            let measured_s: f64 = rows.iter().map(|row| row.length_s).sum();
+            ("killed", format!("it was killed or still runs: no summary after {measured_s:.1} s"))
+        }
+        Some(Summary { failure: Some(why), .. }) => ("failed", why.clone()),
+        Some(run) if run.stopped_early => ("stopped early", format!("it ended after {:.1} s", run.measured_s)),
+        Some(_) => return None,
+    };
+    Some(Warning { kind: kind.to_owned(), sentence, hint: "The figures are in no median".to_owned() })
 }
 
 /// The latencies of a run without a summary; its other figures are not known.
-fn values_of_rows(rows: &[RowEntry], cells: &Cells) -> [Option<f64>; COUNT] {
+fn values_of_rows(rows: &[RowEntry], cells: &Cells) -> Values {
     let quantile = |quantile| (cells.n() > 0).then(|| cells.quantile_ns(quantile) as f64);
     let max = rows.iter().filter_map(|row| row.total.latency.max_ns).reduce(f64::max);
-    let mut values = [None; COUNT];
-    values[..LATENCIES].copy_from_slice(&[quantile(0.5), quantile(0.99), quantile(0.999), max]);
-    values
+    let found = [quantile(0.5), quantile(0.99), quantile(0.999), max];
+    Values::known(LATENCIES.into_iter().zip(found).filter_map(|(figure, value)| Some((figure, value?))))
 }

@@ -25,19 +25,8 @@ const OF_ONE_RUN: [&str; 9] = [
 /// Conditions that the size of a message may change.
 const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
 /// Conditions that have columns of their own, or belong to a middleware as its name does.
-const IN_COLUMNS: [&str; 11] = [
-    CONTESTANT,
-    "communicator",
-    "middleware_version",
-    "delivery",
-    "message",
-    "message_bytes",
-    "message_layout",
-    "unbounded_payload_bytes",
-    "rate_hz",
-    "wait",
-    "zero_copy",
-];
+const IN_COLUMNS: [&str; 8] =
+    [CONTESTANT, "communicator", "executor", "middleware_version", "delivery", "rate_hz", "wait", "zero_copy"];
 /// The name of the contestant, if it has a form.
 const CONTESTANT: &str = "contestant";
 /// The experiment.
@@ -56,6 +45,10 @@ pub fn of_run(run: &Run) -> Settings {
             _ => {}
         }
     }
+    if let Some(nodes) = run.entry.nodes.clone() {
+        settings.extend([("processes".to_owned(), nodes.processes), ("late".to_owned(), nodes.late)]);
+        settings.extend(nodes.pass_by.map(|way| ("pass by".to_owned(), way)));
+    }
     settings.extend(run.form.is_some().then(|| (CONTESTANT.to_owned(), run.contestant())));
     settings.extend((!run.experiment.is_empty()).then(|| (EXPERIMENT.to_owned(), run.experiment.clone())));
     settings.extend(run.machine.as_ref().map(|machine| ("machine".to_owned(), machine_in_short(machine))));
@@ -73,7 +66,7 @@ pub fn without_message(settings: &Settings) -> Settings {
 
 /// Whether a setting has no column of its own.
 pub fn has_no_column(name: &str) -> bool {
-    !IN_COLUMNS.contains(&name) && !is_of_middleware(name)
+    !IN_COLUMNS.contains(&name) && !OF_THE_MESSAGE.contains(&name) && !is_of_middleware(name)
 }
 
 /// Whether it is a setting of the middleware.
@@ -83,6 +76,9 @@ pub fn is_of_middleware(name: &str) -> bool {
 
 /// A setting in words, as short as it can be understood.
 pub fn in_words(name: &str, value: &str) -> String {
+    if name == "executor" {
+        return value.to_owned();
+    }
     let name = name.strip_prefix(OF_MIDDLEWARE).unwrap_or(name);
     match (name, value) {
         ("zero_copy", "true") => "zero copy".to_owned(),
@@ -97,16 +93,6 @@ pub fn in_words(name: &str, value: &str) -> String {
         }
         ("middleware_version", version) => format!("version {version}"),
         (name, value) => format!("{name}={value}"),
-    }
-}
-
-/// A size in bytes with the unit that shows it best.
-pub fn size(bytes: u64) -> String {
-    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
-        Some((name, unit)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
-        Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
-        None => format!("{bytes} B"),
     }
 }
 

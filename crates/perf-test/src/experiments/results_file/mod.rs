@@ -8,14 +8,17 @@ mod ratio;
 mod row;
 mod table;
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
-pub use ratio::{NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, meaning};
-pub use row::{Options, RunResults, copied_note, notes_of, value};
-pub use table::{Footnotes, Table, at_rate, of_rounds};
+pub use ratio::{BETTER, NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, WORSE, ratio_tables};
+pub use row::{RunResults, notes_of};
+pub use table::{Footnotes, Table, headings, of_rounds};
 
 use crate::{
-    common::units::Unit,
+    common::{error::Failure, units::Unit},
+    experiments::batch::{Folder, Options},
     log::{Build, figures::Values},
     measure::knee::Knee,
     system::{self, System},
@@ -23,6 +26,17 @@ use crate::{
 
 /// The name and the version of the format.
 pub const SCHEMA: &str = "gantry.perf_test.results/1";
+
+/// The results of a command of several runs, as its user sees them.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// The lines of text.
+    pub lines: Vec<String>,
+    /// The files that were written, if the command names them.
+    pub files: Vec<PathBuf>,
+    /// The reason why the results are not complete, for the exit code.
+    pub failure: Option<String>,
+}
 
 /// A file of results.
 #[derive(Debug, Serialize)]
@@ -112,6 +126,28 @@ impl ResultsFile {
             knees: Vec::new(),
             details: None,
         }
+    }
+
+    /// Writes the file into a folder of results, and `others` beside it, which have a suffix each. Returns the files.
+    ///
+    /// # Errors
+    /// [`Failure::Measurement`]: a file cannot be written.
+    pub fn write(&self, folder: &Folder, name: &str, others: &[(&str, String)]) -> Result<Vec<PathBuf>, Failure> {
+        let others = others.iter().map(|(suffix, text)| folder.write(&format!("{name}.{suffix}"), text));
+        let own = folder.write_json(&format!("{name}.json"), self);
+        others.chain([own]).collect::<Result<_, _>>().map_err(Failure::Measurement)
+    }
+
+    /// The tables as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.lines().join("\n") + "\n"
+    }
+
+    /// The tables as lines of text.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        self.tables.iter().map(Table::lines).collect::<Vec<_>>().join(&String::new())
     }
 
     /// The tables in Markdown.

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Table;
 use crate::{
+    common::distinct,
     log::figures::{CPU_PER_MESSAGE, Figure, P50, Values},
     measure::{
         interval::{CONFIDENCE, Interval},
@@ -15,10 +17,23 @@ use crate::{
 /// The figures of ratios, with their names there. Less is better.
 pub static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
+/// The finding of a ratio whose interval is below 1.
+pub const BETTER: &str = "better";
+/// The finding of a ratio whose interval is above 1.
+pub const WORSE: &str = "worse";
 /// The finding of a ratio whose interval contains 1.
 pub const NO_DIFFERENCE: &str = "no difference shown";
 /// The finding of a ratio whose interval has too little confidence.
 pub const TOO_FEW_ROUNDS: &str = "too few rounds to say";
+
+/// The findings that are neither better nor worse, with their marks and legends.
+const MARKS: [(&str, &str, &str); 2] = [
+    (NO_DIFFERENCE, "○", "marks an interval that holds 1: no difference shown."),
+    (TOO_FEW_ROUNDS, "?", "marks too few rounds to say."),
+];
+/// The figures of the columns.
+const FIGURES: &str =
+    "Latency is the median from send to reception, CPU the CPU time per message, memory the peak in the first case.";
 
 /// A ratio with its interval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,15 +73,20 @@ impl Ratio {
             .filter_map(|(base, other)| Some(ratio(other.as_ref()?.get(figure)?, base.as_ref()?.get(figure)?)));
         let by_round: Vec<f64> = both.collect();
         let interval = Interval::of(by_round.clone())?;
+        Some(Ratio { by_round, ..Ratio::of_interval(base.0, other.0, case, name, interval) })
+    }
+
+    /// The ratio of a figure with its interval.
+    #[must_use]
+    pub fn of_interval(base: &str, other: &str, case: Option<&str>, figure: &str, interval: Interval) -> Ratio {
         let base_is = match interval {
             _ if interval.confidence < CONFIDENCE => TOO_FEW_ROUNDS,
             _ if interval.contains(1.0) => NO_DIFFERENCE,
-            _ if interval.median < 1.0 => "better",
-            _ => "worse",
+            _ if interval.median < 1.0 => BETTER,
+            _ => WORSE,
         };
-        let (base, other) = (base.0.to_owned(), other.0.to_owned());
-        let (case, figure, base_is) = (case.map(str::to_owned), name.to_owned(), base_is.to_owned());
-        Some(Ratio { base, other, case, figure, by_round, interval, base_is })
+        let [base, other, figure, base_is] = [base, other, figure, base_is].map(str::to_owned);
+        Ratio { base, other, case: case.map(str::to_owned), figure, by_round: Vec::new(), interval, base_is }
     }
 
     /// The ratio with its interval; a single round has none.
@@ -75,9 +95,13 @@ impl Ratio {
         let Interval { n, median, low, high, .. } = self.interval;
         if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
     }
-}
 
-impl Ratio {
+    /// The ratio with its interval and its mark.
+    fn marked(&self) -> String {
+        let mark = MARKS.iter().find(|(finding, ..)| self.base_is == *finding);
+        mark.map_or_else(|| self.value(), |(_, mark, _)| format!("{} {mark}", self.value()))
+    }
+
     /// The ratio with its interval and the confidence of that.
     #[must_use]
     pub fn text(&self) -> String {
@@ -91,7 +115,7 @@ impl fmt::Display for Ratio {
         let case = self.case.as_ref().map_or(String::new(), |case| format!("-{case}"));
         let (base, other, figure) = (&self.base, &self.other, &self.figure);
         let finding = match self.base_is.as_str() {
-            "better" | "worse" => format!("{base} is {}", self.base_is),
+            BETTER | WORSE => format!("{base} is {}", self.base_is),
             _ if self.interval.n == 1 => "(one round has no interval)".to_owned(),
             other => other.to_owned(),
         };
@@ -99,12 +123,44 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// The meaning of ratios, as sentences; none without a ratio.
+/// A table for each base: a row for each contestant, a column for each figure of each case. The last one has the
+/// meaning.
 #[must_use]
-pub fn meaning(ratios: &[Ratio]) -> Vec<String> {
-    let Some(first) = ratios.first() else { return Vec::new() };
+pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
+    let of_base = |base: &str| {
+        let own: Vec<&Ratio> = ratios.iter().filter(|ratio| ratio.base == base).collect();
+        let columns = distinct(own.iter().map(|ratio| (&ratio.case, &ratio.figure)));
+        let row = |other: &str| {
+            let found = |column| own.iter().find(|one| one.other == other && (&one.case, &one.figure) == column);
+            let cells = columns.iter().map(|column| found(*column).map_or("-".to_owned(), |ratio| ratio.marked()));
+            std::iter::once(other.to_owned()).chain(cells).collect()
+        };
+        let heads = columns.iter().map(|(case, figure)| heading(case.as_deref(), figure));
+        let heads = std::iter::once(format!("{base} / contestant")).chain(heads).collect();
+        let rows = distinct(own.iter().map(|ratio| ratio.other.as_str())).into_iter().map(row);
+        let rows = std::iter::once(heads).chain(rows).collect();
+        Table { title: format!("Ratios of {base}"), rows, notes: Vec::new() }
+    };
+    let bases = distinct(ratios.iter().map(|ratio| ratio.base.as_str()));
+    let mut tables: Vec<Table> = bases.into_iter().map(of_base).collect();
+    tables.last_mut().into_iter().for_each(|last| last.notes = notes(ratios));
+    tables
+}
+
+/// The heading of a figure.
+fn heading(case: Option<&str>, figure: &str) -> String {
+    let figure = match figure {
+        "cpu" => "CPU",
+        "rss" => "memory",
+        other => other,
+    };
+    case.map_or_else(|| figure.to_owned(), |case| format!("{case} {figure}"))
+}
+
+/// The meaning of ratios, with the legends of their marks.
+fn notes(ratios: &[Ratio]) -> Vec<String> {
     let least = ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
-    let of_interval = if first.interval.n == 1 {
+    let of_interval = if ratios.iter().all(|ratio| ratio.interval.n == 1) {
         "One round has no interval: --rounds 6 shows differences with 95 %.".to_owned()
     } else {
         let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
@@ -112,5 +168,8 @@ pub fn meaning(ratios: &[Ratio]) -> Vec<String> {
     };
     let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. \
         A default has the base's default, a best the base's best.";
-    vec![of_ratio.to_owned(), of_interval]
+    let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
+    let legends = MARKS.iter().filter(|(finding, ..)| is_there(finding));
+    let legends = legends.map(|(_, mark, legend)| format!("{mark} {legend}"));
+    [of_ratio.to_owned(), of_interval, FIGURES.to_owned()].into_iter().chain(legends).collect()
 }

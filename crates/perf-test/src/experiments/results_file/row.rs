@@ -6,13 +6,10 @@ use serde::Serialize;
 
 use super::Footnotes;
 use crate::{
-    experiments::batch::{Outcome, Shortfall, Warnings, wait_of},
+    common::distinct,
+    experiments::batch::{Options, Outcome, PlannedRun, Shortfall, Warnings, value, wait_of},
     log::figures::{Figure, Values},
 };
-use perf_worker::run_spec::RunSpec;
-
-/// The options of a run by their names, with their values as they are shown.
-pub type Options = Vec<(String, String)>;
 
 /// The results of a kind of run, which is done once in each round.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -51,21 +48,19 @@ pub struct RunResults {
 impl RunResults {
     /// The results of a run by the outcomes of its rounds.
     #[must_use]
-    pub fn new(contestant: &str, spec: &Result<RunSpec, String>, outcomes: &[Outcome]) -> RunResults {
+    pub fn new(run: &PlannedRun, outcomes: &[Outcome]) -> RunResults {
         let rounds: Vec<Option<Values>> = outcomes.iter().map(|outcome| outcome.measured().map(Values::of)).collect();
-        let shortfall = outcomes.iter().rev().find_map(|outcome| match outcome {
-            Outcome::Missing(shortfall) => Some(shortfall.clone()),
-            Outcome::Measured(_) | Outcome::NotDone => None,
-        });
         let found = RunResults {
-            contestant: contestant.to_owned(),
+            contestant: run.contestant.clone(),
+            options: run.options.clone(),
+            arguments: run.arguments.clone(),
             medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
             rounds,
-            shortfall,
+            shortfall: outcomes.iter().rev().find_map(Outcome::shortfall).cloned(),
             warnings: Warnings::of(outcomes.iter().filter_map(|outcome| outcome.measured())),
             ..RunResults::default()
         };
-        let Ok(spec) = spec else { return found };
+        let Ok(spec) = &run.spec else { return found };
         let measured_s = u64::from(spec.max_runtime_s.saturating_sub(spec.ignore_s));
         let streams = u64::from(spec.publishers) * u64::from(spec.subscriptions);
         RunResults {
@@ -84,6 +79,12 @@ impl RunResults {
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         value(&self.options, name)
+    }
+
+    /// The reason why there are no figures; none if there are some.
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
+        self.medians.is_none().then(|| self.shortfall.as_ref().map_or("not done".to_owned(), Shortfall::reason))
     }
 
     /// The cells of a table's row with these figures; without figures one cell, which has the kind of the shortfall and
@@ -107,34 +108,20 @@ impl RunResults {
     }
 }
 
-/// The value of an option of a run.
-#[must_use]
-pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
-    options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
-}
-
 /// The remarks on the runs of a contestant, each once, the messages that it copied in place of a loan, and one note on
 /// its warnings.
 #[must_use]
 pub fn notes_of<'a>(contestant: &str, runs: impl Iterator<Item = &'a RunResults>) -> Vec<String> {
-    let (mut warnings, mut copied, mut notes) = (Warnings::default(), 0_u64, Vec::new());
+    let (mut warnings, mut copied, mut remarks) = (Warnings::default(), 0_u64, Vec::new());
     for run in runs {
         warnings.add(&run.warnings);
         copied = copied.saturating_add(run.medians.as_ref().map_or(0, Values::copied));
-        for remark in &run.remarks {
-            let note = format!("{contestant}: {remark}");
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
+        remarks.extend(run.remarks.iter().map(|remark| format!("{contestant}: {remark}")));
     }
-    notes.extend((copied > 0).then(|| copied_note(contestant, copied)));
+    let mut notes = distinct(remarks);
+    notes.extend((copied > 0).then(|| {
+        format!("{contestant} copied messages {copied} times, on publish or on take, although zero copy was asked for")
+    }));
     notes.extend(warnings.note(contestant));
     notes
-}
-
-/// The note on messages that were to be loaned.
-#[must_use]
-pub fn copied_note(contestant: &str, copied: u64) -> String {
-    format!("{contestant} copied messages {copied} times, on publish or on take, although zero copy was asked for")
 }

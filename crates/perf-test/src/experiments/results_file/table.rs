@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    common::units::format_rate,
+    log::figures::Figure,
     report::tables::{markdown_table, table},
 };
 
@@ -66,14 +66,15 @@ impl Footnotes {
     }
 }
 
+/// The headings of columns: of conditions, and of figures.
+#[must_use]
+pub fn headings(conditions: &[&str], figures: &[&Figure]) -> Vec<String> {
+    let figures = figures.iter().map(|figure| figure.column);
+    conditions.iter().copied().chain(figures).map(str::to_owned).collect()
+}
+
 /// The end of a title: `, medians of 3 rounds`; empty for one round.
 #[must_use]
 pub fn of_rounds(rounds: u32) -> String {
     if rounds == 1 { String::new() } else { format!(", medians of {rounds} rounds") }
-}
-
-/// The end of a title: `, 100 Hz, medians of 3 rounds`.
-#[must_use]
-pub fn at_rate(rate_hz: u32, rounds: u32) -> String {
-    format!(", {}{}", format_rate(rate_hz), of_rounds(rounds))
 }

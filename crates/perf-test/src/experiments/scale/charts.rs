@@ -1,22 +1,27 @@
 //! The charts of the cost over the size.
 
-use super::{Scale, estimate::Cost, figures::Figures, point::Point};
-use crate::report::plot::curves::{Chart, Curve, Layout, Scale as Quantity};
+use super::{Scale, estimate::Cost, point::Point};
+use crate::{
+    log::figures::{CPU, Figure, INSTRUMENT_CPU, INSTRUMENT_MEMORY, MEAN, P99, PSS, START_UP},
+    report::plot::curves::{Chart, Curve, Layout, Scale as Quantity},
+};
 
 /// The places of the charts.
 pub const LAYOUT: Layout = Layout { columns: 2, height: 480, has_equal_axes: false };
 
+const KIB_PER_MIB: f64 = 1024.0;
+
 impl Scale {
     /// The charts of its picture.
     pub(super) fn charts(&self) -> Vec<Chart> {
-        let curve = |name: &str, value: &dyn Fn(&Figures) -> f64| {
-            let point = |point: &Point| Some((point.endpoints(), value(point.figures.as_ref()?)));
+        let curve = |name: &str, value: &dyn Fn(&Point) -> Option<f64>| {
+            let point = |point: &Point| Some((point.endpoints(), value(point)?));
             Curve::new(name.to_owned(), self.sizes.iter().filter_map(point).collect())
         };
-        let estimated = |name: &str, value: &dyn Fn(Cost) -> f64| {
-            let point =
-                |point: &Point| Some((point.endpoints(), value(self.estimate.as_ref()?.cost(&point.carried()))));
-            Curve::new(name.to_owned(), self.sizes.iter().filter_map(point).collect())
+        let measured =
+            |name: &str, figure: &Figure, unit: f64| curve(name, &|point| Some(point.figure(figure)? / unit));
+        let estimated = |value: fn(Cost) -> f64| {
+            curve("estimate", &|point| Some(value(self.estimate.as_ref()?.cost(&point.carried()))))
         };
         let chart = |title: &str, heights, curves| Chart {
             title: title.to_owned(),
@@ -25,39 +30,22 @@ impl Scale {
             curves,
             marks: Vec::new(),
         };
-        let mib = |kib: f64| kib / 1024.0;
+        let of_cpu = vec![
+            measured("measured", &CPU, 1.0),
+            estimated(|cost| cost.cpu_percent),
+            measured("instrument", &INSTRUMENT_CPU, 1.0),
+        ];
+        let of_memory = vec![
+            measured("measured", &PSS, KIB_PER_MIB),
+            estimated(|cost| cost.pss_kib / KIB_PER_MIB),
+            measured("instrument", &INSTRUMENT_MEMORY, KIB_PER_MIB),
+        ];
+        let of_latency = vec![measured("mean", &MEAN, 1.0), measured("p99", &P99, 1.0)];
         vec![
-            chart(
-                "CPU (% of a core)",
-                Quantity::Number,
-                vec![
-                    curve("measured", &|of| of.cpu_percent),
-                    estimated("estimate", &|cost| cost.cpu_percent),
-                    curve("instrument", &|of| of.instrument_percent),
-                ],
-            ),
-            chart(
-                "memory (MiB)",
-                Quantity::Number,
-                vec![
-                    curve("measured", &|of| mib(of.pss_kib)),
-                    estimated("estimate", &|cost| mib(cost.pss_kib)),
-                    curve("instrument", &|of| mib(of.instrument_kib)),
-                ],
-            ),
-            chart(
-                "latency from send",
-                Quantity::Time,
-                vec![
-                    curve("mean", &|of| of.latency_mean_ns.unwrap_or(0.0)),
-                    curve("p99", &|of| of.latency_p99_ns.unwrap_or(0.0)),
-                ],
-            ),
-            chart(
-                "start-up",
-                Quantity::Time,
-                vec![curve("until all are matched", &|of| of.start_up_ns.unwrap_or(0.0))],
-            ),
+            chart("CPU (% of a core)", Quantity::Number, of_cpu),
+            chart("memory (MiB)", Quantity::Number, of_memory),
+            chart("latency from send", Quantity::Time, of_latency),
+            chart("start-up", Quantity::Time, vec![measured("until all are matched", &START_UP, 1.0)]),
         ]
     }
 }

@@ -3,10 +3,8 @@
 
 use serde::Serialize;
 
-use super::{
-    fit::{fit, predict},
-    load::Load,
-};
+use super::{fit::fit, load::Load};
+use crate::measure::least_squares::weighted_sum;
 
 /// The cost of a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -57,7 +55,10 @@ impl Estimate {
     /// The cost of a topology.
     #[must_use]
     pub fn cost(&self, load: &Load) -> Cost {
-        Cost { cpu_percent: predict(&for_cpu(load), &self.cpu), pss_kib: predict(&for_memory(load), &self.memory) }
+        Cost {
+            cpu_percent: weighted_sum(&for_cpu(load), &self.cpu),
+            pss_kib: weighted_sum(&for_memory(load), &self.memory),
+        }
     }
 
     /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its

@@ -2,6 +2,8 @@
 //!
 //! Each value counts by its relative error, so that a small system counts as much as a large one.
 
+use crate::measure::least_squares::{least_squares, weighted_sum};
+
 /// The coefficients of the quantities that explain values best; 0 of a quantity that explains nothing. `None` with
 /// fewer values than would tell a single coefficient. `rows` has the quantities of each value.
 #[must_use]
@@ -16,7 +18,10 @@ pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Option<Vec<f64>> {
         if chosen.len() > usable.len() {
             continue;
         }
-        let Some(solution) = least_squares(&usable, &chosen) else { continue };
+        let part =
+            |row: &[f64], value: f64| chosen.iter().filter_map(|column| Some(row.get(*column)? / value)).collect();
+        let relative: Vec<(Vec<f64>, f64)> = usable.iter().map(|(row, value)| (part(row, *value), 1.0)).collect();
+        let Some(solution) = least_squares(&relative) else { continue };
         if solution.iter().any(|coefficient| *coefficient < 0.0) {
             continue;
         }
@@ -26,74 +31,12 @@ pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Option<Vec<f64>> {
                 *place = coefficient;
             }
         }
-        let error = usable.iter().map(|(row, value)| (predict(row, &coefficients) / value - 1.0).powi(2)).sum();
+        let error = usable.iter().map(|(row, value)| (weighted_sum(row, &coefficients) / value - 1.0).powi(2)).sum();
         if best.as_ref().is_none_or(|(least, _)| error < *least) {
             best = Some((error, coefficients));
         }
     }
     best.map(|(_, coefficients)| coefficients)
-}
-
-/// The value of these quantities.
-#[must_use]
-pub fn predict(row: &[f64], coefficients: &[f64]) -> f64 {
-    row.iter().zip(coefficients).map(|(quantity, coefficient)| quantity * coefficient).sum()
-}
-
-/// The least relative squares in the chosen columns, by the normal equations; `None` if the columns depend on each
-/// other.
-fn least_squares(usable: &[(Vec<f64>, f64)], chosen: &[usize]) -> Option<Vec<f64>> {
-    // Columns have very different units: each is scaled to at most 1.
-    let scale = |column: &usize| {
-        let largest =
-            usable.iter().filter_map(|(row, value)| Some(row.get(*column)?.abs() / value)).fold(0.0, f64::max);
-        if largest > 0.0 { largest } else { 1.0 }
-    };
-    let scales: Vec<f64> = chosen.iter().map(scale).collect();
-    let n = chosen.len();
-    let mut equations = vec![vec![0.0; n + 1]; n];
-    for (row, value) in usable {
-        let scaled: Vec<f64> = chosen
-            .iter()
-            .zip(&scales)
-            .map(|(column, scale)| row.get(*column).copied().unwrap_or(0.0) / value / scale)
-            .collect();
-        for (equation, own) in equations.iter_mut().zip(&scaled) {
-            for (place, other) in equation.iter_mut().zip(scaled.iter().chain([&1.0])) {
-                *place += own * other;
-            }
-        }
-    }
-    let solution = solve(equations)?;
-    Some(solution.into_iter().zip(scales).map(|(coefficient, scale)| coefficient / scale).collect())
-}
-
-/// Gauss's elimination with pivots.
-fn solve(mut equations: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    /// Below it, scaled columns depend on each other.
-    const SINGULAR: f64 = 1e-9;
-    let n = equations.len();
-    for step in 0..n {
-        let size = |equation: &Vec<f64>| equation.get(step).map_or(0.0, |value| value.abs());
-        let (pivot, largest) = equations
-            .iter()
-            .enumerate()
-            .skip(step)
-            .map(|(index, equation)| (index, size(equation)))
-            .max_by(|(_, one), (_, other)| one.total_cmp(other))?;
-        if largest < SINGULAR {
-            return None;
-        }
-        equations.swap(step, pivot);
-        let first = equations.get(step)?.clone();
-        for (index, equation) in equations.iter_mut().enumerate() {
-            if index != step {
-                let factor = equation.get(step)? / first.get(step)?;
-                equation.iter_mut().zip(&first).for_each(|(value, of_first)| *value -= factor * of_first);
-            }
-        }
-    }
-    equations.iter().enumerate().map(|(index, equation)| Some(equation.last()? / equation.get(index)?)).collect()
 }
 
 #[cfg(test)]
@@ -109,7 +52,7 @@ mod tests {
     #[test]
     fn exact_coefficients_are_found_whatever_their_units() {
         let wanted = [3.0, 0.02, 0.5, 1e-8];
-        let values: Vec<f64> = rows().iter().map(|row| predict(row, &wanted)).collect();
+        let values: Vec<f64> = rows().iter().map(|row| weighted_sum(row, &wanted)).collect();
         let found = fit(&rows(), &values).unwrap();
         for (found, wanted) in found.iter().zip(wanted) {
             assert!((found / wanted - 1.0).abs() < 1e-6, "{found} against {wanted}");
@@ -125,6 +68,6 @@ mod tests {
         assert_eq!(fit(&[], &[]), None);
         // One value tells one coefficient.
         let one = fit(&[vec![1.0, 10.0]], &[20.0]).unwrap();
-        assert!((predict(&[1.0, 10.0], &one) - 20.0).abs() < 1e-9, "{one:?}");
+        assert!((weighted_sum(&[1.0, 10.0], &one) - 20.0).abs() < 1e-9, "{one:?}");
     }
 }

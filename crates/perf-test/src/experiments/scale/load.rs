@@ -75,21 +75,15 @@ impl Load {
     /// That of so many times the nodes in as many processes.
     #[must_use]
     pub fn times(&self, times: f64) -> Load {
-        let Load { processes, wake_ups_hz, .. } = *self;
-        let [publishers, subscriptions] = [self.publishers, self.subscriptions].map(|of| of * times);
-        let [sent_hz, received_hz] = [self.sent_hz, self.received_hz].map(|of| of * times);
-        let [sent_bytes_per_s, small_bytes, large_bytes] =
-            [self.sent_bytes_per_s, self.small_bytes, self.large_bytes].map(|of| of * times);
         Load {
-            processes,
-            wake_ups_hz,
-            publishers,
-            subscriptions,
-            sent_hz,
-            received_hz,
-            sent_bytes_per_s,
-            small_bytes,
-            large_bytes,
+            publishers: self.publishers * times,
+            subscriptions: self.subscriptions * times,
+            sent_hz: self.sent_hz * times,
+            received_hz: self.received_hz * times,
+            sent_bytes_per_s: self.sent_bytes_per_s * times,
+            small_bytes: self.small_bytes * times,
+            large_bytes: self.large_bytes * times,
+            ..*self
         }
     }
 

@@ -2,12 +2,11 @@
 //! topologies, and the size that a machine holds.
 //!
 //! ```text
-//! shape ─► topology files ─► batch ─► logs ─► figures ─► estimate (fit) ─► checks: topologies that the fit has not seen
+//! shape ─► topology files ─► batch ─► logs ─► point ─► estimate (fit) ─► checks: topologies that the fit has not seen
 //! ```
 
 mod charts;
 mod estimate;
-mod figures;
 mod fit;
 mod load;
 mod machines;
@@ -17,14 +16,12 @@ mod shape;
 mod shapes;
 mod text;
 
-use std::path::PathBuf;
-
 use serde::Serialize;
 
 use crate::{
     cli::ScaleOptions,
     common::{error::Failure, interrupt::Interrupt},
-    experiments::batch::Batch,
+    experiments::{batch::Batch, results_file::Results},
     report::plot::curves::draw,
 };
 use estimate::{Cost, Estimate, Held};
@@ -39,7 +36,7 @@ const NAME: &str = "scale";
 
 /// The results; serialises as the `details` of `scale.json`.
 #[derive(Debug, Serialize)]
-pub struct Scale {
+struct Scale {
     communicator: String,
     executor: String,
     /// The cores that the program may use.
@@ -56,17 +53,13 @@ pub struct Scale {
     held: Vec<Held>,
     /// Topologies that the fit has not seen.
     checks: Vec<Check>,
-    #[serde(skip)]
-    files: Vec<PathBuf>,
-    #[serde(skip)]
-    is_ended_early: bool,
 }
 
 /// Measures all sizes, fits the estimate, and checks it.
 ///
 /// # Errors
 /// [`Failure::Usage`]: an option is wrong, the middleware has no executors, or the folder cannot be used.
-pub fn measure(options: &ScaleOptions) -> Result<Scale, Failure> {
+pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
     let node = Shape {
         nodes: 1,
@@ -104,7 +97,7 @@ pub fn measure(options: &ScaleOptions) -> Result<Scale, Failure> {
             checks = points.into_iter().map(|point| Check::of(point, estimate)).collect();
         }
     }
-    let mut scale = Scale {
+    let scale = Scale {
         communicator: options.communicator.clone(),
         executor,
         cores,
@@ -114,38 +107,14 @@ pub fn measure(options: &ScaleOptions) -> Result<Scale, Failure> {
         estimate,
         held,
         checks,
-        files: Vec::new(),
-        is_ended_early,
     };
-    scale.write(&batch).map_err(Failure::Measurement)?;
-    Ok(scale)
-}
-
-impl Scale {
-    /// The reason why it is not complete, for the exit code.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        if self.is_ended_early {
-            return Some("ended early. With the same --results the command goes on from there".to_owned());
-        }
-        self.estimate.is_none().then(|| "too few sizes were measured for an estimate".to_owned())
-    }
-
-    /// The files that were written.
-    #[must_use]
-    pub fn files(&self) -> &[PathBuf] {
-        &self.files
-    }
-
-    fn write(&mut self, batch: &Batch) -> Result<(), String> {
-        let Some(folder) = batch.folder() else { return Ok(()) };
-        let picture = draw(&self.charts(), charts::LAYOUT)?;
-        let text = self.lines().join("\n") + "\n";
-        self.files = vec![
-            folder.write(&format!("{NAME}.txt"), &text)?,
-            folder.write_json(&format!("{NAME}.json"), &self.file())?,
-            folder.write(&format!("{NAME}.svg"), &picture)?,
-        ];
-        Ok(())
-    }
+    let too_few = || "too few sizes were measured for an estimate".to_owned();
+    let failure = match is_ended_early {
+        true => Some("ended early. With the same --results the command goes on from there".to_owned()),
+        false => scale.estimate.is_none().then(too_few),
+    };
+    let file = scale.file();
+    let picture = draw(&scale.charts(), charts::LAYOUT).map_err(Failure::Measurement)?;
+    let files = batch.folder().map(|folder| file.write(folder, NAME, &[("txt", file.text()), ("svg", picture)]));
+    Ok(Results { files: files.transpose()?.unwrap_or_default(), lines: file.lines(), failure })
 }

@@ -1,15 +1,37 @@
 //! A topology with its figures, and with those of the estimate.
 
-use serde::Serialize;
-
-use crate::experiments::results_file::RunResults;
+use serde::{Serialize, Serializer};
 
 use super::{
     estimate::{Cost, Estimate},
-    figures::Figures,
     load::Load,
     shape::Shape,
 };
+use crate::{
+    experiments::results_file::RunResults,
+    log::figures::{
+        CPU, CPU_PER_MESSAGE, DUE, Figure, INSTRUMENT_CPU, INSTRUMENT_MEMORY, LATE_COUNT, LOST, MEAN, P99, PSS,
+        RECEIVED, SENT, SKIPPED, START_UP, TOO_LATE_COUNT,
+    },
+};
+
+/// The figures of the details, beside [`P99`], which has a name of its own there.
+static IN_DETAILS: [&Figure; 14] = [
+    &CPU,
+    &INSTRUMENT_CPU,
+    &CPU_PER_MESSAGE,
+    &PSS,
+    &INSTRUMENT_MEMORY,
+    &MEAN,
+    &START_UP,
+    &DUE,
+    &SENT,
+    &RECEIVED,
+    &LATE_COUNT,
+    &TOO_LATE_COUNT,
+    &LOST,
+    &SKIPPED,
+];
 
 /// A topology and its figures.
 #[derive(Debug, Serialize)]
@@ -20,13 +42,24 @@ pub struct Point {
     pub shape: Option<Shape>,
     /// As it was planned.
     pub load: Load,
-    /// Null if it has no figures.
-    pub figures: Option<Figures>,
-    /// The reason why it has none.
-    pub missing: Option<String>,
-    /// The results as files of results have them.
-    #[serde(skip)]
+    /// The results of its run.
+    #[serde(flatten, serialize_with = "in_details")]
     pub results: RunResults,
+}
+
+/// The results in the details: the figures, or the reason why there are none.
+fn in_details<S: Serializer>(results: &RunResults, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct InDetails {
+        figures: Option<serde_json::Map<String, serde_json::Value>>,
+        missing: Option<String>,
+    }
+    let figures = results.medians.as_ref().map(|medians| {
+        let mut figures = medians.object(IN_DETAILS);
+        figures.insert("latency_p99_ns".to_owned(), medians.get(&P99).into());
+        figures
+    });
+    InDetails { figures, missing: results.missing() }.serialize(serializer)
 }
 
 /// A check of the estimate.
@@ -49,14 +82,34 @@ impl Point {
         self.load.publishers + self.load.subscriptions
     }
 
-    /// The load that it carried: as it was planned where it has no figures.
+    /// A figure; none if it was not measured.
+    pub fn figure(&self, figure: &Figure) -> Option<f64> {
+        self.results.medians.as_ref()?.get(figure)
+    }
+
+    /// A part of a count in percent, with its unit.
+    pub fn percent(&self, part: &Figure, of: &Figure) -> String {
+        let [part, of] = [part, of].map(|figure| self.figure(figure).unwrap_or_default());
+        crate::common::units::Unit::Percent.show(100.0 * part / of.max(1.0))
+    }
+
+    /// The load that it carried, because a message that is not sent costs nothing: as it was planned where it has no
+    /// figures.
     pub fn carried(&self) -> Load {
-        self.figures.as_ref().map_or(self.load, |figures| figures.carried(&self.load))
+        let count = |figure| self.figure(figure).unwrap_or_default();
+        let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 1.0 };
+        let (sent, received) = (count(&SENT), count(&RECEIVED));
+        self.load.faster(part(sent, count(&DUE)), part(received, received + count(&LOST)))
+    }
+
+    /// Its cost.
+    pub fn cost(&self) -> Option<Cost> {
+        Some(Cost { cpu_percent: self.figure(&CPU)?, pss_kib: self.figure(&PSS)? })
     }
 
     /// The load that it carried and its cost.
     pub fn measured(&self) -> Option<(Load, Cost)> {
-        Some((self.carried(), self.figures.as_ref()?.cost()))
+        Some((self.carried(), self.cost()?))
     }
 }
 
@@ -65,7 +118,7 @@ impl Check {
     pub fn of(point: Point, estimate: &Estimate) -> Check {
         let estimated = estimate.cost(&point.carried());
         let error = |value: fn(&Cost) -> f64| {
-            let measured = value(&point.figures.as_ref()?.cost());
+            let measured = value(&point.cost()?);
             (measured > 0.0).then(|| value(&estimated) / measured - 1.0)
         };
         let (cpu_error, memory_error) = (error(|cost| cost.cpu_percent), error(|cost| cost.pss_kib));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{figures::Figures, load::Load, point::Point, shape::Shape};
+use super::{load::Load, point::Point, shape::Shape};
 use crate::{
     cli::{self, ScaleOptions},
     common::error::Failure,
@@ -11,7 +11,6 @@ use crate::{
         batch::{Batch, Outcome, PlannedRun, file_name},
         results_file::RunResults,
     },
-    report::outputs::Outputs,
     run::topology::Robot,
 };
 use perf_worker::choice::Choice;
@@ -65,32 +64,25 @@ fn topology_options(options: &ScaleOptions, topology: &str) -> Result<Box<cli::T
 
 /// Measures topologies. Returns whether the user has ended it early, too.
 pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Failure> {
-    let planned = |wanted: &Wanted| PlannedRun {
-        contestant: wanted.name.clone(),
-        title: wanted.name.clone(),
-        log: PathBuf::from(format!("{}.json", file_name(&wanted.name))),
-        spec: Ok(wanted.robot.spec().clone()),
-        robot: Some(wanted.robot.clone()),
-        outputs: Outputs::default(),
-        is_warmup: false,
+    let planned = |wanted: &Wanted| {
+        let Wanted { name, robot, .. } = wanted;
+        let log = PathBuf::from(format!("{}.json", file_name(name)));
+        let options = vec![("topology".to_owned(), name.clone())];
+        let run = PlannedRun::new(name, name.clone(), log, Ok(robot.spec().clone()));
+        PlannedRun { robot: Some(robot.clone()), options, ..run }
     };
     let planned: Vec<PlannedRun> = wanted.iter().map(planned).collect();
     let outcomes = batch.run_all(&planned)?;
     let is_ended_early = outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotDone));
-    let point = |(wanted, outcome): (Wanted, &Outcome)| {
-        let Wanted { name, shape, load, .. } = &wanted;
-        let (name, shape, load) = (name.clone(), shape.clone(), *load);
-        let missing = match outcome {
-            Outcome::Measured(_) => None,
-            Outcome::Missing(shortfall) => Some(format!("{}: {}", shortfall.kind, shortfall.sentence)),
-            Outcome::NotDone => Some("not done".to_owned()),
-        };
-        let spec = Ok(wanted.robot.spec().clone());
-        let results = RunResults {
-            options: vec![("topology".to_owned(), name.clone())],
-            ..RunResults::new(&wanted.robot.spec().communicator.to_lowercase(), &spec, std::slice::from_ref(outcome))
-        };
-        Point { name, shape, load, figures: outcome.measured().map(Figures::of), missing, results }
+    let point = |((wanted, run), outcome): ((Wanted, &PlannedRun), &Outcome)| {
+        let Wanted { name, shape, load, robot } = wanted;
+        let contestant = robot.spec().communicator.to_lowercase();
+        Point {
+            name,
+            shape,
+            load,
+            results: RunResults { contestant, ..RunResults::new(run, std::slice::from_ref(outcome)) },
+        }
     };
-    Ok((wanted.into_iter().zip(&outcomes).map(point).collect(), is_ended_early))
+    Ok((wanted.into_iter().zip(&planned).zip(&outcomes).map(point).collect(), is_ended_early))
 }

@@ -3,40 +3,35 @@
 use super::{
     Scale,
     estimate::{FULL, Held},
-    figures::Figures,
     point::{Check, Point},
 };
 use crate::{
     common::units::{format_mib, format_ns},
-    experiments::results_file::{ResultsFile, Table},
+    experiments::results_file::{ResultsFile, Table, headings},
+    log::figures::{
+        CPU, CPU_PER_MESSAGE, DUE, Figure, INSTRUMENT_CPU, INSTRUMENT_MEMORY, LATE, LOST, MEAN, P99, PSS, RECEIVED,
+        SENT, SKIPPED, START_UP, TOO_LATE, TOO_LATE_COUNT,
+    },
     topology::several,
 };
 
-const COLUMNS: [&str; 14] = [
-    "topology",
-    "endpoints",
-    "received/s",
-    "CPU (% of a core)",
-    "per message",
-    "instrument (%)",
-    "memory",
-    "instrument",
-    "mean latency",
-    "p99",
-    "late",
-    "too late",
-    "lost, skipped",
-    "start-up",
+/// The figures of the columns.
+static FIGURES: [&Figure; 12] = [
+    &CPU,
+    &CPU_PER_MESSAGE,
+    &INSTRUMENT_CPU,
+    &PSS,
+    &INSTRUMENT_MEMORY,
+    &MEAN,
+    &P99,
+    &LATE,
+    &TOO_LATE,
+    &LOST,
+    &SKIPPED,
+    &START_UP,
 ];
 
 impl Scale {
-    /// The results as lines of text.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let tables: Vec<Vec<String>> = self.tables().iter().map(Table::lines).collect();
-        tables.join(&String::new())
-    }
-
     /// The results as a file has them.
     pub(super) fn file(&self) -> ResultsFile {
         let of_checks = self.checks.iter().map(|check| &check.point);
@@ -49,7 +44,8 @@ impl Scale {
     /// The tables: the sizes, the variations with the estimate, and its checks.
     fn tables(&self) -> Vec<Table> {
         let rows = |points: &mut dyn Iterator<Item = &Point>| -> Vec<Vec<String>> {
-            std::iter::once(COLUMNS.map(str::to_owned).to_vec()).chain(points.map(row)).collect()
+            let header = headings(&["topology", "endpoints", "received/s"], &FIGURES);
+            std::iter::once(header).chain(points.map(row)).collect()
         };
         let title = format!(
             "{}, executor {}, {} on {} cores; nodes of {} publishers at {} Hz and {} subscriptions",
@@ -62,7 +58,7 @@ impl Scale {
             self.node.subscriptions
         );
         let sizes = Table { title, rows: rows(&mut self.sizes.iter()), notes: Vec::new() };
-        let of_memory = "memory: PSS of all processes, with the files (program, libraries) of one, without the \
+        let of_memory = "PSS: the memory of all processes, with the files (program, libraries) of one, without the \
                          instrument's counts; instrument: its own threads, and these counts";
         let variations = Table {
             title: "variations, for the fit".to_owned(),
@@ -136,20 +132,20 @@ impl Scale {
         ];
         let row = |check: &Check| {
             let Check { point, estimated, cpu_error, memory_error } = check;
-            let Some(figures) = &point.figures else {
-                return vec![point.name.clone(), point.missing.clone().unwrap_or_default()];
+            let Some(measured) = point.cost() else {
+                return std::iter::once(point.name.clone()).chain(point.results.missing()).collect();
             };
             let error = |error: &Option<f64>| error.map_or("-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
             vec![
                 point.name.clone(),
-                percent(figures.sent, figures.due),
-                format!("{:.1} %", figures.cpu_percent),
+                point.percent(&SENT, &DUE),
+                format!("{:.1} %", measured.cpu_percent),
                 format!("{:.1} %", estimated.cpu_percent),
                 error(cpu_error),
-                format_mib(figures.pss_kib),
+                format_mib(measured.pss_kib),
                 format_mib(estimated.pss_kib),
                 error(memory_error),
-                percent(figures.too_late, figures.received),
+                point.percent(&TOO_LATE_COUNT, &RECEIVED),
             ]
         };
         std::iter::once(header.map(str::to_owned).to_vec()).chain(self.checks.iter().map(row)).collect()
@@ -159,7 +155,7 @@ impl Scale {
     fn misfit(&self) -> Option<String> {
         let estimate = self.estimate.as_ref()?;
         let off = |point: &Point| {
-            let measured = point.figures.as_ref()?.cost().cpu_percent;
+            let measured = point.cost()?.cpu_percent;
             Some((estimate.cost(&point.carried()).cpu_percent / measured - 1.0, point.name.clone()))
         };
         let all = self.sizes.iter().chain(&self.variations).filter_map(off);
@@ -180,30 +176,10 @@ impl Scale {
 }
 
 fn row(point: &Point) -> Vec<String> {
-    let Point { name, figures, missing, .. } = point;
     let received_hz = point.carried().received_hz;
-    let begin = vec![name.clone(), format!("{:.0}", point.endpoints()), format!("{received_hz:.0}")];
-    let Some(of) = figures else {
-        return begin.into_iter().chain(missing.clone()).collect();
-    };
-    let Figures { received, late, too_late, lost, skipped, .. } = of;
-    let time = |ns: Option<f64>| ns.map_or("-".to_owned(), format_ns);
-    let rest = [
-        format!("{:.1}", of.cpu_percent),
-        time(of.cpu_per_message_ns),
-        format!("{:.1}", of.instrument_percent),
-        format_mib(of.pss_kib),
-        format_mib(of.instrument_kib),
-        time(of.latency_mean_ns),
-        time(of.latency_p99_ns),
-        percent(*late, *received),
-        percent(*too_late, *received),
-        format!("{lost}, {skipped}"),
-        time(of.start_up_ns),
-    ];
-    begin.into_iter().chain(rest).collect()
-}
-
-fn percent(part: u64, all: u64) -> String {
-    if part == 0 { "0 %".to_owned() } else { format!("{:.2} %", 100.0 * part as f64 / all.max(1) as f64) }
+    let begin = [point.name.clone(), format!("{:.0}", point.endpoints()), format!("{received_hz:.0}")].into_iter();
+    match &point.results.medians {
+        Some(medians) => begin.chain(FIGURES.iter().map(|figure| medians.show(figure))).collect(),
+        None => begin.chain(point.results.missing()).collect(),
+    }
 }

@@ -4,10 +4,7 @@ use std::path::PathBuf;
 
 use crate::{
     cli::{Axis, Choice},
-    experiments::{
-        batch::{ALL, contestants, file_name},
-        results_file::Options,
-    },
+    experiments::batch::{ALL, Options, contestants, file_name},
 };
 
 /// The option that names the contestants.

@@ -8,7 +8,9 @@ use crate::{cli::RunOptions, experiments::batch::Contestant, messages};
 use perf_worker::run_spec::RunSpec;
 
 /// Every combination of lists of values.
-pub static MATRIX: Preset = Preset {
+pub static MATRIX: Preset = EVERY;
+
+const EVERY: Preset = Preset {
     name: "matrix",
     heading: "Every combination",
     axes: |_| Ok([("warmup", "1"), ("max-runtime", "3")].map(of_value).into()),
@@ -25,34 +27,26 @@ pub static SIZES: Preset = Preset {
     heading: "Latency over the size of the message",
     axes: sizes::axes,
     variants: sizes::variants,
-    spec: nearest,
-    is_strict: true,
-    has_outputs: false,
     finding: sizes::finding,
+    ..TYPES_OF_MESSAGES
 };
 
 /// All message types.
-pub static TYPES: Preset = Preset {
-    name: "types",
-    heading: "Message types",
-    axes: types::axes,
-    variants: |_, _, combination| vec![combination],
-    spec: nearest,
-    is_strict: true,
-    has_outputs: false,
-    finding: |_, _| Finding::default(),
-};
+pub static TYPES: Preset = TYPES_OF_MESSAGES;
+
+const TYPES_OF_MESSAGES: Preset =
+    Preset { name: "types", heading: "Message types", axes: types::axes, spec: nearest, is_strict: true, ..EVERY };
 
 /// Without and with zero copy.
 pub static ZERO_COPY: Preset = Preset {
     name: "zero-copy",
     heading: "Zero copy",
     axes: zero_copy::axes,
-    variants: |_, _, combination| vec![combination],
     spec: zero_copy::spec,
     is_strict: true,
     has_outputs: true,
     finding: zero_copy::finding,
+    ..EVERY
 };
 
 /// The run with these options, or with the nearest that the contestant has. The size of messages of unbounded size

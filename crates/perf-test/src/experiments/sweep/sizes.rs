@@ -9,9 +9,10 @@ use super::{
 };
 use crate::{
     cli::{Axis, RunOptions},
+    common::units::format_bytes,
     experiments::{
-        batch::Contestant,
-        results_file::{CacheEntry, KneeEntry, Options, RunResults},
+        batch::{Contestant, Options},
+        results_file::{CacheEntry, KneeEntry, RunResults},
     },
     log::figures::P50,
     measure::knee::{Knee, MIN_POINTS, knee},
@@ -56,9 +57,10 @@ pub fn variants(contestant: &Contestant, run: &RunOptions, combination: Combinat
 pub fn finding(runs: &[RunResults], _: u32) -> Finding {
     let caches = caches(&System::read(&system::root_folder()).cpu);
     let series = series(runs);
+    let knees: Vec<KneeEntry> = series.iter().map(|one| one.entry(&caches)).collect();
     Finding {
-        sentences: series.iter().filter_map(|one| one.sentence(&caches)).collect(),
-        knees: series.iter().map(|one| one.entry(&caches)).collect(),
+        sentences: series.iter().zip(&knees).filter_map(|(one, knee)| one.sentence(knee)).collect(),
+        knees,
         charts: contestants(runs).into_iter().map(|name| chart(name, &series, &caches)).collect(),
         ..Finding::default()
     }
@@ -113,10 +115,9 @@ impl Series<'_> {
     }
 
     /// The knee, or the reason why there is none; no sentence of a series that was not measured.
-    fn sentence(&self, caches: &[CacheEntry]) -> Option<String> {
+    fn sentence(&self, found: &KneeEntry) -> Option<String> {
         let of = [self.contestant.to_owned(), self.name()].into_iter().filter(|part| !part.is_empty());
         let of = of.collect::<Vec<_>>().join(", ");
-        let found = self.entry(caches);
         let Some(knee) = found.knee else {
             return match self.points.len() {
                 0 => None,
@@ -126,14 +127,14 @@ impl Series<'_> {
                 _ => Some(format!("{of}: no knee, one line explains the latencies as well")),
             };
         };
-        let nearest = found.nearest_cache.map_or(String::new(), |cache| {
-            format!("; the nearest cache is {} with {}", cache.name, size(cache.size_bytes as f64))
+        let nearest = found.nearest_cache.as_ref().map_or(String::new(), |cache| {
+            format!("; the nearest cache is {} with {}", cache.name, format_bytes(cache.size_bytes))
         });
         let (before, after) = (knee.slope_before, knee.slope_after);
         Some(format!(
             "{of}: knee at {}: latency grows with the size to the power of {before:.2} before and {after:.2} after \
              it{nearest}",
-            size(knee.at)
+            format_bytes(knee.at as u64)
         ))
     }
 }
@@ -147,15 +148,6 @@ fn chart(contestant: &str, series: &[Series<'_>], caches: &[CacheEntry]) -> Char
         scales: [Scale::Bytes, Scale::Time],
         curves: own.map(|one| Curve::new(one.name(), one.points.clone())).collect(),
         marks: caches.iter().map(|cache| (cache.name.clone(), cache.size_bytes as f64)).collect(),
-    }
-}
-
-/// A size with its unit.
-fn size(bytes: f64) -> String {
-    if bytes < 1024.0 * 1024.0 {
-        format!("{:.0} KiB", bytes / 1024.0)
-    } else {
-        format!("{:.1} MiB", bytes / 1024.0 / 1024.0)
     }
 }
 
@@ -227,7 +219,7 @@ mod tests {
         let straight = sizes.iter().map(|bytes| run("INTER_THREAD", *bytes, 5e3));
         let runs: Vec<RunResults> = bent.chain(straight).collect();
         let found = series(&runs);
-        let sentences: Vec<String> = found.iter().filter_map(|one| one.sentence(&caches)).collect();
+        let sentences: Vec<String> = found.iter().filter_map(|one| one.sentence(&one.entry(&caches))).collect();
         assert!(
             sentences[0].starts_with("mock, INTER_PROCESS: knee at ")
                 && sentences[0].ends_with("the nearest cache is L2 with 300 KiB"),
@@ -241,7 +233,10 @@ mod tests {
         fast.options.push(("rate".to_owned(), "9".to_owned()));
         assert_eq!(series(&[fast, runs[0].clone()])[0].name(), "rate 9");
         let few = series(&runs[..3]);
-        assert_eq!(few[0].sentence(&caches).unwrap(), "mock: no knee can be found from fewer than 7 sizes");
+        assert_eq!(
+            few[0].sentence(&few[0].entry(&caches)).unwrap(),
+            "mock: no knee can be found from fewer than 7 sizes"
+        );
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! The results of an experiment as one table, a row a run.
 
 use crate::{
-    experiments::results_file::{Footnotes, Options, RunResults, Table, notes_of, of_rounds, value},
+    common::distinct,
+    experiments::{
+        batch::{Options, value},
+        results_file::{Footnotes, RunResults, Table, headings, notes_of, of_rounds},
+    },
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ},
 };
 
@@ -24,8 +28,8 @@ pub fn rows(runs: &[RunResults], figures: &[&Figure], notes: &mut Footnotes) -> 
     let varied = varied_of(runs);
     let sizes = || runs.iter().filter(|run| run.message_bytes > 0).map(|run| run.message_bytes);
     let bytes = sizes().any(|bytes| Some(bytes) != sizes().next()).then_some("bytes");
-    let columns = varied.iter().copied().chain(bytes).chain(figures.iter().map(|figure| figure.column));
-    let mut rows: Vec<Vec<String>> = vec![["contestant"].into_iter().chain(columns).map(str::to_owned).collect()];
+    let conditions: Vec<&str> = ["contestant"].into_iter().chain(varied.iter().copied()).chain(bytes).collect();
+    let mut rows = vec![headings(&conditions, figures)];
     for run in runs {
         let shown = |bytes: usize| if bytes > 0 { bytes.to_string() } else { "-".to_owned() };
         let options = varied.iter().map(|option| run.option(option).unwrap_or("-").to_owned());
@@ -51,13 +55,7 @@ fn notes(runs: &[RunResults]) -> Vec<String> {
 
 /// The contestants in their order.
 pub fn contestants(runs: &[RunResults]) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for run in runs {
-        if !names.contains(&run.contestant.as_str()) {
-            names.push(&run.contestant);
-        }
-    }
-    names
+    distinct(runs.iter().map(|run| run.contestant.as_str()))
 }
 
 /// The options that all runs share.
@@ -75,12 +73,7 @@ pub fn varied_of(runs: &[RunResults]) -> Vec<&str> {
 
 /// The options that differ among runs, in the order of their first appearance.
 pub fn varied<'a>(runs: &[&'a Options]) -> Vec<&'a str> {
-    let mut all: Vec<&str> = Vec::new();
-    for (option, _) in runs.iter().copied().flatten() {
-        if !all.contains(&option.as_str()) {
-            all.push(option);
-        }
-    }
+    let mut all = distinct(runs.iter().copied().flatten().map(|(option, _)| option.as_str()));
     let first = |option: &str| runs.first().and_then(|options| value(options, option));
     all.retain(|option| runs.iter().any(|options| value(options, option) != first(option)));
     all

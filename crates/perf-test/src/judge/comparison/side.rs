@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     common::units::format_rate,
+    judge::warnings::Warnings,
     log::{Log, RunEntry, Summary},
 };
 
@@ -57,17 +58,7 @@ impl Side {
         if !early.is_empty() {
             sentences.push(format!("{name}: stopped before their end: {}", early.join(", ")));
         }
-        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-        for warning in self.runs.iter().flat_map(|run| &run.warnings) {
-            *kinds.entry(&warning.kind).or_default() += 1;
-        }
-        if !kinds.is_empty() {
-            let warned = self.runs.iter().filter(|run| !run.warnings.is_empty()).count();
-            let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
-            let of = self.runs.len();
-            sentences
-                .push(format!("{name}: {warned} of {of} runs have warnings in their summaries: {}", kinds.join(", ")));
-        }
+        sentences.extend(Warnings::of(&self.runs).note(name));
         sentences
     }
 

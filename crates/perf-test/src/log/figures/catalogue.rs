@@ -8,6 +8,7 @@ use crate::{
     common::units::Unit,
     log::{Summary, UsedEntry},
 };
+use perf_worker::clock::SECOND_NS;
 
 /// The value of a figure in a run.
 type Value = fn(&Summary) -> Option<f64>;
@@ -51,9 +52,8 @@ pub static RESPONSE_P99: Figure = times(
     Statistic::Percentile(99.0),
 );
 /// The lost messages.
-pub static LOST: Figure = sum(["lost", "lost", "lost", "lost"], |run| {
-    (run.total.received.samples > 0 || run.lost > 0).then_some(run.lost as f64)
-});
+pub static LOST: Figure =
+    sum(["lost"; 4], |run| (run.total.received.samples > 0 || run.lost > 0).then_some(run.lost as f64));
 /// The CPU time of all workers and daemons for each received message.
 pub static CPU_PER_MESSAGE: Figure = number(
     ["cpu_per_message", "CPU per message", "CPU/message", "cpu_per_message_ns"],
@@ -83,9 +83,8 @@ pub static THROUGHPUT: Figure =
         per_second(run, run.total.received.bytes)
     });
 /// The copies of messages that were to be loaned, on publish and on take.
-pub static COPIED: Figure = sum(["copied", "copied", "copied", "copied"], |run| {
-    Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64)
-});
+pub static COPIED: Figure =
+    sum(["copied"; 4], |run| Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64));
 /// The mean times of the parts of a message's way.
 pub static PHASES: [Figure; 4] = [
     phase(["serialise", "time to serialise", "serialise", "serialise_ns"], |run| run.total.serialise.mean_ns),
@@ -146,13 +145,11 @@ pub static TOO_LATE_RESPONSE: Figure =
         percent(run.total.received.too_late_response, run.total.response.n)
     });
 /// The messages that arrived more than once.
-pub static DUPLICATES: Figure = sum(["duplicates", "duplicates", "duplicates", "duplicates"], |run| {
-    (run.total.received.samples > 0).then_some(run.total.received.duplicates as f64)
-});
+pub static DUPLICATES: Figure =
+    sum(["duplicates"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.duplicates as f64));
 /// The messages that arrived after a later one.
-pub static REORDERED: Figure = sum(["reordered", "reordered", "reordered", "reordered"], |run| {
-    (run.total.received.samples > 0).then_some(run.total.received.reordered as f64)
-});
+pub static REORDERED: Figure =
+    sum(["reordered"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.reordered as f64));
 /// The messages sent per second, of each publisher.
 pub static RATE: Figure = number(
     ["rate", "rate of each publisher", "rate (Hz)", "achieved_hz"],
@@ -161,8 +158,55 @@ pub static RATE: Figure = number(
     "this run has no publisher",
 );
 /// The warnings.
-pub static WARNINGS: Figure =
-    sum(["warnings", "warnings", "warnings", "warnings"], |run| Some(run.warnings.len() as f64));
+pub static WARNINGS: Figure = sum(["warnings"; 4], |run| Some(run.warnings.len() as f64));
+/// The messages sent.
+pub static SENT: Figure = sum(["sent"; 4], |run| Some(run.total.sent.samples as f64));
+/// The messages that timers passed over.
+pub static SKIPPED: Figure = sum(["skipped"; 4], |run| Some(run.total.sent.skipped as f64));
+/// The messages that were due: those sent, and those that were passed over, refused or not sent in time.
+pub static DUE: Figure = sum(["due"; 4], |run| {
+    let sent = &run.total.sent;
+    Some((sent.samples + sent.skipped + sent.refused + sent.unsent) as f64)
+});
+/// The CPU time of the instrument's own threads in the workers, which is no part of [`CPU`].
+pub static INSTRUMENT_CPU: Figure = figure(
+    ["instrument", "CPU of the instrument", "instrument (%)", "instrument_percent"],
+    Unit::PercentOfCore,
+    |run| {
+        let used_ns = (run.instrument_used.user_ns + run.instrument_used.system_ns) as f64;
+        Some(100.0 * used_ns / (run.measured_s * SECOND_NS as f64).max(1.0))
+    },
+);
+/// The memory of the instrument's counts, which is no part of [`PSS`].
+pub static INSTRUMENT_MEMORY: Figure =
+    figure(["instrument_memory", "memory of the instrument", "instrument", "instrument_kib"], Unit::Memory, |run| {
+        Some(run.memory().instrument_kib)
+    });
+/// The time from the start of the first process until all endpoints were matched.
+pub static START_UP: Figure =
+    figure(["start_up", "start-up", "start-up", "start_up_ns"], Unit::Time, |run| run.start_up_ns.map(|ns| ns as f64));
+
+/// The figures of files of results, beside the usage and the phases.
+pub static KEPT: [&Figure; 10] =
+    [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
+/// The figures of the details of conditions and sizes of systems, and of the page.
+pub static IN_DETAILS: [&Figure; 15] = [
+    &P99_9,
+    &MAX,
+    &CPU,
+    &PSS,
+    &LATE,
+    &TOO_LATE,
+    &LOST_PERCENT,
+    &LATE_COUNT,
+    &TOO_LATE_COUNT,
+    &SENT,
+    &SKIPPED,
+    &DUE,
+    &INSTRUMENT_CPU,
+    &INSTRUMENT_MEMORY,
+    &START_UP,
+];
 
 /// The figures that a user can require, beside the statistics of the series of times.
 pub static REQUIRED: [&Figure; 14] = [

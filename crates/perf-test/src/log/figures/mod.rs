@@ -50,6 +50,12 @@ impl Figure {
         runs.iter().map(|run| self.value(run)).collect::<Option<Vec<f64>>>().filter(|values| !values.is_empty())
     }
 
+    /// The median of its values with their interval; `None` if no run has a value.
+    #[must_use]
+    pub fn interval<'a>(&self, runs: impl IntoIterator<Item = &'a Values>) -> Option<Interval> {
+        Interval::of(runs.into_iter().filter_map(|run| run.get(self)).collect())
+    }
+
     /// A value with its unit.
     #[must_use]
     pub fn show(&self, value: f64) -> String {

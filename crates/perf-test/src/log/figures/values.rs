@@ -2,17 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
-use super::{
-    COPIED, CPU_PER_MESSAGE, Figure, LOST, MEAN, P50, P99, PEAK_MEMORY, PHASES, RECEIVED, RECEIVED_HZ, THROUGHPUT,
-    USAGE,
-};
-use crate::{log::Summary, measure::interval::Interval};
-
-/// The figures of files of results, without the usage and the phases.
-static KEPT: [&Figure; 10] =
-    [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
+use super::{COPIED, Figure, IN_DETAILS, KEPT, PHASES, USAGE};
+use crate::{common::units::Unit, log::Summary};
 
 /// The values of one run, or of several together: medians, and sums of losses and copies. A value that is not known is
 /// null in files.
@@ -23,19 +17,24 @@ impl Values {
     /// The values of a run.
     #[must_use]
     pub fn of(run: &Summary) -> Values {
-        Values(kept().filter_map(|figure| Some((figure.key, figure.value(run)?))).collect())
+        Values::known(all().filter_map(|figure| Some((figure, figure.value(run)?))))
+    }
+
+    /// The values of these figures alone.
+    #[must_use]
+    pub fn known(values: impl IntoIterator<Item = (&'static Figure, f64)>) -> Values {
+        Values(values.into_iter().map(|(figure, value)| (figure.key, value)).collect())
     }
 
     /// The values of several runs together; none of no run.
     #[must_use]
     pub fn together(runs: &[&Values]) -> Option<Values> {
         let of_figure = |figure: &'static Figure| {
-            let values: Vec<f64> = runs.iter().filter_map(|run| run.get(figure)).collect();
-            let found =
-                if figure.is_sum && !values.is_empty() { values.iter().sum() } else { Interval::of(values)?.median };
-            Some((figure.key, found))
+            let median = figure.interval(runs.iter().copied())?.median;
+            let sum = runs.iter().filter_map(|run| run.get(figure)).sum();
+            Some((figure, if figure.is_sum { sum } else { median }))
         };
-        (!runs.is_empty()).then(|| Values(kept().filter_map(of_figure).collect()))
+        (!runs.is_empty()).then(|| Values::known(all().filter_map(of_figure)))
     }
 
     /// The value of a figure.
@@ -55,6 +54,17 @@ impl Values {
         KEPT.into_iter().chain(&USAGE)
     }
 
+    /// The values of figures by their names in files.
+    #[must_use]
+    pub fn object<'a>(&self, figures: impl IntoIterator<Item = &'a Figure>) -> Map<String, Value> {
+        let value = |figure: &Figure| match self.get(figure)? {
+            count if figure.unit == Unit::Count && count.fract() == 0.0 => Some(Value::from(count as u64)),
+            value => Some(value.into()),
+        };
+        let entry = |figure: &Figure| (figure.field.to_owned(), value(figure).unwrap_or_default());
+        figures.into_iter().map(entry).collect()
+    }
+
     /// Messages that were to be loaned and were copied.
     #[must_use]
     pub fn copied(&self) -> u64 {
@@ -62,29 +72,16 @@ impl Values {
     }
 }
 
-fn kept() -> impl Iterator<Item = &'static Figure> {
-    Values::figures().chain(&PHASES)
+/// The figures of files of results and of their details.
+fn all() -> impl Iterator<Item = &'static Figure> {
+    Values::figures().chain(&PHASES).chain(IN_DETAILS)
 }
 
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for figure in Values::figures() {
-            match self.get(figure) {
-                Some(value) if figure.is_sum => map.serialize_entry(figure.field, &(value as u64))?,
-                value => map.serialize_entry(figure.field, &value)?,
-            }
-        }
-        map.serialize_entry("phases_ns", &PHASES.each_ref().map(|phase| self.get(phase)))?;
-        map.end()
-    }
-}
-
-#[cfg(test)]
-impl Values {
-    /// The values of these figures alone.
-    pub fn known<const N: usize>(values: [(&'static Figure, f64); N]) -> Values {
-        Values(values.map(|(figure, value)| (figure.key, value)).into())
+        let mut values = self.object(Values::figures());
+        values.insert("phases_ns".to_owned(), PHASES.each_ref().map(|phase| self.get(phase)).to_vec().into());
+        values.serialize(serializer)
     }
 }
 
@@ -100,7 +97,7 @@ impl schemars::JsonSchema for Values {
             let of = format!("The {}; null if it is not known.", figure.name);
             (figure.field.to_owned(), serde_json::json!({"description": of, "type": [kind, "null"]}))
         };
-        let mut properties: serde_json::Map<String, serde_json::Value> = Values::figures().map(value).collect();
+        let mut properties: Map<String, Value> = Values::figures().map(value).collect();
         let phases =
             "The mean times to serialise, of transport, of the wake-up and to deserialise, ns; null if not known.";
         let times = serde_json::json!({"type": ["number", "null"]});

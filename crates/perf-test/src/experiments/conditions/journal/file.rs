@@ -35,20 +35,18 @@ impl Head {
 /// The content of a journal.
 #[derive(Default)]
 pub(super) struct Content {
-    /// None if it is damaged or of another version, or if the first line is torn.
+    /// None if the first line is torn, damaged or of another version.
     pub(super) head: Option<Head>,
     /// The changes.
     pub(super) changes: Vec<Change>,
-    /// Lines after the first one that are no changes of settings.
+    /// The lines that are no changes of settings; all of them if the first one is damaged or of another version.
     pub(super) damaged: Vec<String>,
-    /// It has a first line, which is damaged or of another version.
-    pub(super) is_foreign: bool,
 }
 
 impl Content {
     /// Whether nothing is left to restore.
     pub(super) fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.damaged.is_empty() && !self.is_foreign
+        self.changes.is_empty() && self.damaged.is_empty()
     }
 }
 
@@ -124,11 +122,15 @@ pub(super) fn append(file: &mut File, line: &impl Serialize) -> io::Result<()> {
 /// The lines of a journal. The end of a torn last line is missing, and its change was not made.
 pub(super) fn parsed(content: &str) -> Content {
     let mut lines = content.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    let Some(first) = lines.next() else { return Content::default() };
-    let head = serde_json::from_str::<Head>(first).ok().filter(|head| head.format == FORMAT);
-    let mut found = Content { is_foreign: head.is_none(), head, ..Content::default() };
+    let is_head = |head: &Head| head.format == FORMAT;
+    let head = lines.clone().next().and_then(|first| serde_json::from_str::<Head>(first).ok()).filter(is_head);
+    let mut found = Content { head, ..Content::default() };
+    if found.head.is_some() {
+        lines.next();
+    }
     for line in lines {
-        match serde_json::from_str::<Change>(line).ok().filter(Change::is_of_the_machine) {
+        let change = serde_json::from_str::<Change>(line).ok().filter(|_| found.head.is_some());
+        match change.filter(Change::is_of_the_machine) {
             Some(change) => found.changes.push(change),
             None => found.damaged.push(line.trim_end().to_owned()),
         }

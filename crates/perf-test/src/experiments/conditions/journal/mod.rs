@@ -192,19 +192,21 @@ fn restore_own(root: &Path) -> Vec<String> {
     let root = Root::new(root);
     let boot_id = root.line(BOOT_ID).unwrap_or_default();
     let content = parsed(&content);
-    if content.is_foreign {
-        return vec![format!(
-            "{} is damaged or of another version, so settings of this machine may still be changed: compare them with its lines, and \
-             remove it",
-            path.display()
-        )];
-    }
     let is_empty = content.is_empty();
-    let Content { head, changes, damaged, .. } = content;
-    let Some(head) = head.filter(|head| !is_empty && head.boot_id == boot_id) else {
+    let Content { head, changes, damaged } = content;
+    if is_empty || head.as_ref().is_some_and(|head| head.boot_id != boot_id) {
         drop(fs::remove_file(&path));
         return Vec::new();
-    };
+    }
+    let damage = (!damaged.is_empty()).then(|| {
+        format!(
+            "{} lines of {} are damaged or of another version, so settings of this machine may still be changed: compare them, and \
+             remove the file",
+            damaged.len(),
+            path.display()
+        )
+    });
+    let Some(head) = head else { return damage.into_iter().collect() };
     let begin = begin(&head);
     let Undone { states, kept, sentences } = undo(&root, changes);
     let restored = (!states.is_empty()).then(|| format!("{begin}; restored: {}", states.join(", ")));
@@ -215,13 +217,6 @@ fn restore_own(root: &Path) -> Vec<String> {
     // The journal shrinks to what remains: those changes were undone that stand behind it.
     let lost = rewrite(&mut file, &head, &kept, &damaged).err().map(|error| refused(&path, &error));
     let not_restored = sentences.into_iter().map(|sentence| format!("not restored: {sentence}"));
-    let damage = (!damaged.is_empty()).then(|| {
-        let lines = damaged.len();
-        let name = path.display();
-        format!(
-            "{lines} lines of {name} are damaged, so settings may still be changed: compare them, and remove the file"
-        )
-    });
     std::iter::once(restored.unwrap_or(begin)).chain(not_restored).chain(damage).chain(lost).collect()
 }
 

@@ -140,6 +140,19 @@ fn damaged_lines_stay_and_are_mentioned_while_the_others_are_restored() {
 }
 
 #[test]
+fn a_journal_of_another_version_stays_and_is_mentioned() {
+    let root = machine();
+    left(&root, "");
+    let path = path(root.path());
+    let other = fs::read_to_string(&path).unwrap().replace("conditions-journal/1", "conditions-journal/9");
+    fs::write(&path, &other).unwrap();
+    let said = restore_left(root.path());
+    assert!(matches!(&said[..], [only] if only.contains(" of another version")), "{said:?}");
+    assert_eq!((governor(&root).as_str(), fs::read_to_string(&path).unwrap()), ("performance", other));
+    assert!(Journal::open(root.path()).unwrap_err().contains("not restored yet"));
+}
+
+#[test]
 fn a_controller_that_another_group_uses_by_now_stays() {
     let root = machine();
     let groups = root.path().join("sys/fs/cgroup");

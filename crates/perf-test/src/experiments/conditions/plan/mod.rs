@@ -7,12 +7,15 @@ mod yaml;
 
 use std::path::Path;
 
-use saphyr::{LoadableYamlNode, MarkedYaml, YamlData};
 use serde::{Deserialize, Serialize};
 
-use crate::{common::scalar::text_of, experiments::batch::file_name, system::root::list_text};
+use crate::{
+    common::yaml::{Node, document, elements, entries, line, text_of, unknown_key},
+    experiments::batch::file_name,
+    system::root::list_text,
+};
 pub use run::{LabelledRun, ResolvedRun};
-use yaml::{Node, cpus, entries, number, unknown};
+use yaml::{cpus, number};
 
 /// Rounds without the key: from six on an interval holds its median with 95 %.
 const ROUNDS: u32 = 6;
@@ -106,19 +109,16 @@ impl Plan {
     }
 
     fn parse(text: &str) -> Result<Plan, String> {
-        let documents = MarkedYaml::load_from_str(text)
-            .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
-        let root = documents.first().ok_or("it is empty: give `conditions` and `runs`")?;
+        let root = document(text, "give `conditions` and `runs`")?;
         let mut plan = Plan { rounds: ROUNDS, runs: Vec::new(), conditions: Vec::new(), notes: Vec::new() };
         let mut executors = None;
-        for (key, value) in entries(root, "the plan")? {
-            let line = value.span.start.line();
+        for (key, value) in entries(&root, "the plan")? {
             match key.as_str() {
                 "rounds" => plan.rounds = number(value, "rounds", 1..=1000)?,
                 "runs" => plan.runs = run::runs(value)?,
                 "executors" => executors = Some(run::executors(value)?),
                 "conditions" => plan.conditions = conditions(value)?,
-                other => return Err(unknown(line, other, &["rounds", "runs", "executors", "conditions"])),
+                other => return Err(unknown_key(line(value), other, &["rounds", "runs", "executors", "conditions"])),
             }
         }
         if let Some(executors) = executors {
@@ -146,14 +146,12 @@ impl Plan {
 }
 
 fn conditions(node: &Node<'_>) -> Result<Vec<Condition>, String> {
-    let YamlData::Sequence(items) = &node.data else {
-        return Err(format!("line {}: `conditions` must be a list, as `[{BASELINE}]`", node.span.start.line()));
-    };
-    items.iter().map(condition).collect()
+    let wrong = || format!("line {}: `conditions` must be a list, as `[{BASELINE}]`", line(node));
+    elements(node).ok_or_else(wrong)?.iter().map(condition).collect()
 }
 
 fn condition(node: &Node<'_>) -> Result<Condition, String> {
-    let line = node.span.start.line();
+    let line = line(node);
     if let Some(name) = text_of(node) {
         if name != BASELINE {
             return Err(format!(
@@ -187,7 +185,7 @@ fn condition(node: &Node<'_>) -> Result<Condition, String> {
 
 impl Condition {
     fn set(&mut self, key: &str, value: &Node<'_>) -> Result<(), String> {
-        let line = value.span.start.line();
+        let line = line(value);
         let text = || {
             let found = text_of(value).filter(|text| !text.trim().is_empty());
             found.ok_or_else(|| format!("line {line}: {key} must be a word or a number"))
@@ -203,7 +201,7 @@ impl Condition {
             "isolate" => self.isolate = cpus(value, key)?,
             "pin" => self.pin = cpus(value, key)?,
             "chrt" => self.chrt = Some(chrt(&text()?).map_err(|why| format!("line {line}: {why}"))?),
-            other => return Err(unknown(line, other, &KEYS)),
+            other => return Err(unknown_key(line, other, &KEYS)),
         }
         Ok(())
     }

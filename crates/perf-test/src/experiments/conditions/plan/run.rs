@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use saphyr::{Scalar, YamlData};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Condition,
-    yaml::{Node, entries},
-};
+use super::Condition;
 use crate::{
     cli,
-    common::scalar::text_of,
+    common::yaml::{Node, elements, entries, is_null, line, texts},
     communicator::Communicator,
     experiments::batch::{Contestant, contestants, refuse},
     run::topology::{Robot, executor_name},
@@ -98,12 +94,13 @@ impl LabelledRun {
 /// The runs of a plan, checked for the line.
 pub(super) fn runs(node: &Node<'_>) -> Result<Vec<LabelledRun>, String> {
     let run = |(label, value): (String, &Node<'_>)| {
-        let line = value.span.start.line();
-        let arguments = match &value.data {
-            YamlData::Sequence(items) => items.iter().map(text_of).collect::<Option<Vec<String>>>(),
-            YamlData::Value(Scalar::Null) => Some(Vec::new()),
-            _ => text_of(value).map(|text| text.split_whitespace().map(str::to_owned).collect()),
+        let line = line(value);
+        let words = |(text, _): (String, usize)| match elements(value) {
+            Some(_) => vec![text],
+            None => text.split_whitespace().map(str::to_owned).collect(),
         };
+        let given = if is_null(value) { Some(Vec::new()) } else { texts(value) };
+        let arguments = given.map(|texts| texts.into_iter().flat_map(words).collect());
         let arguments = arguments.ok_or_else(|| {
             format!("line {line}: the run {label} must be arguments of perf_test, as `-m Array1k -r 1000` or `topology cedar`")
         })?;
@@ -117,11 +114,9 @@ pub(super) fn runs(node: &Node<'_>) -> Result<Vec<LabelledRun>, String> {
 
 /// The executors of a plan.
 pub(super) fn executors(node: &Node<'_>) -> Result<Vec<String>, String> {
-    let line = node.span.start.line();
-    let wrong = || format!("line {line}: `executors` must be a list of names, as `[single, events]`");
-    let YamlData::Sequence(items) = &node.data else { return Err(wrong()) };
-    let names: Option<Vec<String>> = items.iter().map(text_of).collect();
-    names.filter(|names| !names.is_empty()).ok_or_else(wrong)
+    let names = elements(node).and_then(|_| texts(node)).filter(|names| !names.is_empty());
+    let wrong = || format!("line {}: `executors` must be a list of names, as `[single, events]`", line(node));
+    Ok(names.ok_or_else(wrong)?.into_iter().map(|(name, _)| name).collect())
 }
 
 /// Each run of a topology once in each executor that its middleware has, and single runs as they are. `notes` gets a

@@ -2,13 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::table::{message, message_key};
-use crate::experiments::conditions::FIGURES as ROBOT_FIGURES;
-use crate::experiments::page::figures::{FIGURES, LATENCIES, LONGEST, title};
-use crate::experiments::page::folder::Folder;
+use crate::common::units::format_bytes;
+use crate::experiments::conditions::FIGURES as OF_TOPOLOGIES;
+use crate::experiments::page::figures::{FIGURES, LATENCIES, title};
+use crate::experiments::page::folder::{Folder, middleware};
 use crate::experiments::page::group::{Group, Groups};
-use crate::experiments::page::robots::{Robot, robots};
-use crate::experiments::page::settings::size;
+use crate::log::figures::{Figure, MAX};
 use crate::measure::interval::Interval;
 
 /// The percentiles with a mark; the curves between them have more points.
@@ -30,55 +29,64 @@ pub fn json(folder: &Folder, groups: &Groups, first: &str) -> String {
             json!({"label": label, "middleware": middleware, "variant": line.variant, "experiment": line.experiment})
         })
         .collect();
-    let robots: Vec<Value> = robots(&folder.robots).iter().map(of_robot).collect();
+    let robots =
+        Groups::of_topologies(&folder.robots).iter().map(|(_, groups)| of_topology(groups)).collect::<Vec<_>>();
+    let experiments: Vec<&str> = groups.experiments().filter(|name| !name.is_empty()).collect();
     let groups: Vec<Value> = groups.groups.iter().map(|group| of_group(group, groups)).collect();
-    let caches = caches(folder);
-    json!({"metrics": metrics, "series": series, "groups": groups, "caches": caches, "robots": robots, "first": first})
-        .to_string()
+    json!({
+        "metrics": metrics, "series": series, "groups": groups, "caches": caches(folder), "robots": robots, "first": first,
+        "experiments": experiments, "middlewares": middlewares(folder),
+    })
+    .to_string()
+}
+
+/// The names of the middlewares, without regard to case in order.
+fn middlewares(folder: &Folder) -> Vec<&str> {
+    let of_runs = folder.runs.iter().map(|run| run.entry.spec.communicator.as_str());
+    let mut names: Vec<&str> =
+        of_runs.chain(folder.shortfalls.iter().map(|(_, shortfall)| middleware(shortfall))).collect();
+    names.sort_by_key(|name| name.to_lowercase());
+    names.dedup_by_key(|name| name.to_lowercase());
+    names
 }
 
 /// The figures of a topology, each with its groups.
-fn of_robot(robot: &Robot) -> Value {
-    let figure = |(index, figure): (usize, &&'static crate::log::figures::Figure)| {
-        let rows = robot.groups.iter().enumerate().filter_map(|(row, group)| {
-            let Interval { median, low, high, .. } = group.values[index]?;
-            let (name, before) = (group.middleware, &robot.groups[..row]);
-            let variant = before.iter().filter(|other| other.middleware == name).count();
-            let shown = [median, low, high].map(|value| figure.show(value));
-            Some(json!({
-                "label": group.label(), "middleware": name.to_lowercase(), "variant": variant,
-                "median": median, "low": low, "high": high, "shown": shown,
-            }))
+fn of_topology(groups: &Groups) -> Value {
+    let of_figure = |figure: &&'static Figure| {
+        let rows = groups.groups.iter().filter_map(|group| {
+            let line = &groups.series[group.series];
+            let mut row = value(group, figure)?;
+            let (label, middleware) = (&line.label, line.middleware.to_lowercase());
+            let own = json!({"label": label, "middleware": middleware, "variant": line.variant});
+            row.as_object_mut()?.extend(own.as_object()?.clone());
+            Some(row)
         });
         json!({"name": title(figure), "unit": figure.unit, "rows": rows.collect::<Vec<Value>>()})
     };
-    ROBOT_FIGURES.iter().enumerate().map(figure).collect()
+    OF_TOPOLOGIES.iter().map(of_figure).collect()
+}
+
+/// A figure of a group with its interval.
+fn value(group: &Group, figure: &Figure) -> Option<Value> {
+    let Interval { median, low, high, .. } = group.interval(figure)?;
+    let shown = [median, low, high].map(|value| figure.show(value));
+    Some(json!({"median": median, "low": low, "high": high, "shown": shown}))
 }
 
 fn of_group(group: &Group, groups: &Groups) -> Value {
     let spec = group.conditions();
-    let values: Vec<Value> = FIGURES
-        .iter()
-        .zip(group.values)
-        .map(|(figure, found)| {
-            found.map_or(Value::Null, |Interval { median, low, high, .. }| {
-                let shown = [median, low, high].map(|value| figure.show(value));
-                json!({"median": median, "low": low, "high": high, "shown": shown})
-            })
-        })
-        .collect();
     json!({
         "series": group.series,
         "label": groups.series[group.series].label,
         "middleware": spec.communicator.to_lowercase(),
         "experiment": group.experiment(),
-        "message": message(group),
-        "key": message_key(group),
+        "message": group.message(),
+        "key": group.message_key(),
         "bytes": spec.message.bytes,
-        "size": size(spec.message.bytes as u64),
+        "size": format_bytes(spec.message.bytes as u64),
         "rate_hz": spec.rate_hz,
         "runs": group.good().count(),
-        "values": values,
+        "values": FIGURES.map(|figure| value(group, figure)),
         "curve": curve(group),
         "seconds": seconds(group),
     })
@@ -97,7 +105,7 @@ fn curve(group: &Group) -> Vec<(f64, u64, bool)> {
     quantiles.retain(|(quantile, _)| n * (1.0 - quantile) >= 1.0 - 1e-9);
     quantiles.sort_by(|one, other| one.0.total_cmp(&other.0));
     // The upper end of a cell is above its values.
-    let longest_ns = group.good().filter_map(|run| run.values[LONGEST]).fold(0.0, f64::max) as u64;
+    let longest_ns = group.good().filter_map(|run| run.values.get(&MAX)).fold(0.0, f64::max) as u64;
     let latency_ns = |quantile| group.cells.quantile_ns(quantile).min(longest_ns);
     let point = |(quantile, marked): (f64, bool)| (1.0 / (1.0 - quantile), latency_ns(quantile), marked);
     let mut points: Vec<(f64, u64, bool)> = quantiles.into_iter().map(point).collect();
@@ -108,14 +116,12 @@ fn curve(group: &Group) -> Vec<(f64, u64, bool)> {
 }
 
 /// Each second of the runs: its end in s, and the median over the runs of each metric of the latency in ns.
-fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES])> {
+fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES.len()])> {
     let length = group.good().map(|run| run.seconds.len()).max().unwrap_or_default();
     let second = |i: usize| {
         let seconds = || group.good().filter_map(move |run| run.seconds.get(i));
-        let end_s = seconds().map(|second| second.t_s).reduce(f64::max)?;
-        let median = |metric: usize| {
-            Some(Interval::of(seconds().filter_map(|second| second.latencies[metric]).collect())?.median)
-        };
+        let end_s = seconds().map(|(end_s, _)| *end_s).reduce(f64::max)?;
+        let median = |metric: usize| Some(Interval::of(seconds().filter_map(|(_, of)| of[metric]).collect())?.median);
         Some((end_s, std::array::from_fn(median)))
     };
     (0..length).filter_map(second).collect()

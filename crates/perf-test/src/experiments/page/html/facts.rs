@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use super::escape::escape;
 use super::runs::utc;
+use crate::common::warning::Warning;
 use crate::experiments::page::folder::Folder;
 use crate::experiments::page::group::Groups;
-use crate::experiments::page::run::{Ending, Run};
+use crate::experiments::page::headline::Headline;
+use crate::experiments::page::run::Run;
 use crate::experiments::page::settings::machine_in_short;
 use crate::system::{System, advice::advice, text};
+use crate::topology::several;
 
 /// The lines below the title.
 pub fn head(folder: &Folder, groups: &Groups) -> String {
@@ -19,11 +22,10 @@ pub fn head(folder: &Folder, groups: &Groups) -> String {
         (Some(first), Some(last)) if first != last => Some(format!("{first} to {last}")),
         (first, _) => first,
     };
-    let runs = plural(folder.runs.len(), "run");
-    let rows = plural(groups.groups.len(), "group");
-    let grouped = (!folder.runs.is_empty()).then(|| format!("{runs} in {rows} of equal settings"));
-    let robots = folder.robots.len();
-    let robots = (robots > 0).then(|| format!("{} of topologies", plural(robots, "run")));
+    let rows = several(groups.groups.len(), "group", "groups");
+    let runs = |count: usize| (count > 0).then(|| several(count, "run", "runs"));
+    let grouped = runs(folder.runs.len()).map(|runs| format!("{runs} in {rows} of equal settings"));
+    let robots = runs(folder.robots.len()).map(|runs| format!("{runs} of topologies"));
     let shortfalls = folder.shortfalls.len();
     let shortfalls = (shortfalls > 0).then(|| format!("{shortfalls} without figures"));
     let machines = folder.machines.iter().map(machine_in_short);
@@ -35,23 +37,30 @@ pub fn head(folder: &Folder, groups: &Groups) -> String {
         .collect()
 }
 
-/// The settings that all runs have in common.
-pub fn common(groups: &Groups) -> String {
-    let facts = groups.common.iter().filter(|(name, _)| *name != "machine");
-    facts.map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))).collect()
+/// The sentences at the head; the first one stands out.
+pub fn headlines(headlines: &[Headline]) -> String {
+    let sentence = |Headline { experiment, sentence, .. }: &Headline| {
+        format!("<li data-experiment=\"{}\">{}</li>\n", escape(experiment), escape(sentence))
+    };
+    let sentences: String = headlines.iter().map(sentence).collect();
+    if sentences.is_empty() {
+        return sentences;
+    }
+    let note = "Ratios of median latencies, with intervals of 95 % or more; those of <code>compare middlewares</code> are \
+        paired by rounds.";
+    format!("<ul class=\"headlines\">\n{sentences}</ul>\n<p class=\"note\">{note}</p>\n")
 }
 
 /// One sentence on the warnings of all runs, or that there are none.
 pub fn warnings_in_short(folder: &Folder) -> String {
-    let with = folder.all_runs().filter(|run| !run.warnings.is_empty() || run.ending != Ending::Good).count();
+    let with = folder.all_runs().filter(|run| run.problems().next().is_some()).count();
     let of = folder.all_runs().count();
     if with == 0 {
         return "No run has a warning.".to_owned();
     }
-    let mut kinds: Vec<(String, usize)> =
-        by_kind(folder).into_iter().map(|(kind, sentences)| (kind, sentences.len())).collect();
+    let mut kinds: Vec<(&str, usize)> = by_kind(folder).iter().map(|(kind, all)| (*kind, all.len())).collect();
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{} ({count})", escape(&kind))).collect();
+    let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{} ({count})", escape(kind))).collect();
     format!("{with} of {of} runs have <a href=\"#warnings\">warnings</a>: {}.", kinds.join(", "))
 }
 
@@ -61,33 +70,22 @@ pub fn warnings(folder: &Folder) -> String {
     if kinds.is_empty() {
         return "<p>No run has a warning.</p>".to_owned();
     }
-    let list = |(kind, sentences): (String, Vec<[String; 3]>)| {
-        let hint = sentences.first().map(|[_, _, hint]| escape(hint)).unwrap_or_default();
-        let rows: String = sentences
-            .iter()
-            .map(|[file, sentence, _]| format!("<li><code>{}</code> {}</li>", escape(file), escape(sentence)))
-            .collect();
-        let (kind, count) = (escape(&kind), sentences.len());
+    let list = |(kind, found): (&str, Vec<(&str, &Warning)>)| {
+        let hint = found.first().map(|(_, warning)| escape(&warning.hint)).unwrap_or_default();
+        let row = |(file, warning): &(&str, &Warning)| {
+            format!("<li><code>{}</code> {}</li>", escape(file), escape(&warning.sentence))
+        };
+        let (kind, count, rows) = (escape(kind), found.len(), found.iter().map(row).collect::<String>());
         format!("<details><summary>{kind}<span>{count}</span></summary><p>{hint}</p><ul>{rows}</ul></details>\n")
     };
     kinds.into_iter().map(list).collect()
 }
 
-/// Log, sentence and hint of each warning.
-fn by_kind(folder: &Folder) -> BTreeMap<String, Vec<[String; 3]>> {
-    let mut kinds: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
+/// The logs with their warnings, by the kinds of these.
+fn by_kind(folder: &Folder) -> BTreeMap<&str, Vec<(&str, &Warning)>> {
+    let mut kinds: BTreeMap<&str, Vec<(&str, &Warning)>> = BTreeMap::new();
     for run in folder.all_runs() {
-        let ending = match &run.ending {
-            Ending::Good => None,
-            Ending::Failed(why) => Some(("failed", why.as_str(), "The figures are in no median")),
-            Ending::Stopped => Some(("stopped", "The run ended early", "The figures are in no median")),
-            Ending::Killed => Some(("killed", "The log has no summary", "The figures are in no median")),
-        };
-        let warnings = run.warnings.iter().map(|w| (w.kind.as_str(), w.sentence.as_str(), w.hint.as_str()));
-        for (kind, sentence, hint) in ending.into_iter().chain(warnings) {
-            let texts = [&run.file, sentence, hint].map(str::to_owned);
-            kinds.entry(kind.to_owned()).or_default().push(texts);
-        }
+        run.problems().for_each(|problem| kinds.entry(&problem.kind).or_default().push((&run.file, problem)));
     }
     kinds
 }
@@ -97,7 +95,7 @@ pub fn machines(folder: &Folder) -> String {
     let section = |(index, machine): (usize, &System)| {
         let name = machine_in_short(machine);
         let of_machine = |run: &&Run| run.machine.as_ref().is_some_and(|own| machine_in_short(own) == name);
-        let runs = plural(folder.all_runs().filter(of_machine).count(), "run");
+        let runs = several(folder.all_runs().filter(of_machine).count(), "run", "runs");
         let lines = text::lines(machine, None, &advice(machine));
         format!(
             "<section id=\"machine-{index}\" aria-labelledby=\"machine-{index}-title\">\n\
@@ -111,10 +109,6 @@ pub fn machines(folder: &Folder) -> String {
     folder.machines.iter().enumerate().map(section).collect()
 }
 
-fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The JSON files that are not shown.
 pub fn skipped(folder: &Folder) -> String {
     let files = &folder.skipped;
@@ -122,6 +116,6 @@ pub fn skipped(folder: &Folder) -> String {
         return String::new();
     }
     let rows: String = files.iter().map(|why| format!("<li>{}</li>", escape(why))).collect();
-    let (count, plural) = (files.len(), if files.len() == 1 { "" } else { "s" });
-    format!("<details><summary>{count} other JSON file{plural} skipped</summary><ul>{rows}</ul></details>")
+    let files = several(files.len(), "other JSON file", "other JSON files");
+    format!("<details><summary>{files} skipped</summary><ul>{rows}</ul></details>")
 }

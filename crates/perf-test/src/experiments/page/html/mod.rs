@@ -3,16 +3,14 @@
 mod data;
 mod escape;
 mod facts;
-mod filters;
-mod ratios;
-mod robots;
 mod runs;
+mod sections;
 mod table;
-mod tables;
 
 use super::folder::Folder;
 use super::group::{Groups, MEANING};
 use super::headline::headlines;
+use super::table::PageTable;
 use escape::{escape, fill};
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -37,7 +35,9 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
     // Their tables and plots would be empty.
     let only_robots = folder.runs.is_empty() && folder.shortfalls.is_empty();
     let sentences = headlines(folder, groups);
-    let first = filters::first(&sentences);
+    let results = PageTable::of_groups(folder, groups);
+    // The experiment that the page shows first is the first one whose ratios a file of results has.
+    let first = sentences.iter().find(|headline| headline.is_paired).map_or("", |headline| &headline.experiment);
     let own = env!("CARGO_PKG_VERSION");
     fill(
         TEMPLATE,
@@ -46,19 +46,14 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("style", STYLE),
             ("facts", &facts::head(folder, groups)),
             ("warnings-in-short", &facts::warnings_in_short(folder)),
-            ("headlines", &filters::headlines(&sentences)),
-            ("experiments", &filters::experiment_options(groups)),
-            ("middlewares", &filters::middlewares(folder)),
-            ("messages", &filters::messages(groups)),
-            ("metrics", &filters::metrics()),
+            ("headlines", &facts::headlines(&sentences)),
             ("meaning", MEANING),
-            ("head", &table::head()),
-            ("rows", &table::rows(folder, groups)),
-            ("topologies", &robots::section(folder)),
+            ("head", &table::sorted_heads(&results)),
+            ("rows", &table::rows(&results)),
+            ("topologies", &sections::topologies(folder)),
             ("without-groups", if only_robots { " hidden" } else { "" }),
-            ("ratios", &ratios::section(folder)),
-            ("tables", &tables::section(folder)),
-            ("common", &facts::common(groups)),
+            ("tables", &sections::tables(folder)),
+            ("common", &runs::settings(&groups.common, |name| name != "machine")),
             ("runs", &runs::details(groups)),
             ("warnings", &facts::warnings(folder)),
             ("machines", &facts::machines(folder)),

@@ -53,7 +53,7 @@ function drawAll(selected) {
   for (const [name, plot] of Object.entries(plots)) draw(document.getElementById(`plot-${name}`), plot);
 }
 
-// The first sentence that is shown is the headline; tables and ratios are those of the experiment.
+// The first sentence that is shown is the headline; tables are those of the experiment.
 function showExperiment(selected) {
   let first = true;
   for (const part of document.querySelectorAll("[data-experiment]:not(tr, .runs)")) {

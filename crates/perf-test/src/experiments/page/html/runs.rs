@@ -1,10 +1,13 @@
 //! The runs of each group with their logs, and their settings as they took effect.
 
 use super::escape::escape;
-use super::table::{filtered_by, message};
+use super::table::{data, table};
 use crate::experiments::page::figures::FIGURES;
 use crate::experiments::page::group::{Group, Groups};
-use crate::experiments::page::run::{Ending, Run};
+use crate::experiments::page::run::Run;
+use crate::experiments::page::settings::{Settings, in_words};
+use crate::experiments::page::table::{Cell, PageTable, Row};
+use crate::topology::several;
 
 /// A part for each group, closed at first. Its content is in a `noscript` element: thousands of tables that are closed
 /// would delay the page, so a script unfolds those that a reader opens.
@@ -13,62 +16,49 @@ pub fn details(groups: &Groups) -> String {
 }
 
 fn detail(groups: &Groups, index: usize, group: &Group) -> String {
-    let spec = group.conditions();
-    let label = escape(&groups.series[group.series].label);
-    let rate = if spec.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", spec.rate_hz) };
-    let (count, runs) = (group.runs.len(), if group.runs.len() == 1 { "run" } else { "runs" });
-    let head: String =
-        FIGURES.iter().map(|figure| format!("<th scope=\"col\" class=\"number\">{}</th>", figure.column)).collect();
-    let rows: String = group.runs.iter().map(|run| row(run)).collect();
-    let settings: String = group
-        .settings
-        .iter()
-        .filter(|(name, _)| !groups.common.contains_key(*name))
-        .map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value)))
-        .collect();
+    let label = &groups.series[group.series].label;
+    let rate = in_words("rate_hz", &group.conditions().rate_hz.to_string());
+    let begin = [("Log", false), ("Time (UTC)", false), ("Samples", true)].into_iter();
+    let heads = begin.chain(FIGURES.iter().map(|figure| (figure.column, true))).chain([("Warnings", false)]);
+    let runs = PageTable {
+        heads: heads.map(|(head, is_number)| (head.to_owned(), is_number)).collect(),
+        rows: group.runs.iter().map(|run| row(run)).collect(),
+    };
     // The path of the program is that of its own machine.
     let arguments = group.runs[0].entry.command_line.iter().skip(1).map(String::as_str);
-    let command = escape(&std::iter::once("perf_test").chain(arguments).collect::<Vec<&str>>().join(" "));
+    let command = std::iter::once("perf_test").chain(arguments).collect::<Vec<&str>>().join(" ");
     format!(
-        "<details id=\"runs-{index}\" class=\"runs\" {filtered_by}>\n\
-         <summary>{label}<span>{}, {rate}</span><span>{count} {runs}</span></summary>\n<noscript>\
-         <div class=\"scroll\" role=\"region\" aria-label=\"Runs of {label}\" tabindex=\"0\"><table>\n<thead><tr>\
-         <th scope=\"col\">Log</th><th scope=\"col\">Time (UTC)</th><th scope=\"col\" class=\"number\">Samples</th>{head}\
-         <th scope=\"col\">Warnings</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n\
-         <h4>Settings in effect, besides those that all rows have in common</h4>\n<dl>{settings}</dl>\n<h4>Command</h4>\n\
-         <pre>{command}</pre></noscript>\n</details>\n",
-        escape(&message(group)),
-        filtered_by = filtered_by(group),
+        "<details id=\"runs-{index}\" class=\"runs\"{}>\n<summary>{}<span>{}, {rate}</span><span>{}</span></summary>\n\
+         <noscript>{}<h4>Settings in effect, besides those that all rows have in common</h4>\n<dl>{}</dl>\n<h4>Command</h4>\n\
+         <pre>{}</pre></noscript>\n</details>\n",
+        data(&group.filtered_by()),
+        escape(label),
+        escape(&group.message()),
+        several(group.runs.len(), "run", "runs"),
+        table(&runs, &format!("Runs of {label}")),
+        settings(&group.settings, |name| !groups.common.contains_key(name)),
+        escape(&command),
     )
 }
 
-fn row(run: &Run) -> String {
-    let figures: String = FIGURES
-        .iter()
-        .zip(run.values)
-        .map(|(figure, value)| {
-            let mark = if value.is_some() && figure.is_uncertain(run.samples) { "*" } else { "" };
-            format!("<td class=\"number\">{}{mark}</td>", figure.show_or_dash(value))
-        })
-        .collect();
-    let ending = match &run.ending {
-        Ending::Good => None,
-        Ending::Failed(why) => Some(format!("failed: {why}")),
-        Ending::Stopped => Some(format!("stopped: it ended early, after {:.1} s", run.measured_s)),
-        Ending::Killed => Some(format!("killed, or still running: no summary after {:.1} s", run.measured_s)),
+/// Settings as a list of definitions.
+pub fn settings(settings: &Settings, is_shown: impl Fn(&str) -> bool) -> String {
+    let shown = settings.iter().filter(|(name, _)| is_shown(name));
+    shown.map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))).collect()
+}
+
+fn row(run: &Run) -> Row {
+    let figure = |figure: &&'static crate::log::figures::Figure| {
+        let value = run.values.get(figure);
+        let is_uncertain = value.is_some() && figure.is_uncertain(run.samples);
+        Cell { is_uncertain, ..Cell::new(figure.show_or_dash(value)) }
     };
-    let warnings = run.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.sentence));
-    let shown: Vec<String> = ending.into_iter().chain(warnings).collect();
-    let warnings = match shown.as_slice() {
-        [] => "-".to_owned(),
-        shown => shown.iter().map(|sentence| format!("<p>{}</p>", escape(sentence))).collect(),
-    };
-    format!(
-        "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td class=\"number\">{}</td>{figures}<td class=\"warnings\">{warnings}</td></tr>\n",
-        escape(&run.file),
-        utc(run.entry.created_unix_ms),
-        run.samples
-    )
+    let problems =
+        run.problems().map(|problem| format!("{}: {}\n", problem.kind, problem.sentence)).collect::<String>();
+    let problems = Cell::new(if problems.is_empty() { "-".to_owned() } else { problems });
+    let begin = [Cell::new(&run.file), Cell::new(utc(run.entry.created_unix_ms)), Cell::new(run.samples.to_string())];
+    let cells = begin.into_iter().chain(FIGURES.iter().map(figure)).chain([problems]).collect();
+    Row { cells, class: "log", data: Vec::new() }
 }
 
 /// A time by the wall clock, as 2026-01-31 12:34:56.

@@ -3,9 +3,20 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const FILTERS = document.getElementById("filters");
-const MIDDLEWARES = [...FILTERS.querySelectorAll("input[name=middleware]")];
 const { experiment: EXPERIMENT, message: MESSAGE, metric: METRIC } = FILTERS.elements;
+const MIDDLEWARES = DATA.middlewares.map((name) => {
+  const [label, box] = ["label", "input"].map((tag) => document.createElement(tag));
+  Object.assign(box, { type: "checkbox", name: "middleware", value: name.toLowerCase(), defaultChecked: true });
+  label.append(box, ` ${name}`);
+  document.getElementById("none").before(label, "\n");
+  return box;
+});
 DATA.groups.forEach((group, id) => { group.id = id; });
+EXPERIMENT.append(...DATA.experiments.map((name) => new Option(name)));
+// The groups are in the order of their sizes.
+const NAMES = new Map(DATA.groups.map((group) => [group.key, group.message]));
+MESSAGE.append(...[...NAMES].map(([key, name]) => new Option(name, key)));
+METRIC.append(...DATA.metrics.map((metric) => new Option(metric.name, metric.key)));
 
 function selection() {
   return {

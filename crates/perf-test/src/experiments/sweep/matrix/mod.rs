@@ -10,17 +10,17 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{
-    Preset, Results, Run,
+    Preset,
     combination::{COMMUNICATOR, Combination, axes, combinations},
-    folder, run_rounds, sizes,
+    folder, sizes,
     table::{table, varied},
 };
 use crate::{
     cli::{self, Axis, OutputOptions, RunOptions, SweepOptions, check_shared},
     common::{error::Failure, interrupt::Interrupt},
     experiments::{
-        batch::{Batch, Contestant, Kind, contestants, refuse},
-        results_file::{Options, ResultsFile, value},
+        batch::{Batch, Contestant, Options, PlannedRun, RunOutcomes, contestants, refuse, value},
+        results_file::{Results, ResultsFile, RunResults},
     },
     report::{outputs::Outputs, plot::curves},
 };
@@ -42,22 +42,23 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     let runs = planned(preset, file, &given).and_then(|found| runs(preset, found, options.batch.results.is_some()));
     let runs = runs.map_err(Failure::Usage)?;
     let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
-    let (runs, end) = run_rounds(&batch, &runs, rounds)?;
+    let outcomes = batch.run_rounds(&runs, rounds, false)?;
+    let failure = RunOutcomes::failure(&outcomes, "no run was measured");
+    let runs: Vec<RunResults> =
+        runs.iter().zip(&outcomes).map(|(run, outcomes)| RunResults::new(run, &outcomes.rounds)).collect();
     let finding = (preset.finding)(&runs, rounds);
     let tables = [vec![table(&runs, rounds, finding.sentences)], finding.tables].concat();
     let command = format!("sweep {}", preset.name);
     let (ratios, knees) = (finding.ratios, finding.knees);
     let file = ResultsFile { ratios, knees, ..ResultsFile::new(&command, rounds, runs, tables) };
     if let Some(folder) = batch.folder() {
-        let name = preset.name;
-        folder.write_json(&format!("{name}.json"), &file).map_err(Failure::Measurement)?;
-        folder.write(&format!("{name}.md"), &file.markdown(preset.heading)).map_err(Failure::Measurement)?;
+        let mut others = vec![("md", file.markdown(preset.heading))];
         if !finding.charts.is_empty() {
-            let picture = curves::draw(&finding.charts, sizes::LAYOUT).map_err(Failure::Measurement)?;
-            folder.write(&format!("{name}.svg"), &picture).map_err(Failure::Measurement)?;
+            others.push(("svg", curves::draw(&finding.charts, sizes::LAYOUT).map_err(Failure::Measurement)?));
         }
+        file.write(folder, preset.name, &others)?;
     }
-    Ok(Results { file, end })
+    Ok(Results { lines: file.lines(), failure, ..Results::default() })
 }
 
 /// The axes that are given and the rounds, which `--runs` may have, too.
@@ -103,7 +104,7 @@ fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<C
 ///
 /// # Errors
 /// A sentence: an argument is wrong, or is that of a command that is no part of a batch.
-fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<Run>, String> {
+fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<PlannedRun>, String> {
     let mut known = Known::new();
     let mut found: Vec<(Combination, RunOptions)> = Vec::new();
     for combination in combinations {
@@ -122,7 +123,7 @@ fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Re
     let options: Vec<Options> = found.iter().map(|(combination, _)| combination.options()).collect();
     let varied = varied(&options.iter().collect::<Vec<_>>());
     let has_several = known.len() > 1;
-    let run_of = |(combination, run)| Run::of(preset, combination, run, &varied, &known, (has_folder, has_several));
+    let run_of = |(combination, run)| run_of(preset, &combination, run, &varied, &known, (has_folder, has_several));
     found.into_iter().map(run_of).collect()
 }
 
@@ -132,48 +133,40 @@ fn parsed(combination: &Combination) -> Result<RunOptions, String> {
     cli::run_options(&arguments).map_err(|why| format!("{}: {why}", arguments.join(" ")))
 }
 
-impl Run {
-    /// The run of a combination; `varied` are the options that its title has.
-    fn of(
-        preset: &Preset,
-        combination: Combination,
-        mut run: RunOptions,
-        varied: &[&str],
-        known: &Known,
-        (has_folder, has_several): (bool, bool),
-    ) -> Result<Run, String> {
-        let one = known.get(&combination.contestant).and_then(|one| one.as_ref().ok());
-        let label = one.map_or_else(|| combination.contestant.to_lowercase(), |one| one.label.clone());
-        let mut outputs = Outputs::default();
-        if preset.has_outputs && !has_folder {
-            outputs = outputs_of(&run, has_several.then_some(&label))?;
-            run.output = OutputOptions::default();
-        }
-        refuse(&run, &format!("sweep {}", preset.name))?;
-        if run.messages.msg_list {
-            return Err("--msg-list lists messages and measures none: perf_test list shows them".to_owned());
-        }
-        if preset.is_strict {
-            check_shared(&run).map_err(|failure| failure.to_string())?;
-        }
-        let options = combination.options();
-        let shown = |option: &&str| Some(format!(", {option} {}", value(&options, option)?));
-        let shown: String = varied.iter().filter_map(shown).collect();
-        let spec = match known.get(&combination.contestant) {
-            Some(Ok(one)) => (preset.spec)(one, &run),
-            Some(Err(sentence)) => Err(sentence.clone()),
-            None => Err(format!("{label} was not found")),
-        };
-        let kind = Kind {
-            title: format!("{label}{shown}"),
-            log: folder(preset.name, &label).join(combination.log_name(preset.is_strict.then_some(varied))),
-            contestant: label,
-            spec,
-            robot: None,
-            outputs,
-        };
-        Ok(Run { arguments: combination.arguments(), options, kind })
+/// The run of a combination; `varied` are the options that its title has.
+fn run_of(
+    preset: &Preset,
+    combination: &Combination,
+    mut run: RunOptions,
+    varied: &[&str],
+    known: &Known,
+    (has_folder, has_several): (bool, bool),
+) -> Result<PlannedRun, String> {
+    let one = known.get(&combination.contestant).and_then(|one| one.as_ref().ok());
+    let label = one.map_or_else(|| combination.contestant.to_lowercase(), |one| one.label.clone());
+    let mut outputs = Outputs::default();
+    if preset.has_outputs && !has_folder {
+        outputs = outputs_of(&run, has_several.then_some(&label))?;
+        run.output = OutputOptions::default();
     }
+    refuse(&run, &format!("sweep {}", preset.name))?;
+    if run.messages.msg_list {
+        return Err("--msg-list lists messages and measures none: perf_test list shows them".to_owned());
+    }
+    if preset.is_strict {
+        check_shared(&run).map_err(|failure| failure.to_string())?;
+    }
+    let options = combination.options();
+    let shown = |option: &&str| Some(format!(", {option} {}", value(&options, option)?));
+    let shown: String = varied.iter().filter_map(shown).collect();
+    let spec = match known.get(&combination.contestant) {
+        Some(Ok(one)) => (preset.spec)(one, &run),
+        Some(Err(sentence)) => Err(sentence.clone()),
+        None => Err(format!("{label} was not found")),
+    };
+    let log = folder(preset.name, &label).join(combination.log_name(preset.is_strict.then_some(varied)));
+    let arguments = combination.arguments();
+    Ok(PlannedRun { options, arguments, outputs, ..PlannedRun::new(&label, format!("{label}{shown}"), log, spec) })
 }
 
 /// The outputs of a run, whose logs have the name of the contestant if there are several, and of the path.

@@ -7,13 +7,13 @@ use crate::log::figures::{LOST, P50, Values};
 use perf_worker::run_spec::RunSpec;
 
 /// The runs of a matrix.
-fn runs_of(line: &str) -> Result<Vec<Run>, String> {
+fn runs_of(line: &str) -> Result<Vec<PlannedRun>, String> {
     runs(&MATRIX, plan(line)?, false)
 }
 
 /// The only run of a matrix.
 fn spec(line: &str) -> Result<RunSpec, String> {
-    runs_of(line)?.remove(0).kind.spec
+    runs_of(line)?.remove(0).spec
 }
 
 fn plan(line: &str) -> Result<Vec<Combination>, String> {
@@ -35,7 +35,7 @@ fn lists_give_every_combination_with_the_contestants_varying_fastest() {
     assert_eq!(lines[0], "gantry --warmup=1 --max-runtime=3 --msg=Array1k --num-sub-threads=1 --rate=100");
     assert_eq!(lines[1], "Mock --warmup=1 --max-runtime=3 --msg=Array1k --num-sub-threads=1 --rate=100");
     assert_eq!(lines[15], "Mock --warmup=1 --max-runtime=3 --msg=Array4m --num-sub-threads=3 --rate=1000");
-    let spec = runs(&MATRIX, found, false).unwrap().pop().unwrap().kind.spec.unwrap();
+    let spec = runs(&MATRIX, found, false).unwrap().pop().unwrap().spec.unwrap();
     assert_eq!((spec.message.name.as_str(), spec.subscriptions, spec.rate_hz), ("Array4m", 3, 1000));
     assert_eq!(plan("-c all").unwrap()[0].contestant, "gantry");
 }
@@ -49,7 +49,7 @@ fn options_beside_a_file_replace_its_keys_and_equal_runs_are_one() {
     assert_eq!(plan(&path.to_string()).unwrap().len(), 3);
     let found = plan(&format!("{path} -c Gantry --max-runtime 2 --ignore 0 --keep-last")).unwrap();
     assert_eq!(found.len(), 2);
-    let spec = runs(&MATRIX, found, false).unwrap().remove(1).kind.spec.unwrap();
+    let spec = runs(&MATRIX, found, false).unwrap().remove(1).spec.unwrap();
     assert_eq!((spec.message.name.as_str(), spec.max_runtime_s, spec.ignore_s, spec.warmup_s), ("Array4k", 2, 0, 0));
     assert_eq!(spec.qos.to_string(), "RELIABLE, VOLATILE, KEEP_LAST 16");
 }
@@ -123,14 +123,14 @@ fn presets_have_defaults_that_options_replace() {
     let of = |preset: &Preset, given: &[Axis]| runs(preset, planned(preset, None, given).unwrap(), false).unwrap();
     let sizes = of(&SIZES, &[]);
     assert_eq!(sizes.len(), 11 * 2 * 2);
-    let spec = sizes[3].kind.spec.clone().unwrap();
+    let spec = sizes[3].spec.clone().unwrap();
     assert_eq!((spec.message.name.as_str(), spec.strategy), ("Array1k", perf_worker::run_spec::Strategy::InterThread));
     assert_eq!((spec.settings["publishing"].as_str(), spec.rate_hz, spec.qos.depth), ("async", 1000, 10));
     let name = "sizes/gantry/msg=Array1k_execution-strategy=INTER_THREAD_publishing=async";
-    assert_eq!(sizes[3].kind.log.to_str(), Some(name));
+    assert_eq!(sizes[3].log.to_str(), Some(name));
     let value = |option: &str, value: &str| Axis::of_values(option, [value.to_owned()]);
     let types = of(&TYPES, &[value("rate", "50"), value("unbounded-msg-size", "100"), value("message-layout", "1.x")]);
-    assert!(types.len() > 20 && types.iter().all(|run| run.kind.spec.as_ref().unwrap().rate_hz == 50));
+    assert!(types.len() > 20 && types.iter().all(|run| run.spec.as_ref().unwrap().rate_hz == 50));
     for (names, words) in [("Nothing", "there is no communicator"), ("Mock,mock", "the contestant mock twice")] {
         let axis = Axis::of_values("communicator", names.split(',').map(str::to_owned));
         assert!(planned(&TYPES, None, &[axis]).err().unwrap().contains(words), "{names}");

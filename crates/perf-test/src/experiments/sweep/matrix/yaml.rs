@@ -3,11 +3,9 @@
 //! Each map becomes the axes of one matrix. Every value is parsed here as the option of a run that it stands for, so
 //! that an error has the line of the value.
 
-use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
-
 use crate::{
     cli::{self, Axis, Choice},
-    common::scalar::text_of,
+    common::yaml::{Node, document, elements, entries, is_null, line, texts, unknown_key},
 };
 
 /// A key whose values are those of an option: the key, its default and the option.
@@ -57,28 +55,17 @@ type Value = (String, usize);
 /// # Errors
 /// A sentence with the line.
 pub fn experiments(text: &str) -> Result<Vec<Vec<Axis>>, String> {
-    let documents = MarkedYaml::load_from_str(text)
-        .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
-    let root = documents.first().ok_or("it is empty: give `experiments:` with a list of maps")?;
-    let wrong = |node: &MarkedYaml<'_>, what: &str| format!("line {}: {what}", node.span.start.line());
-    let YamlData::Mapping(keys) = &root.data else {
-        return Err(wrong(root, "the file must be a map with the key `experiments`"));
-    };
+    let root = document(text, "give `experiments:` with a list of maps")?;
     let mut found = Vec::new();
-    for (key, value) in keys {
-        if text_of(key).as_deref() != Some("experiments") {
-            return Err(wrong(key, "the file has one key, `experiments`: remove the others"));
+    for (key, value) in entries(&root, "the file")? {
+        let line = line(value);
+        if key != "experiments" {
+            return Err(format!("line {line}: the file has one key, `experiments`: remove the others"));
         }
-        let YamlData::Sequence(items) = &value.data else {
-            return Err(wrong(value, "`experiments` must be a list of maps"));
-        };
+        let items = elements(value).ok_or_else(|| format!("line {line}: `experiments` must be a list of maps"))?;
         for item in items {
-            let entries = match &item.data {
-                YamlData::Mapping(entries) => entries.iter().map(entry).collect::<Result<Vec<_>, _>>()?,
-                YamlData::Value(Scalar::Null) => Vec::new(),
-                _ => return Err(wrong(item, "an experiment must be a map, as `msg: Array1k`")),
-            };
-            found.push(Experiment(entries).axes()?);
+            let keys = if is_null(item) { Vec::new() } else { entries(item, "an experiment")? };
+            found.push(Experiment(keys.into_iter().map(entry).collect::<Result<_, _>>()?).axes()?);
         }
     }
     if found.is_empty() {
@@ -102,27 +89,37 @@ impl Experiment {
         }
         axes.push(self.chosen(NO_IDLE, "prevent-cpu-idle", NO_IDLES)?);
         for (key, default, option) in KEYS {
-            let given = self.values(key).map(<[Value]>::to_vec).unwrap_or_else(|| vec![(default.to_owned(), 0)]);
-            let axis = Axis::of_values(option, given.iter().map(|(value, _)| value.clone()));
-            for (choice, (value, line)) in axis.choices.iter().zip(&given) {
-                cli::run_options(&choice.arguments)
-                    .map_err(|why| format!("line {line}: {key} cannot be `{value}`: {why}"))?;
-            }
-            axes.push(axis);
+            axes.push(self.parsed(key, default, option)?);
         }
         Ok(axes)
     }
 
-    /// The axis of a key with a few values.
+    fn given(&self, key: &str, default: &str) -> Vec<Value> {
+        self.values(key).map_or_else(|| vec![(default.to_owned(), 0)], <[Value]>::to_vec)
+    }
+
+    /// The axis of a key that stands for an option.
+    fn parsed(&self, key: &str, default: &str, option: &str) -> Result<Axis, String> {
+        let given = self.given(key, default);
+        let axis = Axis::of_values(option, given.iter().map(|(value, _)| value.clone()));
+        for (choice, (value, line)) in axis.choices.iter().zip(&given) {
+            cli::run_options(&choice.arguments)
+                .map_err(|why| format!("line {line}: {key} cannot be `{value}`: {why}"))?;
+        }
+        Ok(axis)
+    }
+
+    /// The axis of a key with a few values, the first of which is the default.
     fn chosen(&self, key: &str, option: &str, values: Values) -> Result<Axis, String> {
-        let first = values.first().map(|(name, _)| ((*name).to_owned(), 0));
-        let given = self.values(key).map(<[Value]>::to_vec).unwrap_or_else(|| first.into_iter().collect());
+        let names = || values.iter().map(|(name, _)| *name);
         let choice = |(value, line): &Value| {
             let found = values.iter().find(|(name, _)| name.eq_ignore_ascii_case(value));
-            let (name, arguments) =
-                found.ok_or_else(|| unknown(key, value, *line, values.iter().map(|(name, _)| *name)))?;
+            let known = || names().collect::<Vec<_>>().join(", ");
+            let wrong = || format!("line {line}: {key} cannot be `{value}`: it is one of {}", known());
+            let (name, arguments) = found.ok_or_else(wrong)?;
             Ok(Choice { shown: (*name).to_owned(), arguments: arguments.iter().map(|&one| one.to_owned()).collect() })
         };
+        let given = self.given(key, names().next().unwrap_or_default());
         Ok(Axis { option: option.to_owned(), choices: given.iter().map(choice).collect::<Result<_, String>>()? })
     }
 
@@ -137,24 +134,17 @@ impl Experiment {
             }
             return self.chosen(OLD_TRANSPORT, OPTION, OLD_TRANSPORTS);
         }
-        let strategies =
-            self.values(STRATEGY).map(<[Value]>::to_vec).unwrap_or_else(|| vec![("INTER_THREAD".to_owned(), 0)]);
+        let strategies = self.parsed(STRATEGY, "INTER_THREAD", OPTION)?;
         let of_processes = self.chosen(PROCESSES, OPTION, &[(INTRA_PROCESS, &[]), ("INTER_PROCESS", INTER_PROCESS)])?;
         let is_inter_alone = of_processes.choices.iter().all(|choice| choice.shown != INTRA_PROCESS);
-        let mut choices = Vec::new();
-        for choice in of_processes.choices {
-            if choice.shown != INTRA_PROCESS {
-                choices.push(choice);
-                continue;
-            }
-            for (strategy, line) in &strategies {
-                let arguments = vec![format!("--{OPTION}={strategy}")];
-                cli::run_options(&arguments)
-                    .map_err(|why| format!("line {line}: {STRATEGY} cannot be `{strategy}`: {why}"))?;
-                choices.push(Choice { shown: strategy.clone(), arguments });
-            }
-        }
-        match strategies.iter().find(|(strategy, _)| is_inter_alone && !strategy.eq_ignore_ascii_case("INTER_THREAD")) {
+        let choices = of_processes.choices.into_iter().flat_map(|choice| match choice.shown.as_str() {
+            INTRA_PROCESS => strategies.choices.clone(),
+            _ => vec![choice],
+        });
+        let choices = choices.collect();
+        let given = self.values(STRATEGY).into_iter().flatten();
+        let mut others = given.filter(|(strategy, _)| !strategy.eq_ignore_ascii_case("INTER_THREAD"));
+        match others.find(|_| is_inter_alone) {
             Some((strategy, line)) => Err(format!(
                 "line {line}: {STRATEGY} {strategy} does not apply: with {PROCESSES} INTER_PROCESS each subscription has a process of its \
                  own. Leave it out, or give {INTRA_PROCESS}"
@@ -165,31 +155,18 @@ impl Experiment {
 }
 
 /// A key of an experiment and its values.
-fn entry((key, value): (&MarkedYaml<'_>, &MarkedYaml<'_>)) -> Result<(String, Vec<Value>), String> {
-    let line = key.span.start.line();
-    let known = || KEYS.iter().map(|(key, ..)| *key).chain([PROCESSES, STRATEGY, TRANSPORT, OLD_TRANSPORT, NO_IDLE]);
-    let name = text_of(key).ok_or_else(|| format!("line {line}: a key must be a word, as `msg`"))?;
-    if !known().any(|known| known == name) {
-        let known: Vec<&str> = known().collect();
-        return Err(format!("line {line}: there is no key `{name}`: the keys are {}", known.join(", ")));
+fn entry((name, value): (String, &Node<'_>)) -> Result<(String, Vec<Value>), String> {
+    let line = line(value);
+    let known = KEYS.iter().map(|(key, ..)| *key).chain([PROCESSES, STRATEGY, TRANSPORT, OLD_TRANSPORT, NO_IDLE]);
+    let known: Vec<&str> = known.collect();
+    if !known.contains(&name.as_str()) {
+        return Err(unknown_key(line, &name, &known));
     }
-    let scalar = |node: &MarkedYaml<'_>| {
-        let line = node.span.start.line();
-        let text = text_of(node).ok_or_else(|| format!("line {line}: {name} must be a value or a list of values"));
-        text.map(|text| (text, line))
-    };
-    let values = match &value.data {
-        YamlData::Sequence(items) if items.is_empty() => {
-            return Err(format!("line {line}: the list of {name} is empty: give a value, or leave the key out"));
-        }
-        YamlData::Sequence(items) => items.iter().map(scalar).collect::<Result<Vec<_>, _>>()?,
-        _ => vec![scalar(value)?],
-    };
+    let values = texts(value).ok_or_else(|| format!("line {line}: {name} must be a value or a list of values"))?;
+    if values.is_empty() {
+        return Err(format!("line {line}: the list of {name} is empty: give a value, or leave the key out"));
+    }
     Ok((name, values))
-}
-
-fn unknown(key: &str, value: &str, line: usize, known: impl Iterator<Item = &'static str>) -> String {
-    format!("line {line}: {key} cannot be `{value}`: it is one of {}", known.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

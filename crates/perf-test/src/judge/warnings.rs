@@ -1,4 +1,4 @@
-//! The warnings of several runs of a contestant, counted by their kind.
+//! The warnings of several runs, counted by their kind.
 
 use serde::Serialize;
 
@@ -74,9 +74,9 @@ impl Warnings {
         self.kinds.sort_by_key(|warned| (place(&warned.kind), std::cmp::Reverse(warned.runs)));
     }
 
-    /// The note on a contestant: the kinds with the number of runs, and the worst sentence.
+    /// The note on the runs of `name`: the kinds with the number of runs, and the worst sentence.
     #[must_use]
-    pub fn note(&self, contestant: &str) -> Option<String> {
+    pub fn note(&self, name: &str) -> Option<String> {
         let worst = self.kinds.first()?;
         let kinds: Vec<String> = self.kinds.iter().map(|warned| format!("{} ({})", warned.kind, warned.runs)).collect();
         let who = if self.runs == 1 {
@@ -84,7 +84,7 @@ impl Warnings {
         } else {
             format!("{} of {} runs have", self.warned, self.runs)
         };
-        Some(format!("{contestant}: {who} warnings: {}; the worst: {}", kinds.join(", "), worst.sentence))
+        Some(format!("{name}: {who} warnings: {}; the worst: {}", kinds.join(", "), worst.sentence))
     }
 }
 
