@@ -38,7 +38,7 @@ pub use session::{Client, EntityCounts, EntityState, Memory, Node, SampleBytes};
 pub use subscription::Subscription;
 pub use transport::Transport;
 
-// The goals for a microcontroller: bytes of each, with a place for one message, but without the message.
+// The goals for a microcontroller: the bytes of each entity, with a place for one message, without the message itself.
 #[cfg(target_pointer_width = "32")]
 const _: () = {
     assert!(size_of::<Publisher<'static, ()>>() <= 64);

@@ -325,7 +325,7 @@ impl Reader {
         pin.store(self.next, release(Site::PinStore));
         full_fence(Site::PinFence); // (2)
         crash::point(Point::Pinned);
-        self.ring.look(self.next) // this look is the check; there is no other
+        self.ring.look(self.next) // this look is the only check
     }
 
     /// Whether more than `depth` samples are there from `next` on. The head is read from this core's cache as long as

@@ -99,8 +99,8 @@ pub fn count(participant: &Arc<Participant>, depth: u32) {
     }
 }
 
-/// Ever deeper readers come, and each makes the ring grow; a small one takes meanwhile, and every sample is taken or
-/// counted.
+/// Readers of growing depth come, and each makes the ring grow. Meanwhile a reader of small depth takes, and every
+/// sample is taken or counted.
 fn overwritten_is_exact_while_rings_grow() {
     let root = Root::new();
     let participant = root.join();

@@ -18,7 +18,7 @@ static KNOWN: Mutex<Option<HashMap<usize, Weak<MessageType>>>> = Mutex::new(None
 pub(crate) unsafe fn message_type(type_support: *const rosidl_message_type_support_t) -> Result<Arc<MessageType>> {
     // SAFETY: as this function's.
     let (introspection, _) = unsafe { type_support::find_message(type_support) }?;
-    // SAFETY: not null, and valid as the one that it is of.
+    // SAFETY: not null, and valid for as long as the type support that refers to it.
     let fields = unsafe { (*introspection).data }.addr();
     let mut known = lock(&KNOWN);
     let known = known.get_or_insert_default();

@@ -158,7 +158,7 @@ impl Codec {
         distribution::check()?; // programs serialize without a context, too
         // SAFETY: as this function's.
         let (introspection, language) = unsafe { type_support::find_message(type_support) }?;
-        // SAFETY: not null, and valid as the one that it is of.
+        // SAFETY: not null, and valid for as long as the type support that refers to it.
         let members = unsafe { (*introspection).data }.cast();
         // SAFETY: the data of an introspection type support of this language.
         let structure = unsafe { Structure::new(members, language) }

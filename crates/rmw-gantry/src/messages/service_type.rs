@@ -23,7 +23,7 @@ impl ServiceType {
     pub unsafe fn new(type_support: *const rosidl_service_type_support_t) -> Result<ServiceType> {
         // SAFETY: as this function's.
         let (introspection, _) = unsafe { type_support::find_service(type_support) }?;
-        // SAFETY: not null, and valid as the one that it is of.
+        // SAFETY: not null, and valid for as long as the type support that refers to it.
         let introspection = unsafe { &*introspection };
         // SAFETY: the data of an introspection type support; it is a constant.
         let Some(members) = (unsafe { introspection.data.cast::<ServiceMembers>().as_ref() }) else {

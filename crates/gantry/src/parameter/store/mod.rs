@@ -62,7 +62,7 @@ pub(crate) struct ParameterStore {
     /// Locked during a change, by the thread in `changer`.
     callbacks: Mutex<Callbacks>,
     changer: Mutex<Option<ThreadId>>,
-    /// The node's services have started, or start now.
+    /// Whether the node's services have started, or are starting now.
     is_started: AtomicBool,
     /// The function that is called with each change; set when the node's services start.
     listener: OnceLock<Box<dyn Fn(Changes) + Send + Sync>>,
