@@ -1,8 +1,9 @@
 //! The back end of zenoh for `perf_test`: each worker is a session in peer mode, messages are bytes under the key of
 //! their topic.
 //!
-//! There are two programs. The subscriptions of `perf_test_zenoh` are pulled from zenoh's channels, as in the examples of
-//! its crate: KEEP_LAST is a ring channel of the depth, KEEP_ALL a FIFO channel, which holds up the link when it is full.
+//! There are two programs. The subscriptions of `perf_test_zenoh` are pulled from zenoh's channels, as in the examples
+//! of its crate: KEEP_LAST is a ring channel of the depth, KEEP_ALL a FIFO channel, which holds up the link when it is
+//! full.
 //! Zenoh has no wait that is neither blocking nor polling, so `--wait adaptive` is `block`. The subscriptions of
 //! `perf_test_zenoh_callback` are zenoh's callbacks, which its thread of the link calls, as in zenoh-c and below
 //! rmw_zenoh: no other thread has to wake up, and there is no queue behind the link, whatever the history.

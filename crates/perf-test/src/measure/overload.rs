@@ -1,9 +1,9 @@
 //! Overload of a subscription: whether messages wait longer from second to second, so that its queue will overflow.
 //!
-//! The executor study ("Results of benchmarking tests on nuc6") adds up the latencies of a topic, L(t) = Σ (received - published), and says that
-//! messages have to be dropped once L exceeds the period. Any latency adds up to a period in time, so L is reported
-//! with the moment, and the *growth* of the latency decides: a queue that is emptied as fast as it is filled has a
-//! constant latency, however long that is.
+//! The executor study ("Results of benchmarking tests on nuc6") adds up the latencies of a topic,
+//! L(t) = Σ (received - published), and says that messages have to be dropped once L exceeds the period. Any latency
+//! adds up to a period in time, so L is reported with the moment, and the *growth* of the latency decides: a queue that
+//! is emptied as fast as it is filled has a constant latency, however long that is.
 
 use perf_worker::{clock::SECOND_NS, measure::moments::Moments};
 use serde::{Deserialize, Serialize};
