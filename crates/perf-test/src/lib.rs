@@ -2,8 +2,8 @@
 //!
 //! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another
 //! middleware or the mock, one process for the publishers and one for each subscription; the crate `perf_worker` is
-//! their part. Only `backend::gantry` and `messages` know a middleware. Measurements, rows and reports are plain
-//! numbers.
+//! their part. `perf_worker_gantry` has Gantry's back end and the benchmark messages. Measurements, rows and reports are
+//! plain numbers.
 //!
 //! From the top, each room imports only from the rooms below it (`tests/storeys.rs`):
 //!
@@ -15,8 +15,8 @@
 //! judge                       requirements, changes, comparisons, spread, warnings
 //! report                      terminal, CSV, JSON, iRobot's files, plots
 //! log                         the model of a run: its figures, its rows, its document
-//! communicator, backend       middlewares: Gantry's worker
-//! topology, messages          systems of nodes, benchmark messages
+//! communicator, backend       middlewares; Gantry's is in this program, too
+//! topology                    systems of nodes
 //! system, measure, common     the machine, statistics, errors and units
 //! ```
 //! A run: `coordinator` gives orders to `perf_worker`s, merges their rows of each second into the `log`, and `report`
@@ -36,7 +36,6 @@ pub mod experiments;
 mod judge;
 pub mod log;
 mod measure;
-pub mod messages;
 pub mod program;
 pub mod report;
 pub mod run;

@@ -7,7 +7,6 @@ const STOREYS: &[&str] = &[
     "common",
     "measure",
     "system",
-    "messages",
     "topology",
     "backend",
     "communicator",

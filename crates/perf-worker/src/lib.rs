@@ -10,6 +10,7 @@ pub mod choice;
 pub mod clock;
 pub mod endpoint;
 pub mod measure;
+pub mod nearest;
 pub mod pacing;
 pub mod payload;
 pub mod raw;

@@ -3,8 +3,8 @@
 use test_support::storeys;
 
 const STOREYS: &[&str] = &[
-    "choice", "clock", "stamp", "raw", "pacing", "measure", "spec", "payload", "run_spec", "endpoint", "backend",
-    "worker",
+    "nearest", "choice", "clock", "stamp", "raw", "pacing", "measure", "spec", "payload", "run_spec", "endpoint",
+    "backend", "worker",
 ];
 
 #[test]

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    perf_worker::worker::main(&perf_test::backend::gantry::Gantry)
+    perf_worker::worker::main(&perf_worker_gantry::Gantry)
 }

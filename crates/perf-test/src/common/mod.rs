@@ -4,7 +4,6 @@ pub mod answer;
 pub mod error;
 pub mod idle;
 pub mod interrupt;
-pub mod nearest;
 
 pub mod topic;
 pub mod units;

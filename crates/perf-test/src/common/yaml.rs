@@ -2,7 +2,7 @@
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
-use super::nearest::nearest;
+use perf_worker::nearest::nearest;
 
 /// A value with its place.
 pub type Node<'a> = MarkedYaml<'a>;

@@ -8,7 +8,6 @@ use serde::Serialize;
 use crate::{
     backend::BUILT_IN,
     communicator::{Communicator, FOREIGN, Program, worker_file},
-    messages,
     topology::{self, Counts, Named, Topology},
 };
 use perf_worker::choice::Choice;
@@ -16,6 +15,7 @@ use perf_worker::{
     backend::{Capabilities, Description, Setting},
     run_spec::Layout,
 };
+use perf_worker_gantry::messages;
 
 /// The next steps for middlewares that are missing.
 const HOW_TO_ADD: &str = "`tools/contestants --install` builds all that it can. A worker program `perf_test_NAME` of your own, beside this \

@@ -25,7 +25,6 @@ use crate::{
         sweep::{self, Preset, matrix},
     },
     judge::{comparison::Comparison, repeat::repeated},
-    messages,
     program::listing::{Listing, message_lines},
     report::{cannot_write, plot, terminal::write_lines},
     run::{check::Conformance, coordinator::daemon::become_daemon, runner::Runner, topology::Robot},
@@ -33,6 +32,7 @@ use crate::{
     topology::Topology,
 };
 use perf_worker::worker;
+use perf_worker_gantry::messages;
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met, or a regression is
 /// beyond its bound.

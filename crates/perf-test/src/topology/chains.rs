@@ -13,7 +13,7 @@ use super::{
     object::Object,
     process::{Chain, Node, Process, Publisher, Trigger},
 };
-use crate::common::nearest::or_nearest;
+use perf_worker::nearest::or_nearest;
 use perf_worker::{endpoint::ChainLink, run_spec::Content};
 
 const KEYS: &[&str] = &["name", "from", "to"];

@@ -11,11 +11,11 @@ use super::{
     process::{Client, NodeQos, Payload, Publisher, Server, Subscription, Trigger},
     qos,
 };
-use crate::messages::{self, MAX_UNBOUNDED_BYTES};
 use perf_worker::{
     pacing::Pace,
     run_spec::{Layout, PassBy},
 };
+use perf_worker_gantry::messages::{self, MAX_UNBOUNDED_BYTES};
 
 const FREQUENCY: &str = "freq_hz";
 const PERIOD: &str = "period_ms";

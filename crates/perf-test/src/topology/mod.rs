@@ -29,11 +29,11 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 
-use crate::common::nearest::nearest;
 use chains::Ways;
 pub use counts::Counts;
 pub use named::{Named, all as all_named};
 pub use node_options::{NodeOptions, Processes};
+use perf_worker::nearest::nearest;
 pub use plans::numbered;
 pub use process::{
     Chain, Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger,

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::common::nearest::{nearest, or_nearest};
+use perf_worker::nearest::{nearest, or_nearest};
 
 /// Characters shown of a wrong value.
 const MAX_SHOWN_CHARS: usize = 40;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::process::{Node, NodeQos, Payload, Process, Publisher, Subscription, Trigger};
-use crate::common::nearest::or_nearest;
+use perf_worker::nearest::or_nearest;
 use perf_worker::run_spec::{Durability, Reliability};
 
 /// Checks that the endpoints of all processes fit together, and gives each subscription the largest messages of its

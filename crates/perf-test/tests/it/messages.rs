@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use gantry::{Node, Qos};
 use perf_test::log::Log;
-use perf_test::messages::{MessageType, list, message_type};
 use perf_worker::backend::Draft;
 use perf_worker::run_spec::{Content, Layout};
 use perf_worker::stamp::{Stamp, Stamped};
+use perf_worker_gantry::messages::{MessageType, list, message_type};
 
 use crate::program::Memory;
 
@@ -223,7 +223,8 @@ fn the_list_says_how_the_size_of_unbounded_messages_is_set() {
         let line = list.stdout.lines().find(|line| line.contains(name)).unwrap();
         assert!(line.ends_with(words), "{line}");
     }
-    let unbounded = perf_test::messages::list(Layout::V2, 0).filter(|message| message.content == Content::Text).count();
+    let unbounded =
+        perf_worker_gantry::messages::list(Layout::V2, 0).filter(|message| message.content == Content::Text).count();
     assert_eq!(list.stdout.matches("UnboundedString,").count(), unbounded);
 }
 

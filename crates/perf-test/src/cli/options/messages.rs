@@ -2,11 +2,9 @@
 
 use clap::Args;
 
-use crate::{
-    cli::values::{choice, within},
-    messages::MAX_UNBOUNDED_BYTES,
-};
+use crate::cli::values::{choice, within};
 use perf_worker::run_spec::{Layout, Touch};
+use perf_worker_gantry::messages::MAX_UNBOUNDED_BYTES;
 
 /// Messages and their payload.
 #[derive(Clone, Debug, Default, Args)]

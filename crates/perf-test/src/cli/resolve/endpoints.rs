@@ -1,10 +1,11 @@
 //! The middleware, the counts of endpoints, topic and domain of a run.
 
 use crate::cli::options::EndpointOptions;
+use crate::common::topic;
 use crate::communicator::Communicator;
-use crate::{common::topic, messages};
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::Roundtrip;
+use perf_worker_gantry::messages;
 
 /// The middleware that `-c` names.
 pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {

@@ -15,7 +15,6 @@ use super::options::{MessageOptions, QosOptions, RunOptions};
 use crate::common::error::Failure;
 use crate::communicator::Communicator;
 use crate::judge::requirement::Requirement;
-use crate::messages::{self, MessageChoice};
 use crate::report::outputs::Outputs;
 use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
@@ -24,6 +23,7 @@ use perf_worker::raw::RAW_HEADER_BYTES;
 use perf_worker::run_spec::{
     Content, Durability, History, Layout, Qos, Reliability, Roundtrip, RunSpec, Threshold, Touch, Wait,
 };
+use perf_worker_gantry::messages::{self, MessageChoice};
 
 /// A resolved command line.
 #[derive(Clone, Debug, PartialEq)]

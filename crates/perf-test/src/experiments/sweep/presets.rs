@@ -4,8 +4,9 @@ use super::{
     preset::{Finding, Preset, of_value},
     sizes, types, zero_copy,
 };
-use crate::{cli::RunOptions, experiments::batch::Contestant, messages};
+use crate::{cli::RunOptions, experiments::batch::Contestant};
 use perf_worker::run_spec::RunSpec;
+use perf_worker_gantry::messages;
 
 /// Every combination of lists of values.
 pub static MATRIX: Preset = EVERY;

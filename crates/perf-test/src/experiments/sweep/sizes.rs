@@ -16,10 +16,10 @@ use crate::{
     },
     log::figures::P50,
     measure::knee::{Knee, MIN_POINTS, knee},
-    messages,
     report::plot::curves::{Chart, Curve, Layout, Scale},
     system::{self, System, cpu::Cpu},
 };
+use perf_worker_gantry::messages;
 
 /// The charts of the contestants are below each other, on one scale.
 pub const LAYOUT: Layout = Layout { columns: 1, height: 520, has_equal_axes: true };

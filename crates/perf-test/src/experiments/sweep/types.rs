@@ -1,11 +1,9 @@
 //! All message types (`perf_test sweep types`).
 
 use super::preset::defaults;
-use crate::{
-    cli::Axis,
-    messages::{self, MessageChoice},
-};
+use crate::cli::Axis;
 use perf_worker::{choice::Choice, run_spec::Layout};
+use perf_worker_gantry::messages::{self, MessageChoice};
 
 pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
     let messages = messages_of(given, |layout| messages::list(layout, 0).collect())?;

@@ -12,9 +12,9 @@ use crate::{
         results_file::{RATIOS, Ratio, RunResults, Table, of_rounds},
     },
     log::figures::{CPU_PER_MESSAGE, Figure, MEAN, P50, USAGE},
-    messages,
 };
 use perf_worker::run_spec::RunSpec;
+use perf_worker_gantry::messages;
 
 /// The message.
 const MESSAGE: &str = "Array4m";

@@ -5,12 +5,13 @@ use super::{
     faults::{LOANED_BYTES, Losses, judge},
     subject::{Subject, message_options},
 };
-use crate::{common::error::Failure, messages::MessageChoice, run::runner::measure_quietly};
+use crate::{common::error::Failure, run::runner::measure_quietly};
 use perf_worker::{
     backend::{DeliveryKind, Setting},
     choice::Choice,
     run_spec::{Durability, History, Reliability, Wait},
 };
+use perf_worker_gantry::messages::MessageChoice;
 
 /// The name of a check.
 pub const DESCRIPTION: &str = "description";

@@ -5,7 +5,6 @@ use crate::{
     common::{error::Failure, interrupt::Interrupt},
     communicator::Communicator,
     log::Summary,
-    messages::{self, MessageChoice},
     run::runner::measure_quietly,
 };
 use perf_worker::{
@@ -13,6 +12,7 @@ use perf_worker::{
     choice::Choice,
     run_spec::{Durability, History, Layout, Reliability, RunSpec, Wait},
 };
+use perf_worker_gantry::messages::{self, MessageChoice};
 
 /// Messages that are sent unless others are named: small ones, which a middleware may treat in another way, large ones,
 /// and some without a fixed size.

@@ -9,16 +9,14 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::{
-    common::{
-        nearest::{nearest, or_nearest},
-        verdict::Verdict,
-    },
+    common::verdict::Verdict,
     log::{
         Summary,
         figures::{CPU, Figure, LATE, LATE_COUNT, LOST, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE, TOO_LATE_COUNT},
     },
     measure::percentiles::MIN_TAIL_SAMPLES,
 };
+use perf_worker::nearest::{nearest, or_nearest};
 
 /// The targets that come with the tool.
 const NAMED: [(&str, &str); 2] = [

@@ -1,8 +1,7 @@
 //! The middleware that comes with the tool: Gantry. All others, and the mock, are worker programs.
 
-pub mod gantry;
 #[cfg(test)]
-#[path = "../../tests/programs/mock/mod.rs"]
+#[path = "../tests/programs/mock/mod.rs"]
 pub mod mock;
 
 use perf_worker::backend::Backend;
@@ -10,7 +9,7 @@ use perf_worker::backend::Backend;
 /// The back ends in this program. Its workers are a small program beside this one, as long as it is there, since their
 /// memory is a figure: in this program it would hold pages of the other parts.
 #[cfg(not(test))]
-pub const BUILT_IN: [&dyn Backend; 1] = [&gantry::Gantry];
+pub const BUILT_IN: [&dyn Backend; 1] = [&perf_worker_gantry::Gantry];
 /// The back ends in a program of unit tests, beside which there is no worker program of the mock.
 #[cfg(test)]
-pub const BUILT_IN: [&dyn Backend; 2] = [&gantry::Gantry, &mock::Mock];
+pub const BUILT_IN: [&dyn Backend; 2] = [&perf_worker_gantry::Gantry, &mock::Mock];

@@ -8,9 +8,8 @@ use gantry_msgs::{
 };
 
 use super::MessageType;
-use crate::common::nearest::or_nearest;
-use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Content, Layout, MessageSpec};
+use perf_worker::{choice::Choice, nearest::or_nearest};
 
 macro_rules! catalogue {
     ($types:ident: $($package:ident { $($name:ident)+ })+) => {
