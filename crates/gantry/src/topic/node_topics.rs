@@ -228,10 +228,10 @@ pub(crate) fn type_description<T: Message>() -> TypeDescription {
         let (written, said) = (gantry_cdr::ENCAPSULATION, gantry_shm::ENCAPSULATION);
         assert!(u32::from_ne_bytes(written) == u32::from_ne_bytes(said), "slots say what bodies are");
     };
-    TypeDescription {
-        name: T::TYPE_NAME.to_owned(),
-        hash: T::TYPE_HASH,
-        definition: T::DEFINITION.into(),
-        payload_bytes: T::MAX_BYTES,
-    }
+    describe(T::TYPE_NAME, T::TYPE_HASH, T::DEFINITION, T::MAX_BYTES)
+}
+
+/// Compiled once, and not for each type.
+fn describe(name: &str, hash: [u8; 32], definition: &str, payload_bytes: usize) -> TypeDescription {
+    TypeDescription { name: name.to_owned(), hash, definition: definition.into(), payload_bytes }
 }

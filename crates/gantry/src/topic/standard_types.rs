@@ -10,10 +10,12 @@ use std::collections::BTreeMap;
 pub fn standard_types() -> BTreeMap<String, TypeDescription> {
     let mut types = BTreeMap::new();
     // Some older messages of performance_test have the same names as newer ones; the newer ones come first.
+    let mut insert = |description: TypeDescription| {
+        types.entry(description.name.clone()).or_insert(description);
+    };
     macro_rules! add {
         ($message:ty) => {
-            let description = type_description::<$message>();
-            types.entry(description.name.clone()).or_insert(description);
+            insert(type_description::<$message>());
         };
     }
     gantry_msgs::for_each_message!(add);
