@@ -12,9 +12,9 @@ use rustix::thread::set_current_timer_slack;
 use serde::Serialize;
 
 use crate::common::units::format_ns;
-use crate::measure::calibration::clock_cost_ns;
-use crate::measure::wake_up::Sleeper;
 use perf_worker::clock::{SECOND_NS, now_ns, sleep_until};
+use perf_worker::measure::calibration::clock_cost_ns;
+use perf_worker::measure::calibration::wake_up::Sleeper;
 use perf_worker::measure::histogram::Latencies;
 
 /// The period of the timers.

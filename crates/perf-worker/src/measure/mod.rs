@@ -3,6 +3,7 @@
 //! Recording a sample neither allocates nor locks. No middleware is known here.
 
 pub mod allocations;
+pub mod calibration;
 pub mod cells;
 pub mod events;
 pub mod histogram;

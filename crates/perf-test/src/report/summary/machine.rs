@@ -4,9 +4,9 @@
 use super::text::labelled;
 use crate::common::units::format_ns;
 use crate::log::{Summary, WorkerEntry};
-use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use perf_worker::backend::DeviceMemory;
+use perf_worker::measure::calibration::Calibration;
 use perf_worker::measure::histogram::Latencies;
 use perf_worker::measure::memory::{Footprint, Memory, Resident};
 use perf_worker::measure::tally::TALLIES;

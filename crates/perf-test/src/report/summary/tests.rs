@@ -3,8 +3,8 @@
 use super::*;
 use crate::cli;
 use crate::log::{Distribution, PublisherEntry, Spread, SubscriptionEntry, TotalEntry, UsedEntry, WorkerEntry};
-use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
+use perf_worker::measure::calibration::Calibration;
 use perf_worker::measure::{
     histogram::Latencies,
     memory::Memory,

@@ -12,12 +12,12 @@ use crate::{
         ChainEntry, Place, PublisherEntry, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry, UsedEntry,
         WorkerEntry,
     },
-    measure::{calibration::Calibrations, daemon::DaemonUsage, overload::Growth},
+    measure::{daemon::DaemonUsage, overload::Growth},
 };
 use perf_worker::{
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
-    measure::{cells::Cells, tally::Received, usage::Usage},
+    measure::{calibration::Calibrations, cells::Cells, tally::Received, usage::Usage},
     run_spec::Wait,
     worker::own_cost,
 };

@@ -28,7 +28,6 @@ use crate::{
     communicator::Communicator,
     log::Summary,
     measure::{
-        calibration::{Calibration, Calibrations},
         daemon::{Daemon, DaemonUsage},
         overload::Growth,
     },
@@ -43,7 +42,11 @@ use perf_worker::{
     backend::DeviceMemory,
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
-    measure::{memory::Footprint, threads::ThreadUsage},
+    measure::{
+        calibration::{Calibration, Calibrations},
+        memory::Footprint,
+        threads::ThreadUsage,
+    },
     run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,

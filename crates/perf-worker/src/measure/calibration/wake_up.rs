@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{self, JoinHandle};
 
-use perf_worker::clock::now_ns;
+use crate::clock::now_ns;
 
 /// Set by the waker; the sleeper answers with the time.
 const WAKE_UP: i64 = -1;

@@ -4,14 +4,19 @@
 //! shows. Every figure is a median of repetitions in warm memory. The summary prints the means of both beside the
 //! latencies, as their scale.
 
+#[expect(unsafe_code, reason = "a mapping of shared memory")]
+mod shared_memory;
+pub mod wake_up;
+
 use std::hint::black_box;
 use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{shared_memory::SharedMemory, wake_up::Sleeper};
-use perf_worker::{clock::now_ns, measure::median::median};
+use crate::{clock::now_ns, measure::median::median};
+use shared_memory::SharedMemory;
+use wake_up::Sleeper;
 
 /// Number of timed wake-ups: the most, and the fewest if they would take longer than [`PACED_NS`].
 const WAKE_UPS: (u64, u64) = (100, 31);
@@ -63,7 +68,7 @@ impl Calibrations {
 
 /// The results of one calibration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// One reading of the clock, nanoseconds.
     pub clock_ns: f64,
