@@ -12,6 +12,7 @@ pub(crate) mod control_tasks;
 pub(crate) mod endpoints;
 pub(crate) mod holder;
 pub(crate) mod joining;
+pub(crate) mod known_records;
 pub(crate) mod liveness;
 pub(crate) mod pace;
 pub(crate) mod participant;

@@ -1,5 +1,9 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
+//! With many publishers and subscriptions on a topic in one process, a join changes the readers of all these publishers.
+//! So a discovery adds the new records to the roster that the publisher has not taken yet, and reads all of them only
+//! if some are gone.
+//!
 //! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old
 //! roster, so that nothing is reclaimed: an unseen pin would be a use after free.
 
@@ -9,6 +13,7 @@ use crate::{
         Domain,
         board::TopicIndex,
         control_tasks::ControlTask,
+        known_records::{FoundRecords, KnownRecords},
         peer::{Peer, PeerRecord},
     },
     error::Result,
@@ -45,8 +50,8 @@ pub(crate) struct Discovered {
     pub(crate) is_new: bool,
     /// Generation of the newest roster.
     generation: u64,
-    /// The processes in it.
-    processes: Vec<Arc<Peer>>,
+    /// The records in it.
+    known: KnownRecords,
     /// The error that prevents a newer roster.
     pub(crate) mapping_error: Option<String>,
 }
@@ -54,8 +59,8 @@ pub(crate) struct Discovered {
 impl ReaderDiscovery {
     /// No reader is discovered yet. Called before the publisher can be found.
     pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
-        let readers = Roster::new(key, 0, Vec::new());
-        let discovered = Discovered { readers, is_new: false, generation: 0, processes: vec![], mapping_error: None };
+        let (readers, known) = (Roster::new(key, 0, Vec::new()), KnownRecords::new(key));
+        let discovered = Discovered { readers, is_new: false, generation: 0, known, mapping_error: None };
         // After an error there is no roster: the publisher then reclaims nothing as long as there is an unlisted
         // process.
         let unlisted_before = domain.unlisted_owners().unwrap_or_default();
@@ -67,12 +72,9 @@ impl ReaderDiscovery {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn records(&self, domain: &Domain) -> Result<Vec<PeerRecord>> {
-        let mut records = Vec::new();
-        for peer in domain.all_peers(&self.unlisted_before)?.iter().filter(|peer| !peer.is_known_dead()) {
-            records.extend(peer.records_of(self.key)?);
-        }
-        Ok(records)
+    fn look(&self, domain: &Domain, known: &mut KnownRecords) -> Result<FoundRecords> {
+        let peers = domain.all_peers(&self.unlisted_before)?;
+        known.look(peers.iter().filter(|peer| !peer.is_known_dead()))
     }
 }
 
@@ -88,17 +90,24 @@ impl ControlTask for ReaderDiscovery {
             }
             // The reader may have held samples although its subscriptions had left: then its reaper does not raise this
             // generation.
-            if discovered.processes.iter().any(|peer| peer.is_known_dead()) {
-                discovered.processes.clear();
+            if discovered.known.processes().any(|peer| peer.is_known_dead()) {
+                discovered.known.forget();
                 domain.board.topic_changed(self.topic, Side::Readers);
             }
             return;
         }
-        match self.records(domain) {
-            Ok(records) => {
-                discovered.processes = records.iter().map(|(_, peer)| peer.clone()).collect();
-                discovered.processes.dedup_by(|one, other| Arc::ptr_eq(one, other));
-                discovered.readers = Roster::new(self.key, generation, records);
+        if !discovered.is_new {
+            discovered.known.forget(); // the publisher has the newest roster, and this one is older
+        }
+        match self.look(domain, &mut discovered.known) {
+            Ok(found) => {
+                if found.is_all {
+                    discovered.readers.records.clear();
+                }
+                // C1: the records are those of the roster, which were all until its generation, and all that were made
+                // since then.
+                discovered.readers.records.extend(found.records);
+                discovered.readers.generation = generation;
                 (discovered.is_new, discovered.generation, discovered.mapping_error) = (true, generation, None);
             }
             Err(error) => discovered.mapping_error = Some(error.to_string()),
@@ -106,11 +115,11 @@ impl ControlTask for ReaderDiscovery {
     }
 }
 
-/// The subscriptions that have a record for that publisher. A record does not name its subscription: if a process has
+/// The subscriptions that have a record for that publisher; these records are removed from `records`. A record does not name its subscription: if a process has
 /// fewer records than compatible subscriptions with equal record words, its first subscriptions count as joined.
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,
-    mut records: Vec<PeerRecord>,
+    records: &mut Vec<PeerRecord>,
     subscriptions: impl Iterator<Item = (&'a Arc<Peer>, &'a Arc<EndpointDescription>)>,
 ) -> BTreeSet<Gid> {
     let mut has_record = |peer: &Peer, subscription: &EndpointDescription| {

@@ -139,7 +139,9 @@ impl RclcppNode {
         }
         match (matched, told, told_of_all) == ((count, count), count, count) {
             true => Ok(()),
-            false => Err(format!("a node of {count} has {matched:?} matches, {told} and {told_of_all} by events").into()),
+            false => {
+                Err(format!("a node of {count} has {matched:?} matches, {told} and {told_of_all} by events").into())
+            }
         }
     }
 }

@@ -65,11 +65,6 @@ impl PendingConnection {
         Ok(PendingConnection { record, start, depth, is_gating, lifespan_ns: limit_ns(publisher.qos.lifespan) })
     }
 
-    /// The publisher's key.
-    pub(crate) fn key(&self) -> u64 {
-        self.record.mapping.key
-    }
-
     /// Joins: chooses the first sample, and counts those that have left the history in `losses`. `generation` was
     /// raised after [`PendingConnection::new`], so that a publisher that reclaims from here on sees the record.
     pub(crate) fn join(self, generation: u64, losses: &mut Losses) -> Result<Connection> {
