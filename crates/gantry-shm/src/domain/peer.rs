@@ -480,6 +480,30 @@ mod tests {
         assert_eq!(count(&peer, Selection::Topic("/events")), 200);
     }
 
+    /// A subscription joins 300 publishers, and the log has room for 128 changes.
+    #[cfg(not(feature = "loom"))]
+    #[test]
+    fn a_join_of_many_publishers_changes_few_blocks() {
+        use crate::{Publisher, PublisherOptions, Subscription};
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let (domain, of_type) = (&participant.domain, TypeDescription::default);
+        let publish = |_| {
+            let (qos, options) = (Qos::default(), PublisherOptions::default());
+            Publisher::new(participant.clone(), "/node", "/topic", of_type(), qos, options).unwrap()
+        };
+        let publishers: Vec<Publisher> = (0..300).map(publish).collect();
+        let peer = Arc::new(Peer::open(&domain.directory, &domain.process.file_name()).unwrap());
+        let records = || peer.records_of(publishers[299].description().key).unwrap().len();
+        let looks = || peer.contents.lock().unwrap().looks;
+        assert_eq!(records(), 0);
+        let before = looks();
+        let _subscription =
+            Subscription::new(participant.clone(), "/node", "/topic", of_type(), Qos::default()).unwrap();
+        assert_eq!(records(), 1);
+        assert!(looks() - before <= 300 / RECORDS_PER_BLOCK + 2, "{} blocks were read", looks() - before);
+    }
+
     /// The log of changes has the last 128.
     #[test]
     fn endpoints_are_found_whatever_changed_since_the_last_look() {

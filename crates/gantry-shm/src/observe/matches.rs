@@ -278,6 +278,39 @@ mod tests {
         assert_eq!(matches.matched, gids(&[&stays, &third]));
     }
 
+    /// Eight endpoints are kept as a list whose end grows.
+    #[test]
+    fn looks_find_what_came_until_something_leaves() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let mut publishers: Vec<_> = (0..9).map(|_| publisher(&participant, Qos::default())).collect();
+        let mut subscriptions: Vec<_> = (0..9).map(|_| subscription(&participant, Qos::default())).collect();
+        let (mut of_publisher, of_subscription) = (publishers[8].matches(), subscriptions[8].matches());
+        let mut seen = SeenPublishers::default();
+        let mut look = |subscriptions: &[Subscription]| {
+            let here = of_publisher.look().unwrap();
+            assert_eq!(here.matched, subscriptions.len());
+            assert_eq!(of_publisher.matched, subscriptions.iter().map(|it| it.description().gid).collect());
+            let there = of_subscription.look(seen).unwrap();
+            seen = there.as_ref().map_or(seen, |there| there.seen);
+            let there = there.map(|there| (there.is_all, there.matched.len(), there.endpoints.len()));
+            ((here.is_all, here.newly_matched, here.endpoints.len()), there)
+        };
+        assert_eq!(look(&subscriptions), ((true, 9, 9), Some((true, 9, 9))));
+        publishers.push(publisher(&participant, Qos::default()));
+        subscriptions.push(subscription(&participant, Qos::default()));
+        assert_eq!(look(&subscriptions), ((false, 1, 1), Some((false, 1, 1))));
+        let others = [publisher(&participant, Qos::default().best_effort()), publisher(&participant, Qos::default())];
+        assert_eq!(look(&subscriptions), ((false, 0, 0), Some((false, 1, 2))));
+        drop(others);
+        publishers.remove(0);
+        subscriptions.remove(0);
+        subscriptions.push(subscription(&participant, Qos::default()));
+        assert_eq!(subscriptions[7].publisher_count().unwrap(), 9); // the control thread has not noticed it yet
+        assert_eq!(look(&subscriptions), ((true, 1, 10), Some((true, 9, 9))));
+        assert_eq!(look(&subscriptions), ((false, 0, 0), None));
+    }
+
     #[test]
     fn both_sides_see_the_activity_of_a_publisher_until_it_is_gone() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

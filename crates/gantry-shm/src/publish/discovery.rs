@@ -147,3 +147,55 @@ pub(crate) fn slow_readers(readers: &Readers, sequence: u64) -> Vec<String> {
     let records = readers.records.iter().filter(|(record, _)| lags(record));
     records.map(|(_, peer)| peer.as_seen_here()).collect()
 }
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use super::*;
+    use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
+    use std::path::Path;
+
+    /// C1: the roster that a publisher takes has all records for it, whatever came and went since it took the last one.
+    #[test]
+    fn a_roster_that_grew_has_all_records() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        // Two participants of this process that treat each other as two processes.
+        let other_path = Path::new("/dev/shm/../shm").join(root.path().file_name().unwrap());
+        let homes = [root.path(), &other_path].map(|root| Participant::join_under(root, 0).unwrap());
+        let (qos, options, of_type) = (Qos::default(), PublisherOptions::default(), TypeDescription::default);
+        let publisher = Publisher::new(homes[0].clone(), "/node", "/topic", of_type(), qos, options).unwrap();
+        let domain = &homes[0].domain;
+        let discovery = ReaderDiscovery::new(domain, domain.topic("/topic"), publisher.description().key);
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut subscriptions = Vec::new();
+        let mut grew = 0;
+        for _ in 0..300 {
+            if subscriptions.is_empty() || random.u8(..) < 150 {
+                let home = homes[random.usize(..2)].clone();
+                subscriptions.push(Subscription::new(home, "/node", "/topic", of_type(), qos).unwrap());
+                subscriptions.last_mut().unwrap().publisher_count().unwrap();
+            } else {
+                subscriptions.swap_remove(random.usize(..subscriptions.len()));
+            }
+            let was_new = discovery.discovered().is_new;
+            let before = discovery.discovered().readers.records.len();
+            discovery.update(domain);
+            let mut discovered = discovery.discovered();
+            grew += usize::from(was_new && before > 0 && discovered.readers.records.len() == before + 1);
+            let address = |(record, _): &PeerRecord| std::ptr::from_ref(&**record).addr();
+            let all = domain.peers().unwrap().iter().flat_map(|peer| peer.records_of(discovery.key).unwrap()).collect();
+            let sorted = |records: &Vec<PeerRecord>| {
+                let mut addresses: Vec<usize> = records.iter().map(address).collect();
+                addresses.sort_unstable();
+                addresses
+            };
+            assert_eq!(sorted(&discovered.readers.records), sorted(&all));
+            assert_eq!(all.len(), subscriptions.len());
+            if random.u8(..) < 20 {
+                // As a publisher takes it.
+                discovered.is_new = false;
+                discovered.readers = Roster::new(discovery.key, 0, Vec::new());
+            }
+        }
+        assert!(grew > 50, "{grew} of 300 rosters grew");
+    }
+}
