@@ -82,16 +82,18 @@ fn play(words: &[String]) -> Result<()> {
     Ok(())
 }
 
+type ParameterServices = (
+    Service<DescribeParameters>,
+    Service<GetParameters>,
+    Service<GetParameterTypes>,
+    Service<ListParameters>,
+    Service<SetParameters>,
+    Service<SetParametersAtomically>,
+);
+
 /// What rclcpp gives a node.
 struct RclcppNode {
-    _services: (
-        Service<DescribeParameters>,
-        Service<GetParameters>,
-        Service<GetParameterTypes>,
-        Service<ListParameters>,
-        Service<SetParameters>,
-        Service<SetParametersAtomically>,
-    ),
+    _services: ParameterServices,
     _log: (Publisher<Log>, PublisherEvents),
     changes: (Publisher<ParameterEvent>, PublisherEvents),
     changes_of_all: (Subscription<ParameterEvent>, SubscriptionEvents),

@@ -186,7 +186,8 @@ impl ReplyWatcher {
         };
         if found.is_all {
             let matched: BTreeSet<Gid> = found.matched.iter().map(MatchedPublisher::gid).collect();
-            let left = work.clients.extract_if(.., |client| !matched.contains(client)).collect();
+            let left: Vec<Gid> = work.clients.difference(&matched).copied().collect();
+            work.clients.retain(|client| matched.contains(client));
             self.let_go(left);
         }
         let mut is_missing = false;
