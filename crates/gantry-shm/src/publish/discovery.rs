@@ -115,8 +115,9 @@ impl ControlTask for ReaderDiscovery {
     }
 }
 
-/// The subscriptions that have a record for that publisher; these records are removed from `records`. A record does not name its subscription: if a process has
-/// fewer records than compatible subscriptions with equal record words, its first subscriptions count as joined.
+/// The subscriptions that have a record for that publisher; their records are removed from `records`. A record does not
+/// name its subscription: if a process has fewer records than compatible subscriptions with equal record words, its
+/// first subscriptions count as joined.
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,
     records: &mut Vec<PeerRecord>,
