@@ -81,7 +81,7 @@ pub(crate) struct Domain {
     held_topics: HeldTopics,
     /// Whether the file of this process was found without its name.
     lost_name: AtomicBool,
-    /// The publishers that subscriptions of this process have mapped, by the id of their process and their number there.
+    /// The publishers that subscriptions of this process have mapped.
     publishers: Mutex<HashMap<PublisherId, Weak<PublisherMapping>>>,
 }
 

@@ -1,8 +1,8 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
-//! With many publishers and subscriptions on a topic in one process, a join changes the readers of all these publishers.
-//! So a discovery adds the new records to the roster that the publisher has not taken yet, and reads all of them only
-//! if some are gone.
+//! With many publishers and subscriptions on a topic in one process, a join changes the readers of all publishers. So a
+//! discovery adds the new records to the roster that the publisher has not taken yet, and reads all of them only if
+//! some are gone.
 //!
 //! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old
 //! roster, so that nothing is reclaimed: an unseen pin would be a use after free.
@@ -104,8 +104,7 @@ impl ControlTask for ReaderDiscovery {
                 if found.is_all {
                     discovered.readers.records.clear();
                 }
-                // C1: the records are those of the roster, which were all until its generation, and all that were made
-                // since then.
+                // C1: the roster had all records until its generation, and these were made since then.
                 discovered.readers.records.extend(found.records);
                 discovered.readers.generation = generation;
                 (discovered.is_new, discovered.generation, discovered.mapping_error) = (true, generation, None);

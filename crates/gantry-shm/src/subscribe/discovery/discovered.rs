@@ -177,7 +177,7 @@ impl Discovered {
         self.present_from(0).map(|(mapping, _)| mapping.key).collect()
     }
 
-    /// Those of the publishers that were joined, from the one at `index` on, that did not leave.
+    /// The publishers that were joined and did not leave, from the one at `index` on.
     pub(crate) fn present_from(
         &self,
         index: usize,
