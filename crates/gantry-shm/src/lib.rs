@@ -65,7 +65,10 @@ cfg_if::cfg_if! { if #[cfg(not(all(test, feature = "loom")))] {
         connections::{ConnectionState, EndpointPair},
         graph::{GraphEntry, GraphRecord},
         inspect::{domains, domains_under, inspect, inspect_under},
-        matches::{Activity, MatchedPublisher, MatchedPublishers, PublisherMatches, SubscriptionMatches},
+        matches::{
+            Activity, MatchedPublisher, MatchedPublishers, MatchedSubscriptions, PublisherMatches, SeenPublishers,
+            SubscriptionMatches,
+        },
         report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     };
     pub use os::{

@@ -25,6 +25,7 @@ impl Domain {
     /// Raises the generation of the topic's readers, which wakes the control thread of every process with an endpoint
     /// of the topic.
     pub(crate) fn raise_for_joins(&self, topic: TopicIndex) -> JoinGeneration {
+        self.process.count_taken();
         let number = self.board.topic_changed(topic, Side::Readers);
         let has_name = self.process.has_name(&self.directory);
         if !has_name {

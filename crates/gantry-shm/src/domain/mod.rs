@@ -12,6 +12,7 @@ pub(crate) mod control_tasks;
 pub(crate) mod endpoints;
 pub(crate) mod holder;
 pub(crate) mod joining;
+pub(crate) mod known_records;
 pub(crate) mod liveness;
 pub(crate) mod pace;
 pub(crate) mod participant;
@@ -35,7 +36,7 @@ use crate::{
         board::{Board, random_word},
         endpoints::{KnownEndpoints, PeerEndpoint, Selection, UnreadableProcess},
         peer::Peer,
-        process_file::{ProcessFile, name_beginning, waiter_owner},
+        process_file::{ProcessFile, name_beginning, publisher_file_name, waiter_owner},
         publisher_mapping::PublisherMapping,
         registry::REGISTRY_PATIENCE,
         topics::HeldTopics,
@@ -59,6 +60,9 @@ use std::{
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
 /// The number of processes, at least, that probe a process in each period.
 const PROBING_PEERS: usize = 8;
+
+/// The id of a publisher's process, and the publisher's number there.
+type PublisherId = ([u8; 16], u32);
 /// The longest mean time between two probes of one process, in periods.
 const MAX_PROBE_PERIODS: usize = 8;
 
@@ -77,8 +81,8 @@ pub(crate) struct Domain {
     held_topics: HeldTopics,
     /// Whether the file of this process was found without its name.
     lost_name: AtomicBool,
-    /// The publishers that subscriptions of this process have mapped, by their files' names.
-    publishers: Mutex<HashMap<String, Weak<PublisherMapping>>>,
+    /// The publishers that subscriptions of this process have mapped.
+    publishers: Mutex<HashMap<PublisherId, Weak<PublisherMapping>>>,
 }
 
 /// The processes of the domain, this one included.
@@ -169,29 +173,31 @@ impl Domain {
         }))
     }
 
-    /// The mapping of the publisher with this file and key, which all subscriptions of this process share. `NotFound`
+    /// The mapping of the publisher with this id and key, which all subscriptions of this process share. `NotFound`
     /// in the error if the publisher left meanwhile. The caller holds the publisher's topic.
-    pub(crate) fn publisher_mapping(&self, file_name: &str, key: u64) -> Result<Arc<PublisherMapping>> {
-        let mapping = self.shared_mapping(file_name, key)?;
+    pub(crate) fn publisher_mapping(&self, id: PublisherId, key: u64) -> Result<Arc<PublisherMapping>> {
+        let mapping = self.shared_mapping(id, key)?;
         self.check_line(&mapping)?;
         Ok(mapping)
     }
 
-    fn shared_mapping(&self, file_name: &str, key: u64) -> Result<Arc<PublisherMapping>> {
-        let shared = |publishers: &HashMap<String, Weak<PublisherMapping>>| {
-            publishers.get(file_name).and_then(Weak::upgrade).filter(|mapping| mapping.key == key)
+    fn shared_mapping(&self, id: PublisherId, key: u64) -> Result<Arc<PublisherMapping>> {
+        let shared = |publishers: &HashMap<PublisherId, Weak<PublisherMapping>>| {
+            publishers.get(&id).and_then(Weak::upgrade).filter(|mapping| mapping.key == key)
         };
         let lock = || self.publishers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(mapping) = shared(&lock()) {
             return Ok(mapping);
         }
-        let opened = Arc::new(PublisherMapping::open(&self.directory, file_name, key)?); // not under the lock: this maps a file
+        let file_name = publisher_file_name(&id.0, id.1);
+        // Not under the lock: this maps a file.
+        let opened = Arc::new(PublisherMapping::open(&self.directory, &file_name, key)?);
         let mut publishers = lock();
         if let Some(mapping) = shared(&publishers) {
             return Ok(mapping); // of another thread, meanwhile
         }
         publishers.retain(|_, mapping| mapping.strong_count() > 0);
-        publishers.insert(file_name.to_owned(), Arc::downgrade(&opened));
+        publishers.insert(id, Arc::downgrade(&opened));
         Ok(opened)
     }
 

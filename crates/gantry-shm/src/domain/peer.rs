@@ -30,6 +30,14 @@ const READ_ATTEMPTS: usize = 100;
 /// A record, with the process in whose file it lies, and which keeps it mapped.
 pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
 
+/// How many of a process's records for one publisher were seen. As long as the epoch stays the same, records were only
+/// added, at the end of the list.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SeenRecords {
+    pub(crate) epoch: u64,
+    pub(crate) count: usize,
+}
+
 /// The hash of a topic's name, with a role of its endpoints; or the hash of a node's name, with 0.
 pub(crate) type EndpointKey = (u64, u64);
 
@@ -70,11 +78,21 @@ struct Contents {
     definitions: HashMap<[u8; 32], Arc<str>>,
     /// The blocks of records, by their offsets.
     record_blocks: BTreeMap<usize, RecordBlock>,
-    /// The records that are in use, by the keys of their publishers. They lie in the peer's region.
-    records: HashMap<u64, Vec<InRegion<ReaderRecord>>>,
+    /// The records that are in use, by the keys of their publishers.
+    records: HashMap<u64, RecordsOfKey>,
+    /// The number of times that a record was no longer in use.
+    departures: u64,
     /// The number of blocks that were read because they changed.
     #[cfg(test)]
     looks: usize,
+}
+
+/// The records of one key, which lie in the peer's region.
+struct RecordsOfKey {
+    /// The departures at the last one of this list, or at its beginning: as long as it stays the same, records are only
+    /// added, at the end of the list.
+    epoch: u64,
+    list: Vec<InRegion<ReaderRecord>>,
 }
 
 /// A block of records, as of a certain version of the block.
@@ -235,9 +253,28 @@ impl Peer {
 
     /// The process's records that belong to the publisher with this key.
     pub(crate) fn records_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRecord>> {
+        let mut records = Vec::new();
+        self.records_after(key, SeenRecords::default(), &mut records)?;
+        Ok(records)
+    }
+
+    /// Adds the process's records for that publisher to `found`, but for those that were seen, and returns what has
+    /// been seen then; `None` if some of those that were seen are gone.
+    pub(crate) fn records_after(
+        self: &Arc<Self>,
+        key: u64,
+        seen: SeenRecords,
+        found: &mut Vec<PeerRecord>,
+    ) -> Result<Option<SeenRecords>> {
         let contents = self.contents()?;
-        let records = contents.records.get(&key).into_iter().flatten();
-        Ok(records.map(|&record| (record, self.clone())).collect())
+        let Some(RecordsOfKey { epoch, list }) = contents.records.get(&key) else {
+            return Ok((seen.count == 0).then(SeenRecords::default));
+        };
+        if seen.count > 0 && seen.epoch != *epoch {
+            return Ok(None);
+        }
+        found.extend(list.iter().skip(seen.count).map(|&record| (record, self.clone())));
+        Ok(Some(SeenRecords { epoch: *epoch, count: list.len() }))
     }
 
     /// The contents of the file; reads the parts that changed since the last call.
@@ -277,6 +314,9 @@ impl Peer {
                 Some((node_hash, 0)).filter(|_| node_hash != 0),
             ]
         };
+        if *keys == now {
+            return Ok(());
+        }
         for key in std::mem::replace(keys, now).into_iter().flatten() {
             if let Some(of_key) = by_key.get_mut(&key) {
                 of_key.remove(&offset);
@@ -293,7 +333,7 @@ impl Peer {
 
     /// Reads a block of records, if it changed.
     fn read_records(&self, contents: &mut Contents, offset: usize) -> Result<()> {
-        let Contents { record_blocks, records, .. } = contents;
+        let Contents { record_blocks, records, departures, .. } = contents;
         let Some(block) = record_blocks.get_mut(&offset) else { return Ok(()) };
         let version = acquire(&self.region.at::<BlockHeader>(offset)?.version); // before the keys
         if block.version == Some(version) {
@@ -308,14 +348,18 @@ impl Peer {
                 continue;
             }
             if let Some(of_key) = records.get_mut(&before) {
-                of_key.retain(|known| !std::ptr::eq(&**known, record));
-                if of_key.is_empty() {
+                *departures += 1;
+                of_key.epoch = *departures;
+                of_key.list.retain(|known| !std::ptr::eq(&**known, record));
+                if of_key.list.is_empty() {
                     records.remove(&before);
                 }
             }
             if key != 0 {
                 // SAFETY: it is handed out with the peer, which keeps the region.
-                records.entry(key).or_default().push(unsafe { InRegion::new(record) });
+                let record = unsafe { InRegion::new(record) };
+                let none = || RecordsOfKey { epoch: *departures, list: Vec::new() };
+                records.entry(key).or_insert_with(none).list.push(record);
             }
         }
         block.version = Some(version);
@@ -434,6 +478,30 @@ mod tests {
         }
         assert_eq!(peer.contents.lock().unwrap().descriptions.len(), 200, "of each node its own");
         assert_eq!(count(&peer, Selection::Topic("/events")), 200);
+    }
+
+    /// A subscription joins 300 publishers, and the log has room for 128 changes.
+    #[cfg(not(feature = "loom"))]
+    #[test]
+    fn a_join_of_many_publishers_changes_few_blocks() {
+        use crate::{Publisher, PublisherOptions, Subscription};
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let (domain, of_type) = (&participant.domain, TypeDescription::default);
+        let publish = |_| {
+            let (qos, options) = (Qos::default(), PublisherOptions::default());
+            Publisher::new(participant.clone(), "/node", "/topic", of_type(), qos, options).unwrap()
+        };
+        let publishers: Vec<Publisher> = (0..300).map(publish).collect();
+        let peer = Arc::new(Peer::open(&domain.directory, &domain.process.file_name()).unwrap());
+        let records = || peer.records_of(publishers[299].description().key).unwrap().len();
+        let looks = || peer.contents.lock().unwrap().looks;
+        assert_eq!(records(), 0);
+        let before = looks();
+        let _subscription =
+            Subscription::new(participant.clone(), "/node", "/topic", of_type(), Qos::default()).unwrap();
+        assert_eq!(records(), 1);
+        assert!(looks() - before <= 300 / RECORDS_PER_BLOCK + 2, "{} blocks were read", looks() - before);
     }
 
     /// The log of changes has the last 128.

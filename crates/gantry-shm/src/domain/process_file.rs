@@ -22,7 +22,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use std::{
     collections::BTreeMap,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::*, fence},
     },
 };
@@ -35,8 +35,9 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
-    /// The lock under which a change is logged and counted.
-    change: Mutex<()>,
+    /// The lock under which a change is logged and counted; the blocks with records that were taken and are not counted
+    /// yet. Many records of a block are taken together, and the log has room for few changes.
+    taken: Mutex<Vec<usize>>,
 }
 
 /// The free parts of the file; in private memory, so that no other process can damage them.
@@ -107,7 +108,7 @@ impl ProcessFile {
         let free = FreeParts { records: Vec::new(), endpoints: BTreeMap::new(), endpoints_made: 0, used_bytes };
         let named = region.publish_name(directory, &file_name);
         named.map_err(|e| Error::system(format!("name {directory}/{file_name}"), e))?;
-        Ok(ProcessFile { region, id, free: Mutex::new(free), change: Mutex::default() })
+        Ok(ProcessFile { region, id, free: Mutex::new(free), taken: Mutex::default() })
     }
 
     /// Whether processes that start now see this process: its file still has its name in `directory`.
@@ -137,7 +138,24 @@ impl ProcessFile {
     /// topic is raised. A process that sees this generation sees this count, and so knows that its copy of the contents
     /// is old.
     fn count_change(&self, block_offset: usize) {
-        let _change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
+        self.log_change(&self.taken(), block_offset);
+    }
+
+    /// Counts the records that were taken. Called after they were taken and before the generation of their topics is
+    /// raised, as is [`ProcessFile::count_change`]. The lock is held until all of them are counted: a thread that finds
+    /// none may raise its generation.
+    pub(crate) fn count_taken(&self) {
+        let mut taken = self.taken();
+        for block_offset in std::mem::take(&mut *taken) {
+            self.log_change(&taken, block_offset);
+        }
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn log_change(&self, _lock: &MutexGuard<'_, Vec<usize>>, block_offset: usize) {
         if let Ok(header) = self.header() {
             let change = header.changes.load(Relaxed); // the lock orders the changes
             let entry = &header.change_log[(change % LOGGED_CHANGES) as usize];
@@ -225,8 +243,8 @@ impl ProcessFile {
         Ok(())
     }
 
-    /// A record for the publisher with this key that holds all samples (cursor 0). The caller then raises the
-    /// generation, and keeps this file for as long as it uses the record.
+    /// A record for the publisher with this key that holds all samples (cursor 0). The caller then counts it
+    /// ([`ProcessFile::count_taken`]), raises the generation, and keeps this file for as long as it uses the record.
     pub(crate) fn take_record(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<OwnRecord> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.records.is_empty() {
@@ -249,7 +267,11 @@ impl ProcessFile {
         record.state.store(state, Relaxed);
         crash::point(Point::RecordFilled);
         record.key.store(key, Release); // partner: `Peer::read_records`
-        self.count_record_change(own);
+        own.block.version.fetch_add(1, Release); // partner: `Peer::read_records`
+        let mut taken = self.taken();
+        if taken.last() != Some(&own.block_offset) {
+            taken.push(own.block_offset);
+        }
         crash::point(Point::RecordTaken);
         Ok(own)
     }
@@ -257,15 +279,10 @@ impl ProcessFile {
     /// Frees a record; all its pins must be 0.
     pub(crate) fn free_record(&self, own: OwnRecord) {
         own.record.key.store(0, Release); // the last loads under its pins come before the record has another owner
-        self.count_record_change(own);
-        crash::point(Point::RecordFreed);
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).records.push(own);
-    }
-
-    /// Called after each change of a record's key.
-    fn count_record_change(&self, own: OwnRecord) {
         own.block.version.fetch_add(1, Release); // partner: `Peer::read_records`
         self.count_change(own.block_offset);
+        crash::point(Point::RecordFreed);
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).records.push(own);
     }
 
     /// Adds a block and returns its offset (P2).

@@ -67,10 +67,10 @@ impl Participant {
         let (entries, peers) = (self.entries(Selection::Topic(topic))?, self.domain.peers()?);
         let mut pairs = Vec::new();
         for (home, publisher) in entries.iter().filter(of_role(Role::Publisher)) {
-            let records = readable_records(&peers, publisher.description.key);
+            let mut records = readable_records(&peers, publisher.description.key);
             let subscriptions = || entries.iter().filter(of_role(Role::Subscription));
             let described = subscriptions().map(|(peer, entry)| (peer, &entry.description));
-            let joined = joined(&publisher.description, records, described);
+            let joined = joined(&publisher.description, &mut records, described);
             for subscription in subscriptions() {
                 let is_joined = joined.contains(&subscription.1.description.gid);
                 let state = self.connection_state((home, publisher), &subscription.1, is_joined);

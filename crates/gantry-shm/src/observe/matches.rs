@@ -5,7 +5,10 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::{Domain, endpoints::PeerEndpoint, publisher_mapping::PublisherMapping},
+    domain::{
+        Domain, endpoints::PeerEndpoint, known_records::KnownRecords, peer::PeerRecord,
+        publisher_mapping::PublisherMapping,
+    },
     error::Result,
     protocol::{
         layout::{PUBLISHER_LEFT, PublisherHeader},
@@ -31,6 +34,27 @@ pub struct SubscriptionMatches {
     domain: Arc<Domain>,
     file: Arc<PublisherFile>,
     description: Arc<EndpointDescription>,
+    /// The part of the topic's subscriptions that the last look read: the epoch and their number. `None`: the next look
+    /// reads all.
+    looked_at: Option<(u64, usize)>,
+    known: KnownRecords,
+    /// The subscriptions that are matched.
+    matched: BTreeSet<Gid>,
+    /// The other subscriptions that are compatible, and the records that belong to none of the matched.
+    others: Vec<PeerEndpoint>,
+    records: Vec<PeerRecord>,
+}
+
+/// The subscriptions to a publisher's topic, at one look.
+pub struct MatchedSubscriptions {
+    /// The number of subscriptions that are matched.
+    pub matched: usize,
+    /// The number of those that were not at the last look.
+    pub newly_matched: usize,
+    /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are the new ones.
+    pub is_all: bool,
+    /// Subscriptions to the topic.
+    pub endpoints: Vec<Arc<EndpointDescription>>,
 }
 
 /// A view of the publishers on the topic of one subscription.
@@ -39,25 +63,49 @@ pub struct PublisherMatches {
     discovery: Arc<PublisherDiscovery>,
 }
 
+/// The publishers that a user of [`PublisherMatches`] has seen; by default, none.
+#[derive(Clone, Copy, Default)]
+pub struct SeenPublishers {
+    /// The version of the discovery.
+    version: Option<u64>,
+    /// The departures of publishers, and the number of those that were joined.
+    departures: u64,
+    joined: usize,
+    /// The epoch of the topic's publishers, and their number.
+    epoch: u64,
+    endpoints: usize,
+}
+
 /// The publishers at one time.
 pub struct MatchedPublishers {
-    /// A number that changes whenever the publishers change.
-    pub version: u64,
+    /// With these seen, a look finds those that come later.
+    pub seen: SeenPublishers,
+    /// Whether `matched` and `endpoints` are all publishers, because none was seen or some left; otherwise they are the
+    /// new ones.
+    pub is_all: bool,
     /// The publishers that are matched; empty when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
-    /// All publishers of the topic.
+    /// The publishers of the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,
 }
 
 /// A matched publisher; keeps its memory mapped.
-pub struct MatchedPublisher(Arc<PublisherMapping>);
+pub struct MatchedPublisher(Arc<PublisherMapping>, Arc<EndpointDescription>);
 
 impl Publisher {
     /// A view of the subscriptions that the publisher is matched with, for any thread.
     #[must_use]
     pub fn matches(&self) -> SubscriptionMatches {
-        let (domain, file) = (self.domain.clone(), self.file.clone());
-        SubscriptionMatches { domain, file, description: self.description().clone() }
+        SubscriptionMatches {
+            domain: self.domain.clone(),
+            file: self.file.clone(),
+            description: self.description().clone(),
+            looked_at: None,
+            known: KnownRecords::new(self.description().key),
+            matched: BTreeSet::new(),
+            others: Vec::new(),
+            records: Vec::new(),
+        }
     }
 }
 
@@ -72,25 +120,48 @@ impl SubscriptionMatches {
         Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::read(header)))
     }
 
-    /// The subscriptions that are matched now, and all subscriptions to the topic. `before` contains the subscriptions
-    /// that were matched at the last look.
+    /// The subscriptions now. If none left since the last look, it reads the new ones alone.
     ///
     /// # Errors
     /// The endpoints of another process cannot be read; the process forked.
-    pub fn look(&self, before: &BTreeSet<Gid>) -> Result<(BTreeSet<Gid>, Vec<Arc<EndpointDescription>>)> {
+    pub fn look(&mut self) -> Result<MatchedSubscriptions> {
         self.domain.epoch.check()?;
+        let before = self.looked_at.take();
+        if before.is_none() {
+            self.known.forget();
+        }
         // Records are read before endpoints: a subscription has its endpoint before its record, and for at least as
         // long.
-        let mut records = Vec::new();
-        for peer in self.domain.peers()?.iter().filter(|peer| peer.is_alive()) {
-            records.extend(peer.records_of(self.description.key)?);
-        }
+        let found = self.known.look(self.domain.peers()?.iter().filter(|peer| peer.is_alive()))?;
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
-        let mut subscriptions: Vec<&PeerEndpoint> = there.list.iter().collect();
-        subscriptions.sort_by_key(|(_, subscription)| !before.contains(&subscription.gid)); // they keep their records
-        let matched =
-            joined(&self.description, records, subscriptions.into_iter().map(|(peer, endpoint)| (peer, endpoint)));
-        Ok((matched, there.list.iter().map(|(_, subscription)| subscription.clone()).collect()))
+        let first_new = before.filter(|(epoch, _)| *epoch == there.epoch && !found.is_all).map(|(_, count)| count);
+        if first_new.is_none() && !found.is_all {
+            return self.look(); // all are read
+        }
+        let endpoints = there.from(first_new.unwrap_or_default());
+        let compatible =
+            endpoints.iter().filter(|(_, endpoint)| self.description.mismatch(endpoint).is_none()).cloned();
+        let before = match first_new {
+            Some(_) => {
+                self.records.extend(found.records);
+                self.others.extend(compatible);
+                BTreeSet::new() // all that are matched below are new
+            }
+            None => {
+                (self.records, self.others) = (found.records, compatible.collect());
+                // Those that are matched keep their records.
+                self.others.sort_by_key(|(_, subscription)| !self.matched.contains(&subscription.gid));
+                std::mem::take(&mut self.matched)
+            }
+        };
+        let others = self.others.iter().map(|(peer, endpoint)| (peer, endpoint));
+        let joined = joined(&self.description, &mut self.records, others);
+        self.others.retain(|(_, subscription)| !joined.contains(&subscription.gid));
+        let newly_matched = joined.difference(&before).count();
+        self.matched.extend(joined);
+        self.looked_at = Some((there.epoch, there.list.len()));
+        let endpoints = endpoints.iter().map(|(_, subscription)| subscription.clone()).collect();
+        Ok(MatchedSubscriptions { matched: self.matched.len(), newly_matched, is_all: first_new.is_none(), endpoints })
     }
 }
 
@@ -103,23 +174,32 @@ impl Subscription {
 }
 
 impl PublisherMatches {
-    /// The publishers that are matched now; `None` if `seen_version` is still the newest version.
+    /// The publishers that are matched now; `None` if they are still those that were seen.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
-    pub fn look(&self, seen_version: Option<u64>) -> Result<Option<MatchedPublishers>> {
+    pub fn look(&self, seen: SeenPublishers) -> Result<Option<MatchedPublishers>> {
         self.domain.epoch.check()?; // before the lock: the control thread may have held the lock at the fork
         let discovered = self.discovery.discovered();
-        if seen_version == Some(discovered.version) {
+        if seen.version == Some(discovered.version) {
             return Ok(None);
         }
-        let version = discovered.version;
-        let matched = discovered.present().cloned().map(MatchedPublisher).collect();
+        let (version, (departures, joined)) = (Some(discovered.version), discovered.joins());
+        let now = SeenPublishers { version, departures, joined, ..seen };
+        // As long as none departs, publishers are only added, at the end.
+        let is_on = seen.version.is_some() && seen.departures == now.departures;
+        let matched = discovered.present_from(if is_on { seen.joined } else { 0 });
+        let matched =
+            matched.map(|(mapping, publisher)| MatchedPublisher(mapping.clone(), publisher.clone())).collect();
         drop(discovered);
-        let topic = &self.discovery.description.topic;
-        let there = self.domain.endpoints(topic, Role::Publisher)?;
-        let endpoints = there.list.iter().map(|(_, publisher)| publisher.clone()).collect();
-        Ok(Some(MatchedPublishers { version, matched, endpoints }))
+        let there = self.domain.endpoints(&self.discovery.description.topic, Role::Publisher)?;
+        if is_on && seen.epoch != there.epoch {
+            return self.look(SeenPublishers::default());
+        }
+        let endpoints = there.from(if is_on { seen.endpoints } else { 0 });
+        let endpoints = endpoints.iter().map(|(_, publisher)| publisher.clone()).collect();
+        let seen = SeenPublishers { epoch: there.epoch, endpoints: there.list.len(), ..now };
+        Ok(Some(MatchedPublishers { seen, is_all: !is_on, matched, endpoints }))
     }
 }
 
@@ -128,6 +208,12 @@ impl MatchedPublisher {
     #[must_use]
     pub fn gid(&self) -> Gid {
         Gid(self.0.gid)
+    }
+
+    /// Its description.
+    #[must_use]
+    pub fn description(&self) -> &Arc<EndpointDescription> {
+        &self.1
     }
 
     /// The time at which the publisher was last active.
@@ -174,21 +260,55 @@ mod tests {
         let gids = |of: &[&Subscription]| of.iter().map(|subscription| subscription.description().gid).collect();
         let (before, stays) = (subscribe(), subscribe());
         drop(before); // its block in the file is free, so that a new subscription is read before the one that stays
-        let matches = publisher.matches();
-        let (matched, there) = matches.look(&BTreeSet::new()).unwrap();
-        assert_eq!((&matched, there.len()), (&gids(&[&stays]), 1));
+        let mut matches = publisher.matches();
+        assert_eq!(matches.look().unwrap().endpoints.len(), 1);
+        assert_eq!(matches.matched, gids(&[&stays]));
         // A new subscription that has not joined completely.
         let domain = &participant.domain;
         let joining = domain.describe(Role::Subscription, "/tester", "/topic", bytes_type(), Qos::default()).unwrap();
         domain.process.add_endpoint(&domain.directory, &joining).unwrap();
         domain.board.topic_changed(domain.topic("/topic"), Side::Readers);
-        let (matched, there) = matches.look(&matched).unwrap();
-        assert_eq!((&matched, there.len()), (&gids(&[&stays]), 2));
+        assert_eq!(matches.look().unwrap().endpoints.len(), 2);
+        assert_eq!(matches.matched, gids(&[&stays]));
         let third = subscribe();
-        let (matched, _) = matches.look(&matched).unwrap();
-        assert_eq!(matched.len(), 2);
-        let (matched, _) = matches.look(&gids(&[&stays, &third])).unwrap();
-        assert_eq!(matched, gids(&[&stays, &third]));
+        assert_eq!(matches.look().unwrap().matched, 2);
+        matches.matched = gids(&[&stays, &third]);
+        matches.looked_at = None;
+        matches.look().unwrap();
+        assert_eq!(matches.matched, gids(&[&stays, &third]));
+    }
+
+    /// Eight endpoints are kept as a list whose end grows.
+    #[test]
+    fn looks_find_what_came_until_something_leaves() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let mut publishers: Vec<_> = (0..9).map(|_| publisher(&participant, Qos::default())).collect();
+        let mut subscriptions: Vec<_> = (0..9).map(|_| subscription(&participant, Qos::default())).collect();
+        let (mut of_publisher, of_subscription) = (publishers[8].matches(), subscriptions[8].matches());
+        let mut seen = SeenPublishers::default();
+        let mut look = |subscriptions: &[Subscription]| {
+            let here = of_publisher.look().unwrap();
+            assert_eq!(here.matched, subscriptions.len());
+            assert_eq!(of_publisher.matched, subscriptions.iter().map(|it| it.description().gid).collect());
+            let there = of_subscription.look(seen).unwrap();
+            seen = there.as_ref().map_or(seen, |there| there.seen);
+            let there = there.map(|there| (there.is_all, there.matched.len(), there.endpoints.len()));
+            ((here.is_all, here.newly_matched, here.endpoints.len()), there)
+        };
+        assert_eq!(look(&subscriptions), ((true, 9, 9), Some((true, 9, 9))));
+        publishers.push(publisher(&participant, Qos::default()));
+        subscriptions.push(subscription(&participant, Qos::default()));
+        assert_eq!(look(&subscriptions), ((false, 1, 1), Some((false, 1, 1))));
+        let others = [publisher(&participant, Qos::default().best_effort()), publisher(&participant, Qos::default())];
+        assert_eq!(look(&subscriptions), ((false, 0, 0), Some((false, 1, 2))));
+        drop(others);
+        publishers.remove(0);
+        subscriptions.remove(0);
+        subscriptions.push(subscription(&participant, Qos::default()));
+        assert_eq!(subscriptions[7].publisher_count().unwrap(), 9); // the control thread has not noticed it yet
+        assert_eq!(look(&subscriptions), ((true, 1, 10), Some((true, 9, 9))));
+        assert_eq!(look(&subscriptions), ((false, 0, 0), None));
     }
 
     #[test]
@@ -199,11 +319,11 @@ mod tests {
         let mut publisher = publisher(&participant, qos);
         let subscription = subscription(&participant, qos);
         let (own, others) = (publisher.matches(), subscription.matches());
-        let found = others.look(None).unwrap().unwrap();
+        let found = others.look(SeenPublishers::default()).unwrap().unwrap();
         let [matched] = &found.matched[..] else { panic!("{} are matched", found.matched.len()) };
         assert_eq!(matched.gid(), publisher.description().gid);
         assert_eq!(found.endpoints, [publisher.description().clone()]);
-        assert!(others.look(Some(found.version)).unwrap().is_none(), "nothing changed");
+        assert!(others.look(found.seen).unwrap().is_none(), "nothing changed");
         let begun = matched.activity();
         assert_eq!((begun.published_ns, own.activity().unwrap()), (0, Some(begun)));
         let time = SourceTime { monotonic_ns: monotonic_ns(), wall_ns: 0 };
@@ -214,7 +334,7 @@ mod tests {
         drop(publisher);
         assert_eq!(own.activity().unwrap(), None);
         drop(subscription);
-        let gone = others.look(Some(found.version)).unwrap().unwrap();
+        let gone = others.look(found.seen).unwrap().unwrap();
         assert!(gone.matched.is_empty());
     }
 }

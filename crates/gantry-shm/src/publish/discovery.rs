@@ -1,5 +1,9 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
+//! With many publishers and subscriptions on a topic in one process, a join changes the readers of all publishers. So a
+//! discovery adds the new records to the roster that the publisher has not taken yet, and reads all of them only if
+//! some are gone.
+//!
 //! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old
 //! roster, so that nothing is reclaimed: an unseen pin would be a use after free.
 
@@ -9,6 +13,7 @@ use crate::{
         Domain,
         board::TopicIndex,
         control_tasks::ControlTask,
+        known_records::{FoundRecords, KnownRecords},
         peer::{Peer, PeerRecord},
     },
     error::Result,
@@ -45,8 +50,8 @@ pub(crate) struct Discovered {
     pub(crate) is_new: bool,
     /// Generation of the newest roster.
     generation: u64,
-    /// The processes in it.
-    processes: Vec<Arc<Peer>>,
+    /// The records in it.
+    known: KnownRecords,
     /// The error that prevents a newer roster.
     pub(crate) mapping_error: Option<String>,
 }
@@ -54,8 +59,8 @@ pub(crate) struct Discovered {
 impl ReaderDiscovery {
     /// No reader is discovered yet. Called before the publisher can be found.
     pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
-        let readers = Roster::new(key, 0, Vec::new());
-        let discovered = Discovered { readers, is_new: false, generation: 0, processes: vec![], mapping_error: None };
+        let (readers, known) = (Roster::new(key, 0, Vec::new()), KnownRecords::new(key));
+        let discovered = Discovered { readers, is_new: false, generation: 0, known, mapping_error: None };
         // After an error there is no roster: the publisher then reclaims nothing as long as there is an unlisted
         // process.
         let unlisted_before = domain.unlisted_owners().unwrap_or_default();
@@ -67,12 +72,9 @@ impl ReaderDiscovery {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn records(&self, domain: &Domain) -> Result<Vec<PeerRecord>> {
-        let mut records = Vec::new();
-        for peer in domain.all_peers(&self.unlisted_before)?.iter().filter(|peer| !peer.is_known_dead()) {
-            records.extend(peer.records_of(self.key)?);
-        }
-        Ok(records)
+    fn look(&self, domain: &Domain, known: &mut KnownRecords) -> Result<FoundRecords> {
+        let peers = domain.all_peers(&self.unlisted_before)?;
+        known.look(peers.iter().filter(|peer| !peer.is_known_dead()))
     }
 }
 
@@ -88,17 +90,23 @@ impl ControlTask for ReaderDiscovery {
             }
             // The reader may have held samples although its subscriptions had left: then its reaper does not raise this
             // generation.
-            if discovered.processes.iter().any(|peer| peer.is_known_dead()) {
-                discovered.processes.clear();
+            if discovered.known.processes().any(|peer| peer.is_known_dead()) {
+                discovered.known.forget();
                 domain.board.topic_changed(self.topic, Side::Readers);
             }
             return;
         }
-        match self.records(domain) {
-            Ok(records) => {
-                discovered.processes = records.iter().map(|(_, peer)| peer.clone()).collect();
-                discovered.processes.dedup_by(|one, other| Arc::ptr_eq(one, other));
-                discovered.readers = Roster::new(self.key, generation, records);
+        if !discovered.is_new {
+            discovered.known.forget(); // the publisher has the newest roster, and this one is older
+        }
+        match self.look(domain, &mut discovered.known) {
+            Ok(found) => {
+                if found.is_all {
+                    discovered.readers.records.clear();
+                }
+                // C1: the roster had all records until its generation, and these were made since then.
+                discovered.readers.records.extend(found.records);
+                discovered.readers.generation = generation;
                 (discovered.is_new, discovered.generation, discovered.mapping_error) = (true, generation, None);
             }
             Err(error) => discovered.mapping_error = Some(error.to_string()),
@@ -106,11 +114,12 @@ impl ControlTask for ReaderDiscovery {
     }
 }
 
-/// The subscriptions that have a record for that publisher. A record does not name its subscription: if a process has
-/// fewer records than compatible subscriptions with equal record words, its first subscriptions count as joined.
+/// The subscriptions that have a record for that publisher; their records are removed from `records`. A record does not
+/// name its subscription: if a process has fewer records than compatible subscriptions with equal record words, its
+/// first subscriptions count as joined.
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,
-    mut records: Vec<PeerRecord>,
+    records: &mut Vec<PeerRecord>,
     subscriptions: impl Iterator<Item = (&'a Arc<Peer>, &'a Arc<EndpointDescription>)>,
 ) -> BTreeSet<Gid> {
     let mut has_record = |peer: &Peer, subscription: &EndpointDescription| {
@@ -137,4 +146,56 @@ pub(crate) fn slow_readers(readers: &Readers, sequence: u64) -> Vec<String> {
         |record: &ReaderRecord| record.state.load(Relaxed) == READER_GATING && record.cursor.load(Relaxed) <= sequence;
     let records = readers.records.iter().filter(|(record, _)| lags(record));
     records.map(|(_, peer)| peer.as_seen_here()).collect()
+}
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use super::*;
+    use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
+    use std::path::Path;
+
+    /// C1: the roster that a publisher takes has all records for it, whatever came and went since it took the last one.
+    #[test]
+    fn a_roster_that_grew_has_all_records() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        // Two participants of this process that treat each other as two processes.
+        let other_path = Path::new("/dev/shm/../shm").join(root.path().file_name().unwrap());
+        let homes = [root.path(), &other_path].map(|root| Participant::join_under(root, 0).unwrap());
+        let (qos, options, of_type) = (Qos::default(), PublisherOptions::default(), TypeDescription::default);
+        let publisher = Publisher::new(homes[0].clone(), "/node", "/topic", of_type(), qos, options).unwrap();
+        let domain = &homes[0].domain;
+        let discovery = ReaderDiscovery::new(domain, domain.topic("/topic"), publisher.description().key);
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut subscriptions = Vec::new();
+        let mut grew = 0;
+        for _ in 0..300 {
+            if subscriptions.is_empty() || random.u8(..) < 150 {
+                let home = homes[random.usize(..2)].clone();
+                subscriptions.push(Subscription::new(home, "/node", "/topic", of_type(), qos).unwrap());
+                subscriptions.last_mut().unwrap().publisher_count().unwrap();
+            } else {
+                subscriptions.swap_remove(random.usize(..subscriptions.len()));
+            }
+            let was_new = discovery.discovered().is_new;
+            let before = discovery.discovered().readers.records.len();
+            discovery.update(domain);
+            let mut discovered = discovery.discovered();
+            grew += usize::from(was_new && before > 0 && discovered.readers.records.len() == before + 1);
+            let address = |(record, _): &PeerRecord| std::ptr::from_ref(&**record).addr();
+            let all = domain.peers().unwrap().iter().flat_map(|peer| peer.records_of(discovery.key).unwrap()).collect();
+            let sorted = |records: &Vec<PeerRecord>| {
+                let mut addresses: Vec<usize> = records.iter().map(address).collect();
+                addresses.sort_unstable();
+                addresses
+            };
+            assert_eq!(sorted(&discovered.readers.records), sorted(&all));
+            assert_eq!(all.len(), subscriptions.len());
+            if random.u8(..) < 20 {
+                // As a publisher takes it.
+                discovered.is_new = false;
+                discovered.readers = Roster::new(discovery.key, 0, Vec::new());
+            }
+        }
+        assert!(grew > 50, "{grew} of 300 rosters grew");
+    }
 }

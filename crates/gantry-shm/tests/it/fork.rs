@@ -10,15 +10,14 @@ use crate::{
     waiting::{publisher_on, subscription_to},
 };
 use gantry_shm::{
-    Collector, Error, Generation, Participant, PublisherMatches, Qos, Role, SourceTime, Subscription, WaitSet, Watcher,
-    interrupt_waits,
+    Collector, Error, Generation, Participant, PublisherMatches, Qos, Role, SeenPublishers, SourceTime, Subscription,
+    WaitSet, Watcher, interrupt_waits,
 };
 use rustix::{
     io::Errno,
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap},
 };
 use std::{
-    collections::BTreeSet,
     io::Read,
     os::fd::AsRawFd,
     path::Path,
@@ -50,7 +49,7 @@ impl Looker {
 impl Watcher for Looker {
     fn update(&self) {
         self.0.get().unwrap();
-        self.1.look(None).unwrap();
+        self.1.look(SeenPublishers::default()).unwrap();
     }
 
     fn due_ns(&self) -> Option<u64> {
@@ -123,7 +122,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     let sample = subscription.take().unwrap().unwrap();
     let loan = publisher.loan(STREAM_BYTES).unwrap();
     let mut spare = publisher.loan(STREAM_BYTES).unwrap();
-    let (watcher, matches) = (Looker::new(&subscription, &participant).unwrap(), publisher.matches());
+    let (watcher, mut matches) = (Looker::new(&subscription, &participant).unwrap(), publisher.matches());
     let mut collector = Collector::new(&participant).unwrap();
     let attachment = collector.attach(&subscription).unwrap();
     let bell = collector.bell();
@@ -139,9 +138,9 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         is_forked(publisher.assert_liveliness().err());
         is_forked(Looker::new(&subscription, &participant).err());
         is_forked(watcher.0.get().err());
-        is_forked(watcher.1.look(None).err());
+        is_forked(watcher.1.look(SeenPublishers::default()).err());
         is_forked(matches.activity().err());
-        is_forked(matches.look(&BTreeSet::new()).err());
+        is_forked(matches.look().err());
         is_forked(subscription.take().err());
         is_forked(subscription.wait(Duration::ZERO).err());
         is_forked(collector.attach(&subscription).err());
@@ -283,7 +282,7 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
             is_forked(subscription.take().err());
             is_forked(subscription.descriptor().err());
             is_forked(watcher.0.get().err());
-            is_forked(watcher.1.look(None).err());
+            is_forked(watcher.1.look(SeenPublishers::default()).err());
             is_forked(wait_set.wait(&mut [], Duration::ZERO).err());
             is_forked(wait_set.wait(&mut [&mut subscription], PATIENCE).err());
             assert!(subscription.mismatches().is_empty());

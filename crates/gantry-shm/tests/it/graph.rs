@@ -2,7 +2,8 @@
 
 use crate::{child::*, support::*};
 use gantry_shm::{
-    ConnectionState, Generation, GraphRecord, NodeDetails, Participant, Publisher, PublisherOptions, Qos, Role, Watcher,
+    ConnectionState, Generation, GraphRecord, NodeDetails, Participant, Publisher, PublisherOptions, Qos, Role,
+    SeenPublishers, Watcher,
 };
 use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
 use std::{
@@ -64,7 +65,7 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
         for _ in 0..2 {
             let (matches, done) = (subscription.matches(), done.clone());
             let look = move || {
-                matches.look(None).unwrap();
+                matches.look(SeenPublishers::default()).unwrap();
                 done.send("subscription").unwrap();
             };
             subscription.set_waker(waker_at_drop(look)).unwrap(); // drops the first

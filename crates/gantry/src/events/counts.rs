@@ -58,8 +58,13 @@ pub(crate) struct EventCounts {
 
 impl EventCounts {
     /// Counts the endpoints that are incompatible with `own`, by type or by QoS, and that were not counted at the
-    /// previous call. `others` are all endpoints of the opposite role on the topic.
-    pub(crate) fn count_incompatible(&mut self, own: &EndpointDescription, others: &[Arc<EndpointDescription>]) {
+    /// previous call. `others` are all endpoints of the opposite role on the topic, or the new ones.
+    pub(crate) fn count_incompatible(
+        &mut self,
+        own: &EndpointDescription,
+        others: &[Arc<EndpointDescription>],
+        is_all: bool,
+    ) {
         let mut present = BTreeSet::new();
         for other in others {
             let (offered, requested) = if own.role == Role::Publisher { (own, &**other) } else { (&**other, own) };
@@ -74,7 +79,10 @@ impl EventCounts {
                 }
             }
         }
-        self.incompatible = present;
+        if is_all {
+            self.incompatible.clear();
+        }
+        self.incompatible.append(&mut present);
     }
 
     /// Whether a count changed since the last report.

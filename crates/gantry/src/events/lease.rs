@@ -17,10 +17,9 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// The lease of a publisher with this QoS. It never ends if the publisher need not assert its liveliness, or if its
-    /// QoS is not known.
-    pub(crate) fn from_qos(qos: Option<&Qos>) -> Lease {
-        let lease = qos.filter(|qos| qos.has_manual_lease()).and_then(|qos| qos.liveliness_lease_duration);
+    /// The lease of a publisher with this QoS. It never ends if the publisher need not assert its liveliness.
+    pub(crate) fn from_qos(qos: &Qos) -> Lease {
+        let lease = qos.liveliness_lease_duration.filter(|_| qos.has_manual_lease());
         Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }
     }
 
@@ -34,6 +33,11 @@ impl Lease {
             false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
         };
         self.is_alive
+    }
+
+    /// Whether it can run out.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.lease_ns < u64::MAX
     }
 
     /// When the next update is due.
@@ -60,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_lease_without_end_is_never_due() {
-        let mut lease = Lease::from_qos(Some(&Qos::default()));
+        let mut lease = Lease::from_qos(&Qos::default());
         assert_eq!((lease.update(0, u64::MAX), lease.due_ns()), (true, u64::MAX));
     }
 }

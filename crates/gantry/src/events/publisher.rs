@@ -10,8 +10,8 @@ use crate::{
     error::Result,
     time::{limit_ns, monotonic_ns},
 };
-use gantry_shm::{EndpointDescription, Gid, QosPolicy, SubscriptionMatches};
-use std::{collections::BTreeSet, sync::Arc};
+use gantry_shm::{EndpointDescription, QosPolicy, SubscriptionMatches};
+use std::sync::Arc;
 
 /// An event of a publisher. Totals count since its [`Events`](crate::Events) were made, changes since the last event of
 /// that kind.
@@ -67,9 +67,8 @@ pub(crate) struct PublisherEventSource {
     description: Arc<EndpointDescription>,
     /// `None` when the publisher is gone: its events do not keep its memory.
     matches: Option<SubscriptionMatches>,
-    /// Generation of the topic's readers to which `matched` belongs.
+    /// Generation of the topic's readers to which the counts belong.
     generation: Option<u64>,
-    matched: BTreeSet<Gid>,
     deadline: Deadline,
     lease: Lease,
     counts: EventCounts,
@@ -80,11 +79,10 @@ impl PublisherEventSource {
         let description = publisher.description().clone();
         PublisherEventSource {
             deadline: Deadline::new(limit_ns(description.qos.deadline), monotonic_ns()),
-            lease: Lease::from_qos(Some(&description.qos)),
+            lease: Lease::from_qos(&description.qos),
             description,
             matches: Some(publisher.matches()),
             generation: None,
-            matched: BTreeSet::new(),
             counts: EventCounts::default(),
         }
     }
@@ -92,7 +90,7 @@ impl PublisherEventSource {
 
 impl EventSource<PublisherEvent> for PublisherEventSource {
     fn update(&mut self, generation: u64, now_ns: u64) -> Result<()> {
-        let Some(matches) = &self.matches else { return Ok(()) };
+        let Some(matches) = &mut self.matches else { return Ok(()) };
         let Some(activity) = matches.activity()? else {
             (self.matches, self.counts.matched.now) = (None, 0);
             return Ok(());
@@ -102,11 +100,11 @@ impl EventSource<PublisherEvent> for PublisherEventSource {
         let is_alive = self.lease.update(activity.alive_ns, now_ns);
         self.counts.liveliness.now += u64::from(was_alive && !is_alive);
         if self.generation != Some(generation) {
-            let (matched, subscriptions) = matches.look(&self.matched)?;
-            self.counts.count_incompatible(&self.description, &subscriptions);
-            self.counts.matched_total.now += matched.difference(&self.matched).count() as u64;
-            self.counts.matched.now = matched.len() as u64;
-            (self.matched, self.generation) = (matched, Some(generation));
+            let found = matches.look()?;
+            self.counts.count_incompatible(&self.description, &found.endpoints, found.is_all);
+            self.counts.matched_total.now += found.newly_matched as u64;
+            self.counts.matched.now = found.matched as u64;
+            self.generation = Some(generation);
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     time::{limit_ns, monotonic_ns},
 };
-use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy};
+use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy, SeenPublishers};
 use std::{collections::HashMap, sync::Arc};
 
 /// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event
@@ -70,9 +70,11 @@ pub enum SubscriptionEvent {
 pub(crate) struct SubscriptionEventSource {
     description: Arc<EndpointDescription>,
     matches: PublisherMatches,
-    /// Version of the matches to which `publishers` belongs.
-    seen_version: Option<u64>,
+    /// The publishers that were seen, of which `publishers` are matched.
+    seen: SeenPublishers,
     publishers: Vec<(MatchedPublisher, Lease)>,
+    /// Whether the subscription has a deadline or one of them a lease.
+    is_timed: bool,
     deadline: Deadline,
     /// The time at which an update is due because of the deadline or a lease, CLOCK_MONOTONIC.
     due_ns: Option<u64>,
@@ -86,8 +88,9 @@ impl SubscriptionEventSource {
             deadline: Deadline::new(limit_ns(description.qos.deadline), monotonic_ns()),
             description,
             matches: subscription.matches(),
-            seen_version: None,
+            seen: SeenPublishers::default(),
             publishers: Vec::new(),
+            is_timed: false,
             due_ns: None,
             counts: EventCounts::default(),
         }
@@ -95,25 +98,23 @@ impl SubscriptionEventSource {
 
     /// Returns whether there are others.
     fn update_matched(&mut self, now_ns: u64) -> Result<bool> {
-        let Some(found) = self.matches.look(self.seen_version)? else { return Ok(false) };
-        self.counts.count_incompatible(&self.description, &found.endpoints);
+        let Some(found) = self.matches.look(self.seen)? else { return Ok(false) };
+        self.counts.count_incompatible(&self.description, &found.endpoints, found.is_all);
         if self.publishers.is_empty() {
             self.deadline.restart(now_ns);
         }
-        let before = std::mem::take(&mut self.publishers).into_iter();
+        let before = self.publishers.extract_if(.., |_| found.is_all);
         let mut before: HashMap<_, _> = before.map(|(publisher, lease)| (publisher.gid(), lease)).collect();
-        self.publishers.reserve_exact(found.matched.len());
         for publisher in found.matched {
             let lease = before.remove(&publisher.gid()).unwrap_or_else(|| {
                 self.counts.matched_total.now += 1;
-                // A publisher that is leaving is not among the endpoints.
-                let offer = found.endpoints.iter().find(|endpoint| endpoint.gid == publisher.gid());
-                Lease::from_qos(offer.map(|endpoint| &endpoint.qos))
+                Lease::from_qos(&publisher.description().qos)
             });
+            self.is_timed |= self.description.qos.deadline.is_some() || lease.is_limited();
             self.publishers.push((publisher, lease));
         }
         self.counts.matched.now = self.publishers.len() as u64;
-        self.seen_version = Some(found.version);
+        self.seen = found.seen;
         Ok(true)
     }
 }
@@ -122,6 +123,10 @@ impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
     fn update(&mut self, _generation: u64, now_ns: u64) -> Result<()> {
         if !self.update_matched(now_ns)? && self.due_ns.is_none() {
             return Ok(()); // without deadline and leases, activity changes nothing
+        }
+        if !self.is_timed {
+            (self.counts.liveliness.now, self.counts.not_alive.now) = (self.counts.matched.now, 0);
+            return Ok(());
         }
         let (mut newest_ns, mut alive) = (0, 0);
         for (publisher, lease) in &mut self.publishers {

@@ -1,7 +1,7 @@
 //! Hints for endpoints that wait in vain: the other end of their topic is in another domain.
 
 use crate::{lock::lock, log, node::is_private, time::monotonic_ns};
-use gantry_shm::{DomainReport, EndpointDescription, Participant, PublisherMatches, Role, Watcher};
+use gantry_shm::{DomainReport, EndpointDescription, Participant, PublisherMatches, Role, SeenPublishers, Watcher};
 use std::{
     sync::{Arc, Mutex, Weak},
     time::{Duration, Instant},
@@ -114,7 +114,7 @@ fn look(now_ns: u64) {
     let mut unmatched = Vec::new();
     for (from_ns, weak) in due {
         let Some(subscription) = weak.upgrade() else { continue };
-        match subscription.publishers.look(None) {
+        match subscription.publishers.look(SeenPublishers::default()) {
             Ok(Some(found)) if found.endpoints.is_empty() => unmatched.push(subscription.own.clone()),
             Ok(_) => {}
             Err(_) => lock(&WAITING).subscriptions.push((from_ns, weak)), // a process that cannot be read now

@@ -153,8 +153,9 @@ impl Publisher {
         // Records do not name their subscriptions. Of several subscriptions with equal records, the record is
         // attributed to a later one, so that no first reader counts as joined that has not joined.
         there.sort_by_key(|(_, subscription)| self.first_readers.contains(&subscription.gid));
-        let records = self.writer.roster.active().cloned().collect();
-        let joined = joined(&self.description, records, there.into_iter().map(|(peer, endpoint)| (peer, endpoint)));
+        let mut records = self.writer.roster.active().cloned().collect();
+        let joined =
+            joined(&self.description, &mut records, there.into_iter().map(|(peer, endpoint)| (peer, endpoint)));
         if self.first_readers.is_subset(&joined) {
             self.first_readers.clear();
         }

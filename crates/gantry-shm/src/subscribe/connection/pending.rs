@@ -6,7 +6,6 @@ use crate::{
         description::EndpointDescription,
         qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
     },
-    domain::process_file::publisher_file_name,
     error::Result,
     protocol::{
         layout::*,
@@ -46,7 +45,7 @@ impl PendingConnection {
         is_older: bool,
     ) -> Result<PendingConnection> {
         let domain = &memory.domain;
-        let mapping = domain.publisher_mapping(&publisher_file_name(process, publisher.number), publisher.key)?;
+        let mapping = domain.publisher_mapping((*process, publisher.number), publisher.key)?;
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
         // The publisher may have more samples than its depth, which it keeps for other readers or has not retired yet;
@@ -63,11 +62,6 @@ impl PendingConnection {
         let record = OwnedRecord::new(memory.clone(), mapping, record);
         let is_gating = state == READER_GATING;
         Ok(PendingConnection { record, start, depth, is_gating, lifespan_ns: limit_ns(publisher.qos.lifespan) })
-    }
-
-    /// The publisher's key.
-    pub(crate) fn key(&self) -> u64 {
-        self.record.mapping.key
     }
 
     /// Joins: chooses the first sample, and counts those that have left the history in `losses`. `generation` was

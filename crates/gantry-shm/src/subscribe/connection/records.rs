@@ -77,6 +77,7 @@ impl Connection {
             let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record);
             self.uncommon_mut().extensions.push(owned);
         }
+        domain.process.count_taken();
         domain.board.topic_changed(domain.topic(&places.description.topic), Side::Readers);
         let added = &self.extensions()[before];
         Ok((pin_of(added.record(), 0), added.cell))

@@ -2,7 +2,7 @@
 
 use super::RETRY_AFTER_NS;
 use crate::{
-    describe::description::Gid,
+    describe::description::{EndpointDescription, Gid},
     domain::{endpoints::Endpoints, joining::JoinBatch, publisher_mapping::PublisherMapping},
     error::Error,
     os::{clock::monotonic_ns, event_fd::EventFd},
@@ -27,7 +27,7 @@ pub(crate) struct Discovered {
     /// Counts the discoveries.
     pub(crate) version: u64,
     /// Made, and not joined yet.
-    pub(super) pending: Vec<(JoinBatch, PendingConnection)>,
+    pub(super) pending: Vec<(JoinBatch, Arc<EndpointDescription>, PendingConnection)>,
     /// The newest batch of them.
     pub(super) batch: JoinBatch,
     /// The generation to which this result belongs when its connections are joined.
@@ -40,6 +40,10 @@ pub(crate) struct Discovered {
     /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not
     /// drained.
     pub(super) joined: Vec<Joined>,
+    /// The number of them that left.
+    gone: usize,
+    /// Counts the times that some of them left or were removed.
+    departures: u64,
     /// The reasons why publishers of the topic do not match, sentences.
     pub(super) incompatible: Vec<String>,
     /// The reasons why other processes could not be read or joined at the last look.
@@ -80,6 +84,7 @@ pub(super) struct Joined {
     /// Its record, with the cursor of the subscription, readable by any thread. It belongs to no other connection while
     /// it is kept here.
     pub(super) record: Arc<OwnedRecord>,
+    pub(super) publisher: Arc<EndpointDescription>,
     /// Whether the publisher left or died.
     pub(super) is_gone: bool,
 }
@@ -92,15 +97,16 @@ impl Discovered {
         for joined in self.joined.iter_mut().filter(|joined| !there.may_have(Gid(joined.record.mapping.gid))) {
             joined.is_gone = !present.contains(&joined.record.mapping.key);
         }
+        self.count_gone();
         let joined = self.joined.iter().map(|joined| joined.record.mapping.key);
-        joined.chain(self.pending.iter().map(|(_, pending)| pending.key())).collect()
+        joined.chain(self.pending.iter().map(|(_, publisher, _)| publisher.key)).collect()
     }
 
     /// Forgets publishers that are gone and have nothing to take any more. Samples beyond the subscription's depth from
     /// such publishers are skipped here, because a subscription that never takes would otherwise keep the memory of
     /// every publisher that ever came.
     pub(super) fn forget_gone(&mut self, places: &Places) {
-        if !self.joined.iter().any(|joined| joined.is_gone) {
+        if self.gone == 0 {
             return;
         }
         let present = self.present_keys();
@@ -115,11 +121,21 @@ impl Discovered {
         gone.extend(there);
         self.connections = gone;
         self.joined.retain(|joined| !joined.is_gone || joined.has_news());
+        self.count_gone();
+    }
+
+    fn count_gone(&mut self) {
+        let gone = self.joined.iter().filter(|joined| joined.is_gone).count();
+        // The number may stay the same while others are gone.
+        self.departures += u64::from(gone + std::mem::replace(&mut self.gone, gone) > 0);
     }
 
     /// The reason why no publisher is joined that would wait for this subscription: publishers that left, and whose
     /// samples wait, have reached the limit of mappings or of memory.
     pub(super) fn why_full(&self) -> Option<String> {
+        if self.gone == 0 {
+            return None;
+        }
         let gone = self.joined.iter().filter(|joined| joined.is_gone && joined.has_news());
         let sizes = gone.map(|joined| joined.record.mapping.region.length_bytes());
         let (count, bytes) = sizes.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
@@ -158,19 +174,29 @@ impl Discovered {
 
     /// The keys of the publishers that were joined and did not leave.
     pub(crate) fn present_keys(&self) -> HashSet<u64> {
-        self.present().map(|mapping| mapping.key).collect()
+        self.present_from(0).map(|(mapping, _)| mapping.key).collect()
     }
 
-    /// The publishers that were joined and did not leave.
-    pub(crate) fn present(&self) -> impl Iterator<Item = &Arc<PublisherMapping>> {
-        self.joined.iter().filter(|joined| !joined.is_gone).map(|joined| &joined.record.mapping)
+    /// The publishers that were joined and did not leave, from the one at `index` on.
+    pub(crate) fn present_from(
+        &self,
+        index: usize,
+    ) -> impl Iterator<Item = (&Arc<PublisherMapping>, &Arc<EndpointDescription>)> {
+        let joined = self.joined.get(index..).unwrap_or_default().iter();
+        joined.filter(|joined| !joined.is_gone).map(|joined| (&joined.record.mapping, &joined.publisher))
+    }
+
+    /// The number of departures, and of publishers that were joined: without further departures, publishers are only
+    /// added, at the end.
+    pub(crate) fn joins(&self) -> (u64, usize) {
+        (self.departures, self.joined.len())
     }
 
     /// The subscription is dropped: forgets all publishers. The caller drops the rest when the discovery is unlocked.
     #[must_use]
     pub(crate) fn close(&mut self) -> Discovered {
-        let version = self.version + 1;
-        std::mem::replace(self, Discovered { version, is_closed: true, ..Discovered::default() })
+        let (version, departures) = (self.version + 1, self.departures + 1);
+        std::mem::replace(self, Discovered { version, departures, is_closed: true, ..Discovered::default() })
     }
 }
 

@@ -94,7 +94,7 @@ impl PublisherDiscovery {
                     PendingConnection::new(&self.memory, &peer.id, publisher, &self.description.qos, is_older)
                 });
                 match connection {
-                    Ok(pending) => discovered.pending.push((discovered.batch, pending)),
+                    Ok(pending) => discovered.pending.push((discovered.batch, publisher.clone(), pending)),
                     Err(error) => discovered.exclude_failed(&error),
                 }
             }
@@ -115,15 +115,15 @@ impl PublisherDiscovery {
         batch: JoinBatch,
         generation: JoinGeneration,
     ) {
-        let joining: Vec<_> = discovered.pending.extract_if(.., |(made_in, _)| *made_in <= batch).collect();
+        let joining: Vec<_> = discovered.pending.extract_if(.., |(made_in, ..)| *made_in <= batch).collect();
         if let Err(error) = domain.check_visible(generation, &self.description.topic) {
             discovered.exclude_failed(&error);
             return;
         }
-        for (_, pending) in joining {
+        for (_, publisher, pending) in joining {
             match pending.join(generation.number, &mut discovered.losses) {
                 Ok(connection) => {
-                    discovered.joined.push(Joined { record: connection.record.clone(), is_gone: false });
+                    discovered.joined.push(Joined { record: connection.record.clone(), publisher, is_gone: false });
                     discovered.connections.push(connection);
                 }
                 Err(error) => discovered.exclude_failed(&error),

@@ -16,7 +16,9 @@ use crate::{
     topic::GenericPublisher,
     wait::{lock, try_lock},
 };
-use gantry_shm::{EndpointDescription, Gid, PublisherMatches, PublisherOptions, Qos, Role, Watcher};
+use gantry_shm::{
+    EndpointDescription, Gid, MatchedPublisher, PublisherMatches, PublisherOptions, Qos, Role, SeenPublishers, Watcher,
+};
 use std::{
     cell::Cell,
     collections::{BTreeMap, BTreeSet},
@@ -62,7 +64,7 @@ pub(super) struct Maker {
 
 #[derive(Default)]
 struct Work {
-    seen_version: Option<u64>,
+    seen: SeenPublishers,
     /// The clients that have publishers.
     clients: BTreeSet<Gid>,
 }
@@ -175,24 +177,28 @@ impl ReplyWatcher {
         let Some(presence) = self.maker.presence.upgrade() else { return };
         if (1..=monotonic_ns()).contains(&self.retry_ns.load(Relaxed)) {
             self.retry_ns.store(0, Relaxed);
-            work.seen_version = None;
+            work.seen = SeenPublishers::default();
         }
-        let found = match self.requests.look(work.seen_version) {
+        let found = match self.requests.look(work.seen) {
             Ok(Some(found)) => found,
             Ok(None) => return,
             Err(_) => return self.retry(), // a process that cannot be read
         };
-        let matched: BTreeSet<Gid> = found.matched.iter().map(gantry_shm::MatchedPublisher::gid).collect();
-        let left: Vec<Gid> = work.clients.difference(&matched).copied().collect();
-        work.clients.retain(|client| matched.contains(client));
-        self.let_go(left);
-        for endpoint in found.endpoints {
-            let client = endpoint.gid;
-            if matched.contains(&client) && !work.clients.contains(&client) {
-                match self.make(&presence, client, endpoint.qos.depth) {
-                    Ok(()) => _ = work.clients.insert(client),
+        if found.is_all {
+            let matched: BTreeSet<Gid> = found.matched.iter().map(MatchedPublisher::gid).collect();
+            let left: Vec<Gid> = work.clients.difference(&matched).copied().collect();
+            work.clients.retain(|client| matched.contains(client));
+            self.let_go(left);
+        }
+        let mut is_missing = false;
+        for client in found.matched {
+            let (gid, description) = (client.gid(), client.description());
+            if !work.clients.contains(&gid) {
+                match self.make(&presence, gid, description.qos.depth) {
+                    Ok(()) => _ = work.clients.insert(gid),
                     Err(error) => {
-                        let (service, node) = (&self.maker.service, &endpoint.node);
+                        is_missing = true;
+                        let (service, node) = (&self.maker.service, &description.node);
                         log::warn(
                             &self.maker.node,
                             format_args!("{service} cannot serve a client of {node} yet: {error}"),
@@ -201,9 +207,9 @@ impl ReplyWatcher {
                 }
             }
         }
-        work.seen_version = Some(found.version); // after the work: a panic of a user's waker may end it
-        if matched.iter().any(|client| !work.clients.contains(client)) {
-            self.retry(); // no room, or its description could not be read
+        work.seen = found.seen; // after the work: a panic of a user's waker may end it
+        if is_missing {
+            self.retry(); // no room
         }
     }
 

@@ -1,0 +1,75 @@
+//! The records for one publisher that a reader of them has seen, so that its next look finds the new ones only. Control
+//! path.
+
+use crate::{
+    domain::peer::{Peer, PeerRecord, SeenRecords},
+    error::Result,
+};
+use std::sync::Arc;
+
+/// The records for one publisher that were seen.
+pub(crate) struct KnownRecords {
+    /// The publisher's key.
+    key: u64,
+    /// The processes that have some, in the order of the peers; `None`: the next look finds all records.
+    seen: Option<Vec<(Arc<Peer>, SeenRecords)>>,
+}
+
+/// The records that a look found.
+pub(crate) struct FoundRecords {
+    /// Whether these are all records, because some of those that were seen are gone; otherwise they are the new ones.
+    pub(crate) is_all: bool,
+    pub(crate) records: Vec<PeerRecord>,
+}
+
+impl KnownRecords {
+    /// No record was seen.
+    pub(crate) fn new(key: u64) -> KnownRecords {
+        KnownRecords { key, seen: None }
+    }
+
+    /// The next look finds all records.
+    pub(crate) fn forget(&mut self) {
+        self.seen = None;
+    }
+
+    /// The processes whose records were seen.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = &Arc<Peer>> {
+        self.seen.iter().flatten().map(|(peer, _)| peer)
+    }
+
+    /// Finds the records of these processes that were not seen, or all if some are gone; all after an error. `peers`
+    /// are in the order of their files' names.
+    pub(crate) fn look<'a>(&mut self, peers: impl Iterator<Item = &'a Arc<Peer>> + Clone) -> Result<FoundRecords> {
+        if let Some(seen) = self.seen.take()
+            && let Some(records) = self.look_on(seen, peers.clone())?
+        {
+            return Ok(FoundRecords { is_all: false, records });
+        }
+        let records = self.look_on(Vec::new(), peers)?.unwrap_or_default(); // nothing that was seen can be gone
+        Ok(FoundRecords { is_all: true, records })
+    }
+
+    /// The records beyond those that were seen; `None` if some of these are gone.
+    fn look_on<'a>(
+        &mut self,
+        seen: Vec<(Arc<Peer>, SeenRecords)>,
+        peers: impl Iterator<Item = &'a Arc<Peer>>,
+    ) -> Result<Option<Vec<PeerRecord>>> {
+        let (mut seen, mut now, mut records) = (seen.into_iter().peekable(), Vec::new(), Vec::new());
+        for peer in peers {
+            let of_peer = seen.next_if(|(known, _)| Arc::ptr_eq(known, peer)).map(|(_, seen)| seen);
+            let Some(seen) = peer.records_after(self.key, of_peer.unwrap_or_default(), &mut records)? else {
+                return Ok(None);
+            };
+            if seen.count > 0 {
+                now.push((peer.clone(), seen));
+            }
+        }
+        if seen.next().is_some() {
+            return Ok(None); // a process is gone
+        }
+        self.seen = Some(now);
+        Ok(Some(records))
+    }
+}
