@@ -2,8 +2,8 @@
 //!
 //! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another
 //! middleware or the mock, one process for the publishers and one for each subscription; the crate `perf_worker` is
-//! their part. `perf_worker_gantry` has Gantry's back end and the benchmark messages. Measurements, rows and reports are
-//! plain numbers.
+//! their part. `perf_worker_gantry` has Gantry's back end and the benchmark messages. Measurements, rows and reports
+//! are plain numbers.
 //!
 //! From the top, each room imports only from the rooms below it (`tests/storeys.rs`):
 //!

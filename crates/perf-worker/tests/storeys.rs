@@ -3,7 +3,7 @@
 use test_support::storeys;
 
 const STOREYS: &[&str] = &[
-    "nearest", "choice", "clock", "stamp", "raw", "pacing", "measure", "spec", "payload", "run_spec", "endpoint",
+    "choice", "clock", "stamp", "nearest", "raw", "pacing", "measure", "spec", "payload", "run_spec", "endpoint",
     "backend", "worker",
 ];
 

@@ -8,7 +8,7 @@
 //! endpoint of Gantry does with its type: build a loan, check a sample, serialise, copy out. So this code is compiled
 //! once, and not for each type.
 //!
-//! Of the phases of a message only one is seen: a take that copies out. A message in shared memory has arrived when it
+//! One phase of a message is seen: a take that copies out. A message in shared memory has arrived when it
 //! is published, and with zero copy nothing is serialised or deserialised.
 
 mod executor;

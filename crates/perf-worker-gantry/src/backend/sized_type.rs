@@ -1,4 +1,4 @@
-//! The type of an endpoint's messages, with the size of those of variable size.
+//! The type of an endpoint's messages, with their size if it is variable.
 
 use ::gantry::TypeDescription;
 

@@ -98,7 +98,7 @@ impl MessageType {
     }
 }
 
-/// All messages of a generation, with `unbounded_bytes` in those of variable size.
+/// All messages of a generation, with `unbounded_bytes` in each of variable size.
 pub fn list(layout: Layout, unbounded_bytes: usize) -> impl Iterator<Item = MessageChoice> {
     types(layout).map(move |known| known.choice(unbounded_bytes))
 }

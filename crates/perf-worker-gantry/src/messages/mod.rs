@@ -1,6 +1,6 @@
 //! The benchmark messages: performance_test's in both generations of their layouts, and iRobot's.
 //!
-//! The types are those of `gantry-msgs`. `Benchmark` makes them messages of a measurement: each carries its time of
+//! The types come from `gantry-msgs`. `Benchmark` makes them messages of a measurement: each carries its time of
 //! sending and its id, is prepared once, and is stamped and read without an allocation. `MessageType` is the table of
 //! functions of one of them, by which a program moves messages whose type it knows at run time only.
 
@@ -84,7 +84,7 @@ trait Benchmark: Message {
     fn stamped(&self) -> Stamped;
     /// Reads a sample in place.
     fn stamped_sample(sample: &Self::View<&[u8]>) -> Stamped;
-    /// The bytes of the owned message that `--touch` writes and reads: those of its array, or all but the stamp if it
+    /// The bytes of the owned message that `--touch` writes and reads: its array, or all but the stamp if it
     /// has only numbers. Otherwise empty: such a message is always written and read completely.
     fn payload(&self) -> &[u8];
     /// The same bytes, writable.
