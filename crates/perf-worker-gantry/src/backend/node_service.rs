@@ -1,6 +1,6 @@
 //! Clients and servers of a node: callbacks receive, and a timer's callback sends requests.
 //!
-//! `msg_pass_by` of a client or a server is that of `--pass-by`, since files have none: with `unique_ptr`, the default,
+//! A client and a server have the `msg_pass_by` of `--pass-by`, since files have none: with `unique_ptr`, the default,
 //! messages are copied in and out; with `shared_ptr` they are copied in and read in place; with `loaned_msg` they are
 //! written in place, too.
 
