@@ -49,7 +49,7 @@ pub struct SubscriptionMatches {
 pub struct MatchedSubscriptions {
     /// The number of subscriptions that are matched.
     pub matched: usize,
-    /// The number of those that were not at the last look.
+    /// The number of subscriptions that are matched and were not at the last look.
     pub newly_matched: usize,
     /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are the new ones.
     pub is_all: bool,

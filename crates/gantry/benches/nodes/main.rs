@@ -91,7 +91,7 @@ type ParameterServices = (
     Service<SetParametersAtomically>,
 );
 
-/// What rclcpp gives a node.
+/// A node with the endpoints that rclcpp makes for it.
 struct RclcppNode {
     _services: ParameterServices,
     _log: (Publisher<Log>, PublisherEvents),
@@ -128,22 +128,20 @@ impl RclcppNode {
     /// An error unless the node is matched with all `count` nodes, and its events say so.
     fn check(&mut self, count: usize) -> Result<()> {
         let matched = (self.changes.0.subscription_count()?, self.changes_of_all.0.publisher_count()?);
-        let (mut told, mut told_of_all) = (0, 0);
+        let mut by_events = (0, 0);
         while let Some(event) = self.changes.1.take()? {
             if let PublisherEvent::Matched { total_count, .. } = event {
-                told = total_count as usize;
+                by_events.0 = total_count as usize;
             }
         }
         while let Some(event) = self.changes_of_all.1.take()? {
             if let SubscriptionEvent::Matched { total_count, .. } = event {
-                told_of_all = total_count as usize;
+                by_events.1 = total_count as usize;
             }
         }
-        match (matched, told, told_of_all) == ((count, count), count, count) {
-            true => Ok(()),
-            false => {
-                Err(format!("a node of {count} has {matched:?} matches, {told} and {told_of_all} by events").into())
-            }
+        if (matched, by_events) == ((count, count), (count, count)) {
+            return Ok(());
         }
+        Err(format!("a node of {count} has {matched:?} matches, {by_events:?} by events").into())
     }
 }
