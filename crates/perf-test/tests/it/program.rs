@@ -155,17 +155,23 @@ impl Running {
         rustix::pipe::fcntl_setpipe_size(self.lines.get_ref(), 4096).unwrap();
     }
 
-    /// Reads until a line contains `words`.
+    /// Reads until a line contains `words`. A run that ends before is a failure.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) {
+        assert!(self.says(words), "{words:?} was never said:\n{}", self.said);
+    }
+
+    /// Reads until a line contains `words` or the run has ended. Returns whether a line contained them.
+    pub fn says(&mut self, words: &str) -> bool {
         let mut line = String::new();
         while !line.contains(words) {
             line.clear();
             if self.lines.read_line(&mut line).unwrap() == 0 {
-                panic!("{words:?} was never said:\n{}", self.said);
+                return false;
             }
             self.said.push_str(&line);
         }
+        true
     }
 
     /// The workers that are alive: process id and label.
