@@ -3,17 +3,34 @@
 //! Plain data without shared memory, so that it is tested by itself. A slot is at any time in exactly one state: free,
 //! on loan, retained, or retired. Inline samples have a sequence and no slot. Only [`History::add_slot`] allocates.
 
+use super::layout::LINE_BYTES;
 use std::collections::VecDeque;
 
 /// Larger than every sequence.
 const PINNED: u64 = 1 << 63;
 
-/// Memory for one sample, header included.
+/// Memory for one sample, header included: its offset / 64 in the publisher's file in the upper half, its bytes / 64 in
+/// the lower. One word, which is stored and loaded at once: a pair of words that is loaded in 16 bytes before both
+/// stores are complete stops the load until they are, behind every line that the publisher waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Slot {
-    /// In the publisher's file; a multiple of 64.
-    pub(crate) offset: usize,
-    pub(crate) bytes: usize,
+pub(crate) struct Slot(u64);
+
+impl Slot {
+    /// `offset` and `bytes` are multiples of 64 below 2^38.
+    #[inline]
+    pub(crate) fn new(offset: usize, bytes: usize) -> Slot {
+        Slot(((offset / LINE_BYTES) as u64) << 32 | (bytes / LINE_BYTES) as u64)
+    }
+
+    #[inline]
+    pub(crate) fn offset(self) -> usize {
+        (self.0 >> 32) as usize * LINE_BYTES
+    }
+
+    #[inline]
+    pub(crate) fn bytes(self) -> usize {
+        self.0 as u32 as usize * LINE_BYTES
+    }
 }
 
 /// The slots of one publisher.
@@ -44,7 +61,7 @@ impl History {
 
     /// Adds a new slot, which is on loan. Reserves room for it in every list.
     pub(crate) fn add_slot(&mut self, slot: Slot) {
-        self.bytes += slot.bytes;
+        self.bytes += slot.bytes();
         self.loaned.push(slot);
         let count = self.count();
         self.free.reserve(count - self.free.len());
@@ -70,7 +87,7 @@ impl History {
 
     /// Bytes of the slots that are free.
     pub(crate) fn free_bytes(&self) -> usize {
-        self.free.iter().map(|slot| slot.bytes).sum()
+        self.free.iter().map(|slot| slot.bytes()).sum()
     }
 
     /// Sequence of the oldest retained sample.
@@ -106,13 +123,13 @@ impl History {
     /// travel in registers.
     #[inline]
     pub(crate) fn on_loan(&self, offset: usize) -> Option<Slot> {
-        self.loaned.iter().rfind(|slot| slot.offset == offset).copied()
+        self.loaned.iter().rfind(|slot| slot.offset() == offset).copied()
     }
 
     /// The slot at `offset` is on loan no more; the caller puts it elsewhere.
     #[inline]
     fn end_loan(&mut self, offset: usize) -> Option<Slot> {
-        let index = self.loaned.iter().rposition(|slot| slot.offset == offset)?;
+        let index = self.loaned.iter().rposition(|slot| slot.offset() == offset)?;
         Some(self.loaned.swap_remove(index))
     }
 
@@ -134,7 +151,7 @@ impl History {
 
     #[inline]
     fn find_free(&self, bytes: usize) -> Option<usize> {
-        self.free.iter().rposition(|slot| (bytes..=2 * bytes).contains(&slot.bytes))
+        self.free.iter().rposition(|slot| (bytes..=2 * bytes).contains(&slot.bytes()))
     }
 
     /// The slot that [`History::take_free`] is likely to give next.
@@ -159,8 +176,8 @@ impl History {
     /// entries.
     #[inline]
     pub(crate) fn retain(&mut self, slot: Slot) -> u64 {
-        self.end_loan(slot.offset);
-        self.retained_bytes += slot.bytes;
+        self.end_loan(slot.offset());
+        self.retained_bytes += slot.bytes();
         self.retained.push_back((self.head + 1, slot));
         self.retain_inline()
     }
@@ -179,7 +196,7 @@ impl History {
         self.tail = end.min(self.head + 1).max(self.tail);
         while let Some(&(sequence, slot)) = self.retained.front().filter(|(sequence, _)| *sequence < self.tail) {
             self.retained.pop_front();
-            self.retained_bytes -= slot.bytes;
+            self.retained_bytes -= slot.bytes();
             self.retired.push((sequence, slot));
             mark_dead(sequence);
         }
@@ -216,7 +233,7 @@ impl History {
     /// Bytes of the slot of a sample that is retained or retired; 0 if there is none.
     pub(crate) fn bytes_of(&self, sequence: u64) -> usize {
         let mut slots = self.retained.iter().chain(&self.retired);
-        slots.find(|slot| slot.0 == sequence).map_or(0, |slot| slot.1.bytes)
+        slots.find(|slot| slot.0 == sequence).map_or(0, |slot| slot.1.bytes())
     }
 }
 
@@ -229,7 +246,7 @@ mod tests {
         let mut offset = 0;
         let slots = sizes.iter().map(|&bytes| {
             offset += bytes;
-            Slot { offset: offset - bytes, bytes }
+            Slot::new(offset - bytes, bytes)
         });
         let slots: Vec<Slot> = slots.collect();
         slots.iter().for_each(|&slot| history.add_slot(slot));
@@ -255,8 +272,8 @@ mod tests {
         history.keep_pinned(2);
         history.reclaim_unpinned();
         assert_eq!(history.take_free(64), Some(slots[0]));
-        history.return_loan(slots[2].offset);
-        history.return_loan(slots[0].offset);
+        history.return_loan(slots[2].offset());
+        history.return_loan(slots[0].offset());
         assert_eq!(history.take_free(64), Some(slots[0]), "the slot freed last comes first");
         assert_eq!((retire_before(&mut history, 9), retire_before(&mut history, 9)), (vec![2], vec![]));
         assert_eq!((history.tail(), history.bytes_of(2), history.bytes_of(1)), (3, 64, 0));
@@ -277,7 +294,7 @@ mod tests {
     #[test]
     fn slots_are_taken_by_size() {
         let (mut history, slots) = with_slots(&[64, 1024, 256]);
-        slots.iter().for_each(|&slot| history.return_loan(slot.offset));
+        slots.iter().for_each(|&slot| history.return_loan(slot.offset()));
         assert_eq!(history.take_free(900), Some(slots[1]), "a little too large is good");
         assert_eq!(history.take_free(127), None, "more than twice as large is a waste");
         assert_eq!(history.take_free(512), None);

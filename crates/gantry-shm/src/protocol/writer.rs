@@ -140,8 +140,8 @@ impl<K> Writer<K> {
     #[inline]
     pub(crate) fn publish(&mut self, slot: Slot, length_bytes: usize) -> u64 {
         let sequence = self.history.retain(slot);
-        self.ring.publish(sequence, slot.offset, length_bytes as u64);
-        self.announce(sequence, self.should_retire(slot.bytes))
+        self.ring.publish(sequence, slot.offset(), length_bytes as u64);
+        self.announce(sequence, self.should_retire(slot.bytes()))
     }
 
     /// The same for an inline sample, which fits in an entry ([`Ring::publish_inline`]).
@@ -442,7 +442,7 @@ mod tests {
         );
         let publish = |writer: &mut Writer<()>| {
             let sequence = writer.history.head() + 1;
-            let slot = Slot { offset: sequence as usize * 64, bytes: 64 };
+            let slot = Slot::new(sequence as usize * 64, 64);
             writer.history.add_slot(slot);
             writer.publish(slot, 0);
             (writer.history.tail()..=sequence)

@@ -34,7 +34,7 @@ impl Loan {
     #[inline(always)]
     pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize) -> Result<Loan> {
         file.check(slot)?;
-        Ok(Loan { file, place: ((slot.offset / LINE_BYTES) as u64) << 32 }.again(length_bytes))
+        Ok(Loan { file, place: ((slot.offset() / LINE_BYTES) as u64) << 32 }.again(length_bytes))
     }
 
     /// The topic of its publisher.

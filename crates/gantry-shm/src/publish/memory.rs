@@ -55,12 +55,12 @@ impl Memory {
     }
 
     fn take_free(&mut self, bytes: usize) -> Option<Slot> {
-        self.0.allocate_range(bytes).ok().map(|range| Slot { offset: range.start, bytes })
+        self.0.allocate_range(bytes).ok().map(|range| Slot::new(range.start, bytes))
     }
 
     /// Frees a range.
     pub(crate) fn free(&mut self, slot: Slot) {
-        self.0.free_range(slot.offset..slot.offset + slot.bytes);
+        self.0.free_range(slot.offset()..slot.offset() + slot.bytes());
     }
 }
 

@@ -81,7 +81,7 @@ impl PublisherFile {
     /// An error unless the slot is inside the file.
     #[inline]
     pub(crate) fn check(&self, slot: Slot) -> Result<()> {
-        self.region.pointer(slot.offset, slot.bytes, align_of::<SlotHeader>()).map(drop)
+        self.region.pointer(slot.offset(), slot.bytes(), align_of::<SlotHeader>()).map(drop)
     }
 
     /// Address of the header of the slot at `offset`, which was checked; the payload follows at `PAYLOAD_OFFSET`.

@@ -53,7 +53,7 @@ impl Publisher {
         let mut writer = Writer::new(header, lines, outbox, ring, Roster::new(KEY, 0, Vec::new()), retention);
         for slot in world.slots() {
             writer.history.add_slot(slot);
-            writer.history.return_loan(slot.offset);
+            writer.history.return_loan(slot.offset());
         }
         Publisher {
             writer,
@@ -120,8 +120,8 @@ impl Publisher {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();
         }
-        if self.writer.is_blocked(slot.bytes) {
-            self.wait_for_room(slot.bytes);
+        if self.writer.is_blocked(slot.bytes()) {
+            self.wait_for_room(slot.bytes());
         }
         let sequence = self.writer.history.head() + 1;
         self.world.write(slot, sequence);

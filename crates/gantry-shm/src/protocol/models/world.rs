@@ -107,13 +107,13 @@ impl World {
     }
 
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
-        (0..self.payloads.len()).map(|payload| Slot { offset: payload * LINE_BYTES, bytes: LINE_BYTES })
+        (0..self.payloads.len()).map(|payload| Slot::new(payload * LINE_BYTES, LINE_BYTES))
     }
 
     /// Fails if another thread may read the payload meanwhile.
     pub(super) fn write(&self, slot: Slot, sequence: u64) {
         // SAFETY: loom reports any concurrent access.
-        self.payloads[slot.offset / LINE_BYTES].with_mut(|payload| unsafe { *payload = sequence });
+        self.payloads[slot.offset() / LINE_BYTES].with_mut(|payload| unsafe { *payload = sequence });
     }
 
     /// Fails if another thread may write the payload meanwhile.

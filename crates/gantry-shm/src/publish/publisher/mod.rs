@@ -236,7 +236,7 @@ impl Publisher {
             let error = self.refused(&loan);
             return Err(PublishError { loan, error });
         };
-        if let Err(error) = self.prepare(slot.bytes, time) {
+        if let Err(error) = self.prepare(slot.bytes(), time) {
             return Err(PublishError { loan, error });
         }
         let Some(info) = info else { return Ok(self.publish_slot(loan, slot, time)) };
@@ -254,8 +254,8 @@ impl Publisher {
         self.keep_file(loan);
         if let Some(next) = self.writer.history.next_free() {
             // A reader of the slot's last sample has the slot's lines in the cache of another core.
-            let payload = self.file.region.base().wrapping_add(next.offset + PAYLOAD_OFFSET);
-            prefetch::beginning(payload, next.bytes - PAYLOAD_OFFSET, prefetch::for_writing);
+            let payload = self.file.region.base().wrapping_add(next.offset() + PAYLOAD_OFFSET);
+            prefetch::beginning(payload, next.bytes() - PAYLOAD_OFFSET, prefetch::for_writing);
         }
         sequence
     }

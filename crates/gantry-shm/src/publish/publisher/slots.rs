@@ -67,7 +67,7 @@ impl Publisher {
         let bytes = self.entry_bytes << log2_capacity;
         let (region, directory) = (&self.file.region, &self.domain.directory);
         if let Some(slot) = self.memory.take(region, directory, &what, bytes, 0)? {
-            let descriptor = Descriptor { offset: slot.offset, log2_capacity };
+            let descriptor = Descriptor { offset: slot.offset(), log2_capacity };
             self.writer.change_ring(region.ring(descriptor, self.entry_bytes)?, descriptor);
             self.domain.board.file_has_grown(self.topic);
         }
@@ -253,7 +253,7 @@ impl Publisher {
     fn add_slots(&mut self, bytes: usize, useful: usize) {
         for _ in self.writer.history.count()..useful {
             let Ok(Some(slot)) = self.allocate_slot(bytes) else { return };
-            self.writer.history.return_loan(slot.offset);
+            self.writer.history.return_loan(slot.offset());
         }
     }
 

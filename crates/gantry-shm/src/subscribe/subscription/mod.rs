@@ -50,6 +50,8 @@ pub struct Subscription {
     pub(crate) discovery: Arc<PublisherDiscovery>,
     /// The version of the discovery, and the generation of the topic, to which `connections` belong.
     seen_version: u64,
+    /// Whether a connection is to a publisher that is gone.
+    has_gone: bool,
     seen_generation: Option<u64>,
     connections: Vec<Connection>,
     /// Counts changes of `connections`.
@@ -100,6 +102,7 @@ impl Subscription {
             _held: held,
             discovery,
             seen_version: 0,
+            has_gone: false,
             seen_generation: None,
             connections: Vec::new(),
             connections_version: 0,
@@ -257,7 +260,8 @@ impl Subscription {
             for connection in &mut self.connections {
                 connection.set_gone(!present.contains(&connection.mapping.key));
             }
-            if self.connections.iter().any(Connection::is_gone) {
+            self.has_gone = self.connections.iter().any(Connection::is_gone);
+            if self.has_gone {
                 self.order.reset(self.connections.len());
                 // Skips samples, and so drains publishers, although none is taken.
                 self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
@@ -274,12 +278,21 @@ impl Subscription {
     }
 
     /// Unmaps publishers that are gone and have nothing left to take.
+    #[inline(always)]
     fn drop_drained(&mut self) {
+        if self.has_gone {
+            self.drop_drained_connections();
+        }
+    }
+
+    #[cold]
+    fn drop_drained_connections(&mut self) {
         let before = self.connections.len();
         let received = drop_drained(&mut self.connections);
         if self.connections.len() < before {
             self.received_before = self.received_before.saturating_add(received);
             self.connections_changed();
+            self.has_gone = self.connections.iter().any(Connection::is_gone);
         }
     }
 
