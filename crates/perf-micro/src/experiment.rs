@@ -9,7 +9,7 @@ use perf_test::{
     common::{error::Failure, interrupt::Interrupt},
     experiments::{
         batch::{Folder, Progress},
-        results_file::{ResultsFile, Table},
+        results_file::{Results, ResultsFile, Table},
     },
 };
 use serde::Serialize;
@@ -44,15 +44,6 @@ pub struct Report<D> {
     pub details: D,
     /// The picture as SVG.
     pub picture: Option<String>,
-}
-
-/// The results as they are printed.
-#[derive(Debug)]
-pub struct Printed {
-    /// The text, the names of its files, and the figures.
-    pub lines: Vec<String>,
-    /// The reason why it is not complete, for the exit code.
-    pub failure: Option<String>,
 }
 
 /// The details in the JSON.
@@ -110,7 +101,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`Failure::Measurement`]: a file cannot be written.
-    pub fn finish<D: Serialize>(mut self, report: Report<D>) -> Result<Printed, Failure> {
+    pub fn finish<D: Serialize>(mut self, report: Report<D>) -> Result<Results, Failure> {
         let not_done = self.steps - self.begun;
         self.progress.finish(not_done);
         if not_done > 0 {
@@ -119,15 +110,14 @@ impl Experiment {
         self.write(report).map_err(Failure::Measurement)
     }
 
-    fn write<D: Serialize>(self, report: Report<D>) -> Result<Printed, String> {
+    fn write<D: Serialize>(self, report: Report<D>) -> Result<Results, String> {
         let Report { tables, figures, details, picture } = report;
         let of_table = |table: &Table| table.lines().into_iter().chain([String::new()]);
         let mut lines: Vec<String> = tables.iter().flat_map(of_table).collect();
         lines.extend(self.failures.iter().map(|sentence| format!("failed: {sentence}")));
-        let figures: Vec<String> = figures.iter().map(|(name, value)| format!("figure {name} {value}")).collect();
+        lines.extend(figures.iter().map(|(name, value)| format!("figure {name} {value}")));
         let name = format!("micro-{}", self.name);
-        let text = [lines.as_slice(), &figures].concat().join("\n") + "\n";
-        let mut files = vec![self.folder.write(&format!("{name}.txt"), &text)?];
+        let mut files = vec![self.folder.write(&format!("{name}.txt"), &(lines.join("\n") + "\n"))?];
         let details = serde_json::to_value(Details { of_experiment: &details, failures: &self.failures });
         let details = Some(details.map_err(|error| format!("cannot write {name}.json: {error}"))?);
         let file = ResultsFile::new(&format!("micro {}", self.name), 1, Vec::new(), tables);
@@ -135,10 +125,8 @@ impl Experiment {
         if let Some(picture) = picture {
             files.push(self.folder.write(&format!("{name}.svg"), &picture)?);
         }
-        lines.extend(files.iter().map(|file| format!("written: {}", file.display())));
-        lines.extend(figures);
         let failure = (!self.failures.is_empty()).then(|| self.failures.join("; "));
-        Ok(Printed { lines, failure })
+        Ok(Results { lines, files, failure })
     }
 }
 

@@ -4,15 +4,10 @@ use std::{ffi::OsString, io::Write, process::ExitCode};
 
 use clap::Parser;
 use gantry::printable;
-use perf_test::{
-    common::error::Failure,
-    report::{cannot_write, terminal::write_lines},
-    run::coordinator::daemon::become_daemon,
-};
+use perf_test::{experiments::results_file::Results, run::coordinator::daemon::become_daemon};
 
 use crate::{
     cli::{Cli, Command},
-    experiment::Printed,
     latency, memory, recovery, throughput,
 };
 
@@ -34,7 +29,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Recovery(options) => recovery::measure(&options),
         Command::Daemon { parent, command } => Err(become_daemon(parent, &command)),
     };
-    match done.and_then(print) {
+    match done.and_then(Results::print) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let sentence = failure.to_string(); // it may have texts of files and of other programs
@@ -42,10 +37,4 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
-}
-
-/// Prints the results of an experiment, and returns the reason why they are not complete as a failure.
-fn print(results: Printed) -> Result<(), Failure> {
-    write_lines(&results.lines).map_err(|error| cannot_write(&error))?;
-    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }

@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use gantry_micro::{EntityState, Instant, Memory, Publisher, Qos, Subscription};
+use gantry_micro::{EntityState, Instant, Publisher, Qos, Subscription};
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_worker::clock::{now_ns, real_now_ns};
 
 use super::{Exchanges, exchange::Sent};
 use crate::{
     line::{Faults, Way},
-    rig::{BoardClient, BoardClock, BoardLine, board_node, wait},
+    rig::{self, BoardLine, BoardMemory},
 };
 
 /// The longest sleep without a look at the orders.
@@ -48,53 +48,48 @@ impl Plan {
     }
 }
 
-struct Board<'a> {
-    client: BoardClient<'a>,
-    clock: BoardClock,
+struct Exchanger<'a> {
+    plan: &'a Plan,
+    board: rig::Board<'a>,
     publisher: &'a Publisher<'a, Int64>,
     subscription: &'a Subscription<'a, Int64, 4, 8>,
 }
 
-/// Runs a board until it has made all exchanges. Returns the exchanges that it made, and an error if they are not all:
-/// an error of its line, an answer that does not come, or the end by the user.
-pub fn run<const MTU: usize>(line: BoardLine, plan: &Plan) -> (Vec<Sent>, io::Result<()>) {
-    let mut sent = Vec::with_capacity(plan.exchanges.number as usize);
-    let ended = make::<MTU>(line, plan, &mut sent);
-    (sent, ended)
-}
-
-fn make<const MTU: usize>(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()> {
-    let mut memory = Memory::<MTU, 4>::new();
+/// Runs a board until it has made all exchanges, which it adds to `sent`.
+///
+/// # Errors
+/// An error of its line, an answer that does not come, or the end by the user.
+pub fn run(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()> {
+    let mut memory = BoardMemory::default();
     let (publisher, subscription) = (Publisher::new(), Subscription::new());
-    let mut client = BoardClient::new(line, &mut memory, board_node(plan.domain_id));
+    let mut board = rig::Board::start(line, &mut memory, plan.domain_id);
     let [there, back] = &plan.topics;
-    client.create_publisher(&publisher, there, Qos::DEFAULT).map_err(io::Error::other)?;
-    client.create_subscription(&subscription, back, Qos::DEFAULT).map_err(io::Error::other)?;
-    let mut board = Board { client, clock: BoardClock::start(), publisher: &publisher, subscription: &subscription };
-    board.get_ready(plan)?;
-    let (mut due, mut synchronise_at) = (board.clock.now(), board.clock.now());
+    board.client.create_publisher(&publisher, there, Qos::DEFAULT).map_err(io::Error::other)?;
+    board.client.create_subscription(&subscription, back, Qos::DEFAULT).map_err(io::Error::other)?;
+    let mut exchanger = Exchanger { plan, board, publisher: &publisher, subscription: &subscription };
+    exchanger.get_ready()?;
+    let (mut due, mut synchronise_at) = (exchanger.board.now(), exchanger.board.now());
     for index in 0..plan.exchanges.number as usize {
         // Between two exchanges, so that the line is idle again when the next one begins.
-        if board.clock.now() >= synchronise_at {
+        if exchanger.board.now() >= synchronise_at {
             let exchanges = if index == 0 { CLOCK_EXCHANGES } else { 1 };
-            (0..exchanges).try_for_each(|_| board.synchronise(plan))?;
-            synchronise_at = board.clock.now().after_us(CLOCK_PERIOD_US);
+            (0..exchanges).try_for_each(|_| exchanger.synchronise())?;
+            synchronise_at = exchanger.board.now().after_us(CLOCK_PERIOD_US);
         }
-        board.spin_until(due, plan)?;
+        exchanger.spin_until(due)?;
         plan.lose(index);
-        sent.push(board.exchange(plan)?);
-        due = due.after_us(plan.exchanges.period_ms * 1000).max(board.clock.now());
+        sent.push(exchanger.exchange()?);
+        due = due.after_us(plan.exchanges.period_ms * 1000).max(exchanger.board.now());
     }
-    board.client.close(board.clock.now());
-    board.client.spin_once(board.clock.now(), |_| {})
+    exchanger.board.close()
 }
 
-impl Board<'_> {
+impl Exchanger<'_> {
     /// Connects.
-    fn get_ready(&mut self, plan: &Plan) -> io::Result<()> {
-        let deadline = self.clock.now().after_us(ANSWER_TIMEOUT_US);
-        while self.clock.now() < deadline {
-            self.spin(plan)?;
+    fn get_ready(&mut self) -> io::Result<()> {
+        let deadline = self.board.now().after_us(ANSWER_TIMEOUT_US);
+        while self.board.now() < deadline {
+            self.spin()?;
             let states = [self.publisher.state(), self.subscription.state()];
             let is_refused = |state: &&EntityState| matches!(state, EntityState::Refused(_));
             if let Some(EntityState::Refused(status)) = states.iter().find(is_refused) {
@@ -108,46 +103,46 @@ impl Board<'_> {
     }
 
     /// Asks for the agent's time, and leaves the line alone until the reply is there.
-    fn synchronise(&mut self, plan: &Plan) -> io::Result<()> {
-        self.client.synchronise();
-        self.spin_until(self.clock.now().after_us(CLOCK_EXCHANGE_US), plan)
+    fn synchronise(&mut self) -> io::Result<()> {
+        self.board.client.synchronise();
+        self.spin_until(self.board.now().after_us(CLOCK_EXCHANGE_US))
     }
 
-    fn spin_until(&mut self, due: Instant, plan: &Plan) -> io::Result<()> {
-        while self.clock.now() < due {
-            self.spin(plan)?;
+    fn spin_until(&mut self, due: Instant) -> io::Result<()> {
+        while self.board.now() < due {
+            self.spin()?;
         }
         Ok(())
     }
 
     /// Publishes the agent's time, and waits for its return.
-    fn exchange(&mut self, plan: &Plan) -> io::Result<Sent> {
-        let (real_ns, sent_ns, now) = (real_now_ns(), now_ns(), self.clock.now());
-        let clock =
-            self.client.time(now).ok_or_else(|| io::Error::other("the session ended, and the agent's time with it"))?;
+    fn exchange(&mut self) -> io::Result<Sent> {
+        let (real_ns, sent_ns, now) = (real_now_ns(), now_ns(), self.board.now());
+        let clock = self.board.client.time(now);
+        let clock = clock.ok_or_else(|| io::Error::other("the session ended, and the agent's time with it"))?;
         let stamp = clock.as_ns();
-        self.publisher.publish(&mut self.client, &Int64 { data: stamp }).map_err(io::Error::other)?;
+        self.publisher.publish(&mut self.board.client, &Int64 { data: stamp }).map_err(io::Error::other)?;
         let deadline = now.after_us(ANSWER_TIMEOUT_US);
-        while self.clock.now() < deadline {
-            self.client.spin_once(self.clock.now(), |_| {})?;
+        while self.board.now() < deadline {
+            self.board.spin(|_| {})?;
             let answer = self.subscription.take().map_err(io::Error::other)?;
             if answer.is_some_and(|answer| answer.data == stamp) {
                 return Ok(Sent { stamp_ns: stamp, real_ns, sent_ns, returned_ns: now_ns() });
             }
-            self.check(plan)?;
-            wait(&mut self.client, self.clock, PATIENCE)?;
+            self.check()?;
+            self.board.wait(PATIENCE)?;
         }
         Err(io::Error::other("no answer came within 10 s"))
     }
 
     /// Spins once, and then waits until there is something to do.
-    fn spin(&mut self, plan: &Plan) -> io::Result<()> {
-        self.client.spin_once(self.clock.now(), |_| {})?;
-        self.check(plan)?;
-        wait(&mut self.client, self.clock, Duration::from_millis(1))
+    fn spin(&mut self) -> io::Result<()> {
+        self.board.spin(|_| {})?;
+        self.check()?;
+        self.board.wait(Duration::from_millis(1))
     }
 
-    fn check(&self, plan: &Plan) -> io::Result<()> {
-        if plan.is_cancelled.load(Ordering::Relaxed) { Err(io::Error::other("ended early")) } else { Ok(()) }
+    fn check(&self) -> io::Result<()> {
+        if self.plan.is_cancelled.load(Ordering::Relaxed) { Err(io::Error::other("ended early")) } else { Ok(()) }
     }
 }

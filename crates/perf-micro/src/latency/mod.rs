@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use gantry::Qos;
 use gantry_msgs::std_msgs::msg::Int64;
-use perf_test::common::{error::Failure, interrupt::Interrupt};
+use perf_test::{common::error::Failure, experiments::results_file::Results};
 use perf_worker::choice::Choice;
 use serde::Serialize;
 
 use crate::{
-    experiment::{Experiment, Printed, Report},
-    rig::{Rig, host_failed, host_node, topic},
+    experiment::{Experiment, Report},
+    rig::{Rig, board_ended, host_failed, host_node, topic},
 };
 use board::Plan;
 use exchange::joined;
 pub use exchange::{Received, Sent};
-use host::Host;
+use host::answer;
 pub use options::{AFTER_HELP, LatencyOptions};
 use row::Row;
 
@@ -39,7 +39,7 @@ struct Latency {
 /// # Errors
 /// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be
 /// written.
-pub fn measure(options: &LatencyOptions) -> Result<Printed, Failure> {
+pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
     let LatencyOptions { number, period_ms, .. } = *options;
     let transports = options.rig.transports();
     let lengths_s = vec![number.saturating_mul(period_ms) / 1000; transports.len()];
@@ -47,8 +47,7 @@ pub fn measure(options: &LatencyOptions) -> Result<Printed, Failure> {
     let mut rows = Vec::new();
     for transport in transports {
         let plan = Exchanges { number, period_ms, loses_each: None };
-        let done = experiment
-            .step(transport.name(), |experiment| exchange(&experiment.rig(transport)?, plan, &experiment.interrupt));
+        let done = experiment.step(transport.name(), |experiment| exchange(&experiment.rig(transport)?, plan));
         let Some(Done { sent, received, failure }) = done else { continue };
         let exchanges = joined(&sent, &received);
         let unknown = sent.len() - exchanges.len();
@@ -89,29 +88,26 @@ pub struct Done {
 ///
 /// # Errors
 /// A sentence: the board, the host or the agent failed, or the user has ended the experiment.
-pub fn exchange(rig: &Rig, exchanges: Exchanges, interrupt: &Interrupt) -> Result<Done, String> {
+pub fn exchange(rig: &Rig, exchanges: Exchanges) -> Result<Done, String> {
     let topics = ["to", "from"].map(|way| format!("{}_{way}_host", topic()));
     let (node, domain_id) = host_node()?;
     let [there, back] = &topics;
-    let mut host = Host {
-        subscription: node.create_subscription::<Int64>(there, Qos::default()).map_err(host_failed)?,
-        publisher: node.create_publisher::<Int64>(back, Qos::default()).map_err(host_failed)?,
-    };
+    let mut subscription = node.create_subscription::<Int64>(there, Qos::default()).map_err(host_failed)?;
+    let mut publisher = node.create_publisher::<Int64>(back, Qos::default()).map_err(host_failed)?;
     let line = rig.board_line()?;
     let (faults, is_cancelled) = (rig.line.faults.clone(), AtomicBool::new(false));
     let plan = Plan { exchanges, faults, domain_id, topics, is_cancelled };
-    let is_can = rig.transport.bit_rates().is_some();
-    std::thread::scope(|scope| {
-        let board = scope.spawn(|| if is_can { board::run::<63>(line, &plan) } else { board::run::<512>(line, &plan) });
-        let received = host.answer(|| {
-            if interrupt.is_requested() {
+    let mut sent = Vec::with_capacity(exchanges.number as usize);
+    let (received, ended) = std::thread::scope(|scope| {
+        let board = scope.spawn(|| board::run(line, &plan, &mut sent));
+        let received = answer(&mut subscription, &mut publisher, || {
+            if rig.interrupt.is_requested() {
                 plan.is_cancelled.store(true, Ordering::Relaxed);
             }
             !board.is_finished()
         });
         plan.is_cancelled.store(true, Ordering::Relaxed); // the host may have failed
-        let (sent, ended) = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
-        let failure = ended.err().map(|error| format!("the board failed: {error}"));
-        Ok(Done { sent, received: received.map_err(host_failed)?, failure })
-    })
+        (received, board_ended(board))
+    });
+    Ok(Done { sent, received: received.map_err(host_failed)?, failure: ended.err() })
 }

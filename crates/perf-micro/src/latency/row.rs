@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::exchange::{AGENT_PUBLISH, CLIENT_PUBLISH, QUANTITIES, ROUND_TRIP, Received, Sent};
 use crate::{
     distribution::{Distribution, ms},
-    published::latency::like,
+    published::latency::{Row as Published, like},
     transport::Transport,
 };
 
@@ -34,9 +34,7 @@ impl Row {
     /// The medians of the quantities that are published, and the published ones.
     pub fn medians(&self) -> Vec<String> {
         let here = [CLIENT_PUBLISH, AGENT_PUBLISH, ROUND_TRIP].map(|(name, _)| self.show(name, |of| of.p50_ns));
-        let published =
-            like(self.transport).map(|row| [row.client_publish_ms, row.agent_publish_ms, row.round_trip_ms]);
-        let published = published.map_or(["-", "-", "-"].map(str::to_owned), |ms| ms.map(|ms| format!("{ms:.2}")));
+        let published = like(self.transport).map_or(["-"; 3].map(str::to_owned), Published::texts);
         let name = [self.transport.name().to_owned(), self.n.to_string()];
         name.into_iter().chain(here).chain(published).collect()
     }

@@ -31,8 +31,7 @@ impl Latency {
         let mut medians = vec![cells(header)];
         medians.extend(self.rows.iter().map(Row::medians));
         medians.extend(ROWS.iter().filter(|row| row.like.is_none()).map(|row| {
-            let ms = [row.client_publish_ms, row.agent_publish_ms, row.round_trip_ms];
-            let [client, agent, round_trip] = ms.map(|ms| format!("{ms:.2}"));
+            let [client, agent, round_trip] = row.texts();
             cells([&format!("{}: published only", row.name), "1", "-", "-", "-", &client, &agent, &round_trip])
         }));
         let mut distributions = vec![cells(["transport", "of", "min", "median", "p99", "p99.9", "max"])];

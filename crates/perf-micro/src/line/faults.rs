@@ -21,21 +21,11 @@ pub struct Faults {
 struct Settings {
     lost_frames_per_million: AtomicU32,
     damaged_bytes_per_million: AtomicU32,
-    loses_next_from_board: AtomicBool,
-    loses_next_to_board: AtomicBool,
+    /// Whether the next frame is lost, by [`Way`].
+    loses_next: [AtomicBool; 2],
     is_cut: AtomicBool,
     lost_frames: AtomicU32,
     damaged_bytes: AtomicU32,
-}
-
-impl Settings {
-    /// Whether the next frame is lost.
-    fn loses_next(&self, way: Way) -> &AtomicBool {
-        match way {
-            Way::FromBoard => &self.loses_next_from_board,
-            Way::ToBoard => &self.loses_next_to_board,
-        }
-    }
 }
 
 /// A direction of the line.
@@ -60,7 +50,7 @@ impl Faults {
 
     /// Loses the next frame that begins.
     pub fn lose_next(&self, way: Way) {
-        self.settings.loses_next(way).store(true, Ordering::Relaxed);
+        self.settings.loses_next[way as usize].store(true, Ordering::Relaxed);
     }
 
     /// Pulls the cable out, or plugs it in.
@@ -103,7 +93,7 @@ impl FaultyWay {
             settings.lost_frames_per_million.load(Ordering::Relaxed),
             settings.damaged_bytes_per_million.load(Ordering::Relaxed),
         );
-        let loses_next = settings.loses_next(self.way);
+        let loses_next = &settings.loses_next[self.way as usize];
         bytes.retain_mut(|byte| {
             if *byte == FRAME_BEGIN {
                 self.is_losing = loses_next.swap(false, Ordering::Relaxed) || self.random.u32(..MILLION) < lost;

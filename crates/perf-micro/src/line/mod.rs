@@ -39,7 +39,9 @@ pub struct Line {
     pub board_end: BoardEnd,
     /// The faults of a serial line; other lines have none.
     pub faults: Faults,
-    _keeper: Keeper,
+    /// The threads that move the bytes, if it is neither the kernel nor the agent; dropped before the end below.
+    _relays: Vec<LineThread>,
+    _end: Option<Pseudoterminal>,
 }
 
 /// The board's end of a line.
@@ -55,87 +57,54 @@ pub enum BoardEnd {
     Can(PathBuf),
 }
 
-/// That which moves the bytes, until it is dropped.
-#[derive(Debug)]
-enum Keeper {
-    /// The kernel, or the agent.
-    Other,
-    Serial {
-        _relays: [LineThread; 2],
-        _end: Pseudoterminal,
-    },
-    Tcp {
-        _relay: LineThread,
-    },
-}
-
 impl Line {
     /// Opens a line.
     ///
     /// # Errors
     /// The system gives no pseudo-terminal, port or thread.
     pub fn open(transport: Transport) -> io::Result<Line> {
-        if let Some(bit_rates) = transport.bit_rates() {
-            return Ok(Line::can(bit_rates));
-        }
-        let faults = Faults::default();
-        let agent = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        match (transport, transport.speed()) {
+        let (faults, agent) = (Faults::default(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let (mut relays, mut end) = (Vec::new(), None);
+        let (agent_arguments, board_end) = match (transport, transport.speed()) {
             (Transport::Serial | Transport::Usb, Some(speed)) => {
                 let (board, line) = UnixStream::pair()?;
                 // A pseudo-terminal would hold 64 KiB of the board's bytes, which are seconds of this line.
                 set_socket_send_buffer_size(&board, (speed.bytes_per_s * QUEUE_S) as usize)?;
                 board.set_nonblocking(true)?;
                 line.set_nonblocking(true)?;
-                let agent = Pseudoterminal::open()?;
-                let relays = both_ways([&line.into(), &agent.end], speed, &faults)?;
-                let baud = transport.baud();
-                let arguments = ["serial", &agent.path.display().to_string(), "--baud", &baud.to_string()];
-                Ok(Line {
-                    agent_arguments: arguments.map(str::to_owned).into(),
-                    board_end: BoardEnd::Serial(Arc::new(board.into())),
-                    faults,
-                    _keeper: Keeper::Serial { _relays: relays, _end: agent },
-                })
+                let agent = end.insert(Pseudoterminal::open()?);
+                relays.extend(both_ways([&line.into(), &agent.end], speed, &faults)?);
+                let (path, baud) = (agent.path.display().to_string(), transport.baud().to_string());
+                (words(["serial", &path, "--baud", &baud]), BoardEnd::Serial(Arc::new(board.into())))
             }
             (Transport::Tcp, Some(speed)) => {
                 let agent = TcpListener::bind(agent)?.local_addr()?;
                 let (address, relay) = tcp::relay(agent, speed)?;
-                Ok(Line {
-                    agent_arguments: network("tcp", agent),
-                    board_end: BoardEnd::Tcp(address),
-                    faults,
-                    _keeper: Keeper::Tcp { _relay: relay },
-                })
+                relays.push(relay);
+                (network("tcp", agent), BoardEnd::Tcp(address))
             }
-            _ => {
-                let agent = UdpSocket::bind(agent)?.local_addr()?;
-                Ok(Line {
-                    agent_arguments: network("udp", agent),
-                    board_end: BoardEnd::Udp(agent),
-                    faults,
-                    _keeper: Keeper::Other,
-                })
-            }
-        }
-    }
-}
-
-impl Line {
-    fn can([nominal, data]: [u32; 2]) -> Line {
-        let path = std::env::temp_dir().join(format!("perf_micro_{}.can", std::process::id()));
-        let (bus, nominal, data) = (path.display().to_string(), nominal.to_string(), data.to_string());
-        let arguments = ["can", "--simulated", &bus, "--bitrate", &nominal, "--dbitrate", &data];
-        Line {
-            agent_arguments: arguments.map(str::to_owned).into(),
-            board_end: BoardEnd::Can(path),
-            faults: Faults::default(),
-            _keeper: Keeper::Other,
-        }
+            _ => match transport.bit_rates() {
+                Some(bit_rates) => {
+                    let path = std::env::temp_dir().join(format!("perf_micro_{}.can", std::process::id()));
+                    let (bus, [nominal, data]) = (path.display().to_string(), bit_rates.map(|rate| rate.to_string()));
+                    let arguments = ["can", "--simulated", &bus, "--bitrate", &nominal, "--dbitrate", &data];
+                    (words(arguments), BoardEnd::Can(path))
+                }
+                None => {
+                    let agent = UdpSocket::bind(agent)?.local_addr()?;
+                    (network("udp", agent), BoardEnd::Udp(agent))
+                }
+            },
+        };
+        Ok(Line { agent_arguments, board_end, faults, _relays: relays, _end: end })
     }
 }
 
 /// The agent binds the port, which was free a moment before.
 fn network(verb: &str, agent: SocketAddr) -> Vec<String> {
-    [verb, "--address", &agent.ip().to_string(), "--port", &agent.port().to_string()].map(str::to_owned).into()
+    words([verb, "--address", &agent.ip().to_string(), "--port", &agent.port().to_string()])
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).into()
 }

@@ -1,5 +1,7 @@
 //! The memory of one more entity, and of one more place of a history: slopes through the programs of a series.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{
@@ -49,16 +51,12 @@ impl Cost {
 /// The costs; null of a series with fewer than two programs that ran.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Costs {
-    /// The cost of one more publisher.
-    pub publisher: Option<Cost>,
-    /// The cost of one more subscription with its queue.
-    pub subscription: Option<Cost>,
+    /// The cost of one more entity of each kind: of a subscription with its queue, of a service with a place for one
+    /// request, of a client with a place for one response.
+    #[serde(flatten)]
+    entities: BTreeMap<Kind, Option<Cost>>,
     /// The cost of one more subscription without its queue, in bytes.
     pub subscription_without_queue_bytes: Option<f64>,
-    /// The cost of one more service, with a place for one request.
-    pub service: Option<Cost>,
-    /// The cost of one more client of a service, with a place for one response.
-    pub client: Option<Cost>,
     /// The cost of one more slot of the session's history.
     pub history_slot: Option<Cost>,
     /// The cost of one more place of a subscription's queue.
@@ -90,7 +88,7 @@ pub fn memory_of(programs: &[Measured], variant: &Variant) -> Option<Memory> {
 impl Costs {
     /// Computes the costs from the measured programs.
     #[must_use]
-    pub fn of(plan: &Plan, programs: &[Measured]) -> Costs {
+    pub fn of_programs(plan: &Plan, programs: &[Measured]) -> Costs {
         let slope = |variants: &[Variant], x: &dyn Fn(&Variant) -> u32| {
             // One more is one beside others: the first entity brings code that needs stack.
             let beside = variants.iter().filter(|variant| x(variant) > 0);
@@ -102,16 +100,12 @@ impl Costs {
             slope(variants, &|variant| variant.count(*kind))
         };
         let queue_place = slope(&plan.depths, &|variant| variant.subscription_depth);
-        let subscription = of_kind(Kind::Subscription);
         let queue = |place: Cost| f64::from(SUBSCRIPTION_DEPTH) * place.total();
         Costs {
-            publisher: of_kind(Kind::Publisher),
-            subscription,
-            subscription_without_queue_bytes: subscription
+            entities: Kind::ALL.map(|kind| (kind, of_kind(kind))).into(),
+            subscription_without_queue_bytes: of_kind(Kind::Subscription)
                 .zip(queue_place)
                 .map(|(all, place)| all.total() - queue(place)),
-            service: of_kind(Kind::Service),
-            client: of_kind(Kind::Client),
             history_slot: slope(&plan.histories, &|variant| variant.history),
             queue_place,
         }
@@ -120,12 +114,7 @@ impl Costs {
     /// The cost of an entity.
     #[must_use]
     pub fn entity(&self, kind: Kind) -> Option<Cost> {
-        match kind {
-            Kind::Publisher => self.publisher,
-            Kind::Subscription => self.subscription,
-            Kind::Service => self.service,
-            Kind::Client => self.client,
-        }
+        *self.entities.get(&kind)?
     }
 }
 
@@ -137,11 +126,11 @@ impl super::Memory {
         let count = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
         let costs = &self.costs;
         let all = [
-            ("publisher-bytes", total(costs.publisher)),
-            ("subscription-bytes", total(costs.subscription)),
+            ("publisher-bytes", total(costs.entity(Kind::Publisher))),
+            ("subscription-bytes", total(costs.entity(Kind::Subscription))),
             ("subscription-without-queue-bytes", costs.subscription_without_queue_bytes),
-            ("service-bytes", total(costs.service)),
-            ("client-bytes", total(costs.client)),
+            ("service-bytes", total(costs.entity(Kind::Service))),
+            ("client-bytes", total(costs.entity(Kind::Client))),
             ("history-slot-bytes", total(costs.history_slot)),
             ("queue-place-bytes", total(costs.queue_place)),
             ("text-bytes", count(pair.map(|of| of.sizes.text_bytes))),

@@ -20,10 +20,10 @@ mod target;
 mod text;
 mod variant;
 
-use perf_test::{common::error::Failure, report::plot::stacks::draw};
+use perf_test::{common::error::Failure, experiments::results_file::Results, report::plot::stacks::draw};
 use serde::Serialize;
 
-use crate::experiment::{Experiment, Printed, Report};
+use crate::experiment::{Experiment, Report};
 use costs::{Costs, Figure};
 pub use options::{AFTER_HELP, MemoryOptions};
 use plan::Plan;
@@ -57,7 +57,7 @@ struct Memory {
 /// # Errors
 /// [`Failure::Usage`]: the options are wrong, the firmware, the agent or a target that was asked for is not there, or
 /// the folder of results cannot be used. [`Failure::Measurement`]: the files cannot be written.
-pub fn measure(options: &MemoryOptions) -> Result<Printed, Failure> {
+pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
     let plan = Plan::new(&sorted(&options.entities, "--entities")?, &sorted(&options.histories, "--histories")?);
     let firmware = build::find(options.firmware.clone())?;
     let chosen = choose(options.target, &firmware)?;
@@ -69,7 +69,7 @@ pub fn measure(options: &MemoryOptions) -> Result<Printed, Failure> {
         let (n, wanted) = (failed.len(), variants.len());
         experiment.fail(format!("{n} of {wanted} programs did not run to their end; the first: {first}"));
     }
-    let costs = Costs::of(&plan, &programs);
+    let costs = Costs::of_programs(&plan, &programs);
     let (mtu_bytes, history) = (MTU_BYTES, HISTORY);
     let mut memory = Memory { chosen, mtu_bytes, history, programs, costs, figures: Vec::new(), plan };
     memory.figures = memory.all_figures();

@@ -9,7 +9,7 @@ use gantry_msgs::{
     std_msgs::msg::{Int32, String as Text},
 };
 
-use super::variant::Variant;
+use super::variant::{Kind, Variant};
 
 /// The time between two messages of each publisher.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -64,20 +64,20 @@ impl Peer {
     /// An error of the library.
     pub fn open(variant: &Variant, domain_id: u32) -> gantry::Result<Peer> {
         match variant.text_bytes {
-            None => Peer::of_message(variant, domain_id, &Int32 { data: 1 }),
-            Some(bytes) => Peer::of_message(variant, domain_id, &Text { data: "x".repeat(bytes as usize) }),
+            None => Peer::with_message(variant, domain_id, &Int32 { data: 1 }),
+            Some(bytes) => Peer::with_message(variant, domain_id, &Text { data: "x".repeat(bytes as usize) }),
         }
     }
 
-    fn of_message<M: Message + Clone + 'static>(
+    fn with_message<M: Message + Clone + 'static>(
         variant: &Variant,
         domain_id: u32,
         message: &M,
     ) -> gantry::Result<Peer> {
         let node = Node::builder("peer").domain_id(domain_id).build()?;
-        let topics = |of: &'static str, count: u32| {
-            let count = if variant.has_one_topic { count.min(1) } else { count };
-            (0..count).map(move |index| format!("/{of}_{index}"))
+        let topics = |kind: Kind| {
+            let count = if variant.has_one_topic { variant.count(kind).min(1) } else { variant.count(kind) };
+            (0..count).map(move |index| format!("/{}s_{index}", kind.name()))
         };
         // It matches publishers of both reliabilities.
         let subscribe = |topic: String| {
@@ -92,14 +92,12 @@ impl Peer {
         };
         Ok(Peer {
             next: Instant::now(),
-            subscriptions: topics("publishers", variant.publishers).map(subscribe).collect::<gantry::Result<_>>()?,
-            publishers: topics("subscriptions", variant.subscriptions).map(advertise).collect::<gantry::Result<_>>()?,
-            callers: topics("services", variant.services)
+            subscriptions: topics(Kind::Publisher).map(subscribe).collect::<gantry::Result<_>>()?,
+            publishers: topics(Kind::Subscription).map(advertise).collect::<gantry::Result<_>>()?,
+            callers: topics(Kind::Service)
                 .map(|name| Ok(Caller { client: node.create_client(&name)?, asked: None }))
                 .collect::<gantry::Result<_>>()?,
-            servers: topics("clients", variant.clients)
-                .map(|name| node.create_service(&name))
-                .collect::<gantry::Result<_>>()?,
+            servers: topics(Kind::Client).map(|name| node.create_service(&name)).collect::<gantry::Result<_>>()?,
         })
     }
 

@@ -33,7 +33,7 @@ impl Plan {
     /// The plan for these numbers of entities and these histories, both in ascending order.
     #[must_use]
     pub fn new(entities: &[u32], histories: &[u32]) -> Plan {
-        let of_kind = |kind| (kind, entities.iter().map(|count| Variant::of(kind, *count)).collect());
+        let of_kind = |kind| (kind, entities.iter().map(|count| Variant::with(kind, *count)).collect());
         // Twice as many: a queue is padded to 8 bytes, and four lengths have 8.
         let depths = [SUBSCRIPTION_DEPTH, 2 * SUBSCRIPTION_DEPTH];
         Plan {
@@ -66,7 +66,7 @@ fn claims(most: u32) -> Vec<Claim> {
     messages.extend(TEXT_BYTES.map(text));
     let best_effort = Variant { is_reliable: false, ..Variant::PAIR };
     let topics = |kind| {
-        let each = Variant::of(kind, most);
+        let each = Variant::with(kind, most);
         let one = Variant { has_one_topic: true, ..each.clone() };
         Claim {
             name: "number of topics",

@@ -11,6 +11,7 @@ use super::{
     target::{EMULATOR, Target},
     variant::Variant,
 };
+use crate::rig::host_failed;
 use perf_test::common::interrupt::Interrupt;
 
 /// The time that a run has. It takes about a second.
@@ -54,8 +55,7 @@ impl Runner<'_> {
     /// # Errors
     /// A sentence: a process does not start, or the program does not come to its end in time.
     pub fn run(&self, variant: &Variant, program: &Path, stack: Option<StackArea>) -> Result<Used, String> {
-        let library = |error: gantry::Error| format!("the host's node failed: {error}");
-        let mut peer = Peer::open(variant, self.domain_id).map_err(library)?;
+        let mut peer = Peer::open(variant, self.domain_id).map_err(host_failed)?;
         let domain_id = self.domain_id.to_string();
         let mut agent = Process::start(self.agent.as_os_str(), ["pty", "--verbose", "--domain", &domain_id])?;
         let deadline = Instant::now() + START_TIMEOUT;
@@ -92,26 +92,20 @@ impl Runner<'_> {
         std::fs::write(&paint, vec![PAINT; length])
             .map_err(|error| format!("cannot write {}: {error}", paint.display()))?;
         let program = program.display().to_string();
-        let mut board = Process::start(
-            OsStr::new(EMULATOR),
-            [
-                "-machine",
-                "mps2-an385",
-                "-display",
-                "none",
-                "-monitor",
-                "stdio",
-                "-kernel",
-                &program,
-                "-chardev",
-                &format!("serial,id=line,path={line}"),
-                "-serial",
-                "chardev:line",
-                "-device",
-                &format!("loader,file={},addr={bottom:#x},force-raw=on", paint.display()),
-            ],
-        )?;
-        self.until_end(agent, &mut board, peer)?;
+        let serial = format!("serial,id=line,path={line}");
+        let loader = format!("loader,file={},addr={bottom:#x},force-raw=on", paint.display());
+        let machine = ["-machine", "mps2-an385", "-display", "none", "-monitor", "stdio"];
+        let devices = ["-kernel", &program, "-chardev", &serial, "-serial", "chardev:line", "-device", &loader];
+        let mut board = Process::start(OsStr::new(EMULATOR), machine.into_iter().chain(devices))?;
+        self.serve(agent, peer, |agent| {
+            if agent.line(POLL)?.is_some_and(|line| line.ends_with(END)) {
+                return Ok(Some(()));
+            }
+            match board.wait(Duration::ZERO) {
+                Some(status) => Err(board.failure(&format!("ended with {status}"))),
+                None => Ok(None),
+            }
+        })?;
         board.give(&format!("pmemsave {bottom:#x} {length} \"{}\"\nquit", memory.display()))?;
         if board.wait(START_TIMEOUT).is_none() {
             return Err(board.failure("does not end"));
@@ -129,18 +123,11 @@ impl Runner<'_> {
     /// As a process of this host, which prints its figures.
     fn execute(&self, program: &Path, line: &str, agent: &mut Process, peer: &mut Peer) -> Result<Used, String> {
         let mut process = Process::start(program.as_os_str(), [line])?;
-        let deadline = Instant::now() + TIMEOUT;
-        let status = loop {
-            peer.step().map_err(|error| format!("the host's node failed: {error}"))?;
+        let status = self.serve(agent, peer, |agent| {
             // The agent must not wait for a reader of its lines.
             while agent.line(Duration::ZERO)?.is_some() {}
-            match process.wait(POLL) {
-                Some(status) => break status,
-                None if self.interrupt.is_requested() => return Err("interrupted".to_owned()),
-                None if Instant::now() >= deadline => return Err(agent.failure("has not seen the end of the program")),
-                None => {}
-            }
-        };
+            Ok(process.wait(POLL))
+        })?;
         // Until the end of its output, which is an error.
         while process.line(START_TIMEOUT).is_ok_and(|line| line.is_some()) {}
         let figure = |name: &str| process.said.iter().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
@@ -150,16 +137,18 @@ impl Runner<'_> {
         }
     }
 
-    /// Serves the program until it closes its session.
-    fn until_end(&self, agent: &mut Process, board: &mut Process, peer: &mut Peer) -> Result<(), String> {
+    /// Serves the program until `end` is there.
+    fn serve<T>(
+        &self,
+        agent: &mut Process,
+        peer: &mut Peer,
+        mut end: impl FnMut(&mut Process) -> Result<Option<T>, String>,
+    ) -> Result<T, String> {
         let deadline = Instant::now() + TIMEOUT;
         loop {
-            peer.step().map_err(|error| format!("the host's node failed: {error}"))?;
-            if agent.line(POLL)?.is_some_and(|line| line.ends_with(END)) {
-                return Ok(());
-            }
-            if let Some(status) = board.wait(Duration::ZERO) {
-                return Err(board.failure(&format!("ended with {status}")));
+            peer.step().map_err(host_failed)?;
+            if let Some(end) = end(agent)? {
+                return Ok(end);
             }
             if self.interrupt.is_requested() {
                 return Err("interrupted".to_owned());

@@ -1,9 +1,11 @@
 //! The variants of the program `firmware/benchmark`, whose constants are environment variables of its build.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
 
 /// The kinds of entities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Publisher,
@@ -41,10 +43,9 @@ pub const SERVICE_DEPTH: u32 = 1;
 pub struct Variant {
     /// Without a session there is only the board: that program is the base of the static memory.
     pub has_session: bool,
-    pub publishers: u32,
-    pub subscriptions: u32,
-    pub services: u32,
-    pub clients: u32,
+    /// The numbers of entities, in the order of [`Kind::ALL`].
+    #[serde(flatten, serialize_with = "by_kind")]
+    pub counts: [u32; 4],
     /// The history of the session.
     pub history: u32,
     /// The places of the queue of each subscription.
@@ -60,10 +61,7 @@ impl Variant {
     /// A session without entities.
     pub const EMPTY: Variant = Variant {
         has_session: true,
-        publishers: 0,
-        subscriptions: 0,
-        services: 0,
-        clients: 0,
+        counts: [0; 4],
         history: HISTORY,
         subscription_depth: SUBSCRIPTION_DEPTH,
         is_reliable: true,
@@ -73,40 +71,25 @@ impl Variant {
     /// The board alone.
     pub const BASE: Variant = Variant { has_session: false, ..Variant::EMPTY };
     /// A publisher and a subscription.
-    pub const PAIR: Variant = Variant { publishers: 1, subscriptions: 1, ..Variant::EMPTY };
+    pub const PAIR: Variant = Variant { counts: [1, 1, 0, 0], ..Variant::EMPTY };
 
     /// A session with this number of entities of one kind.
     #[must_use]
-    pub fn of(kind: Kind, count: u32) -> Variant {
-        let mut variant = Variant::EMPTY;
-        *variant.count_mut(kind) = count;
-        variant
+    pub fn with(kind: Kind, count: u32) -> Variant {
+        Variant { counts: Kind::ALL.map(|other| if other == kind { count } else { 0 }), ..Variant::EMPTY }
     }
 
     /// The number of entities of a kind.
     #[must_use]
     pub fn count(&self, kind: Kind) -> u32 {
-        match kind {
-            Kind::Publisher => self.publishers,
-            Kind::Subscription => self.subscriptions,
-            Kind::Service => self.services,
-            Kind::Client => self.clients,
-        }
-    }
-
-    fn count_mut(&mut self, kind: Kind) -> &mut u32 {
-        match kind {
-            Kind::Publisher => &mut self.publishers,
-            Kind::Subscription => &mut self.subscriptions,
-            Kind::Service => &mut self.services,
-            Kind::Client => &mut self.clients,
-        }
+        self.counts[kind as usize]
     }
 
     /// The environment of its build.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
-        [
+        let counts = Kind::ALL.map(|kind| (format!("{}S", kind.name().to_uppercase()), self.count(kind).to_string()));
+        let others = [
             ("SESSION", self.has_session.to_string()),
             ("MTU_BYTES", MTU_BYTES.to_string()),
             ("HISTORY", self.history.to_string()),
@@ -114,14 +97,10 @@ impl Variant {
             ("SERVICE_DEPTH", SERVICE_DEPTH.to_string()),
             ("RELIABLE", self.is_reliable.to_string()),
             ("ONE_TOPIC", self.has_one_topic.to_string()),
-            ("PUBLISHERS", self.publishers.to_string()),
-            ("SUBSCRIPTIONS", self.subscriptions.to_string()),
-            ("SERVICES", self.services.to_string()),
-            ("CLIENTS", self.clients.to_string()),
             ("TEXT_BYTES", self.text_bytes.unwrap_or(0).to_string()),
-        ]
-        .map(|(name, value)| (format!("GANTRY_BENCHMARK_{name}"), value))
-        .into()
+        ];
+        let all = counts.into_iter().chain(others.map(|(name, value)| (name.to_owned(), value)));
+        all.map(|(name, value)| (format!("GANTRY_BENCHMARK_{name}"), value)).collect()
     }
 
     /// The program in words, as `1 publisher, 1 subscription, history 2`.
@@ -148,4 +127,10 @@ impl Variant {
         words.extend(self.has_one_topic.then(|| "one topic".to_owned()));
         words.join(", ")
     }
+}
+
+/// The numbers of entities by the names of their kinds.
+fn by_kind<S: Serializer>(counts: &[u32; 4], serializer: S) -> Result<S::Ok, S::Error> {
+    let names = Kind::ALL.map(|kind| format!("{}s", kind.name()));
+    names.into_iter().zip(counts).collect::<BTreeMap<String, &u32>>().serialize(serializer)
 }

@@ -10,17 +10,15 @@ use std::{
     time::Duration,
 };
 
-use gantry_micro::{Event, Memory, PublishError, Publisher, Qos};
+use gantry_micro::{Event, PublishError, Publisher, Qos};
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_worker::clock::now_ns;
 
 use super::note::Note;
-use crate::rig::{BoardClient, BoardClock, BoardLine, board_node, wait};
+use crate::rig::{Board, BoardLine, BoardMemory};
 
 /// The time between two numbers.
 pub const PERIOD_US: u32 = 20_000;
-/// The messages that a board has in its memory at most.
-pub const HISTORY: usize = 4;
 /// The longest sleep without a look at the orders.
 const PATIENCE: Duration = Duration::from_millis(5);
 
@@ -60,24 +58,22 @@ pub fn run(
     orders: &Orders,
     account: &Mutex<Account>,
 ) -> io::Result<()> {
-    let mut memory = Memory::<512, HISTORY>::new();
-    let publisher = Publisher::<Int64>::new();
-    let mut client = BoardClient::new(line, &mut memory, board_node(domain_id));
-    client.create_publisher(&publisher, topic, Qos::DEFAULT).map_err(io::Error::other)?;
-    let clock = BoardClock::start();
-    let (mut number, mut due) = (first, clock.now());
+    let (mut memory, publisher) = (BoardMemory::default(), Publisher::<Int64>::new());
+    let mut board = Board::start(line, &mut memory, domain_id);
+    board.client.create_publisher(&publisher, topic, Qos::DEFAULT).map_err(io::Error::other)?;
+    let (mut number, mut due) = (first, board.now());
     let account = || account.lock().unwrap_or_else(PoisonError::into_inner);
     while !orders.is_done.load(Ordering::Relaxed) {
-        client.spin_once(clock.now(), |event| account().note(&event))?;
-        if clock.now() >= due && !orders.is_quiet.load(Ordering::Relaxed) {
-            due = due.after_us(PERIOD_US).max(clock.now());
-            let published = publisher.publish(&mut client, &Int64 { data: number });
+        board.spin(|event| account().note(&event))?;
+        if board.now() >= due && !orders.is_quiet.load(Ordering::Relaxed) {
+            due = due.after_us(PERIOD_US).max(board.now());
+            let published = publisher.publish(&mut board.client, &Int64 { data: number });
             account().count(number, published)?;
             number += 1;
             continue; // sends it
         }
-        let left_us = due.as_us().saturating_sub(clock.now().as_us());
-        wait(&mut client, clock, PATIENCE.min(Duration::from_micros(left_us)))?;
+        let left_us = due.as_us().saturating_sub(board.now().as_us());
+        board.wait(PATIENCE.min(Duration::from_micros(left_us)))?;
     }
     Ok(())
 }

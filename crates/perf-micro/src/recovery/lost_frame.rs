@@ -7,7 +7,6 @@ use crate::{
     latency::{Done, Exchanges, exchange},
     rig::Rig,
 };
-use perf_test::common::interrupt::Interrupt;
 
 /// One exchange in this number loses a frame, in turn the board's and the agent's.
 pub const EACH: usize = 5;
@@ -35,10 +34,10 @@ impl LostFrame {
     ///
     /// # Errors
     /// A sentence.
-    pub fn measure(rig: &Rig, n: u32, interrupt: &Interrupt) -> Result<LostFrame, String> {
+    pub fn measure(rig: &Rig, n: u32) -> Result<LostFrame, String> {
         let number = n * EACH as u32;
         let plan = Exchanges { number, period_ms: PERIOD_MS, loses_each: Some(EACH) };
-        let sent = match exchange(rig, plan, interrupt)? {
+        let sent = match exchange(rig, plan)? {
             Done { failure: Some(sentence), .. } => return Err(sentence),
             Done { sent, .. } => sent,
         };

@@ -10,14 +10,11 @@ mod outcome;
 mod scenario;
 mod text;
 
-use std::{
-    sync::{Mutex, PoisonError, atomic::Ordering},
-    thread::ScopedJoinHandle,
-};
+use std::sync::{Mutex, PoisonError, atomic::Ordering};
 
 use gantry::Qos;
 use gantry_msgs::std_msgs::msg::Int64;
-use perf_test::common::{error::Failure, interrupt::Interrupt};
+use perf_test::{common::error::Failure, experiments::results_file::Results};
 use perf_worker::{
     choice::Choice,
     clock::{SECOND_NS, now_ns},
@@ -26,11 +23,12 @@ use serde::Serialize;
 
 use crate::{
     distribution::ms,
-    experiment::{Experiment, Printed, Report},
-    rig::{Rig, host_failed, host_node, topic},
+    experiment::{Experiment, Report},
+    options::all_by_default,
+    rig::{HISTORY, Rig, board_ended, host_failed, host_node, topic},
     transport::Transport,
 };
-use board::{Account, HISTORY, Orders};
+use board::{Account, Orders};
 use host::Host;
 use lost_frame::LostFrame;
 use note::Note;
@@ -59,7 +57,7 @@ struct Recovery {
 /// # Errors
 /// [`Failure::Usage`]: there is no agent, the line has no faults, or the folder cannot be used;
 /// [`Failure::Measurement`]: the files cannot be written.
-pub fn measure(options: &RecoveryOptions) -> Result<Printed, Failure> {
+pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
     let transport = options.transport;
     if !matches!(transport, Transport::Serial | Transport::Usb) {
         let name = transport.name();
@@ -67,16 +65,14 @@ pub fn measure(options: &RecoveryOptions) -> Result<Printed, Failure> {
             "the line {name} has no faults: give --transport serial or --transport usb"
         )));
     }
-    let scenarios = options.scenarios();
+    let scenarios = all_by_default(&options.scenario);
     let mut experiment = Experiment::begin("recovery", &options.place, &vec![options.time; scenarios.len() + 1])?;
-    let lost_frame = experiment.step("lost frames", |experiment| {
-        LostFrame::measure(&experiment.rig(transport)?, options.number, &experiment.interrupt)
-    });
+    let lost_frame =
+        experiment.step("lost frames", |experiment| LostFrame::measure(&experiment.rig(transport)?, options.number));
     let (length_ns, mut outcomes) = (i64::from(options.time) * SECOND_NS, Vec::new());
     for scenario in scenarios {
-        let outcome = experiment.step(scenario.name(), |experiment| {
-            run(scenario, &mut experiment.rig(transport)?, length_ns, &experiment.interrupt)
-        });
+        let outcome =
+            experiment.step(scenario.name(), |experiment| run(scenario, &mut experiment.rig(transport)?, length_ns));
         outcome.as_ref().and_then(Outcome::failure).into_iter().for_each(|sentence| experiment.fail(sentence));
         outcomes.extend(outcome);
     }
@@ -85,7 +81,8 @@ pub fn measure(options: &RecoveryOptions) -> Result<Printed, Failure> {
     experiment.finish(Report { tables, figures, details: recovery, picture: None })
 }
 
-fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt) -> Result<Outcome, String> {
+fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64) -> Result<Outcome, String> {
+    let interrupt = rig.interrupt.clone();
     let topic = format!("{}_{}", topic(), scenario.name().replace('-', "_"));
     let (node, domain_id) = host_node()?;
     let qos = Qos::default().keep_last(1000);
@@ -118,12 +115,12 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
                     fault.ended_ns = Some(now_ns());
                 }
                 Scenario::AgentRestart => {
-                    rig.restart_agent(interrupt)?;
+                    rig.restart_agent()?;
                     fault.ended_ns = Some(now_ns());
                 }
                 Scenario::BoardReset => {
                     first_life.is_done.store(true, Ordering::Relaxed);
-                    board.take().map_or(Ok(()), ended)?;
+                    board.take().map_or(Ok(()), board_ended)?;
                     fault.ended_ns = Some(now_ns());
                     account.lock().unwrap_or_else(PoisonError::into_inner).forget(HISTORY);
                     let next = 1 + last_published(&account);
@@ -142,7 +139,7 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
         };
         let fault = experiment();
         lives.iter().for_each(|life| life.is_done.store(true, Ordering::Relaxed));
-        board.take().map_or(Ok(()), ended)?;
+        board.take().map_or(Ok(()), board_ended)?;
         let fault = fault?;
         if interrupt.is_requested() {
             return Err("ended early".to_owned());
@@ -152,12 +149,6 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
         host.events.extend(said.map(|(time_ns, what)| Note { after_ms: ms(time_ns), side: "agent", what }));
         Ok(Outcome::new(scenario, &account, &host, fault, rig.line.faults.counts()))
     })
-}
-
-/// Waits for the end of a board.
-fn ended(board: ScopedJoinHandle<'_, std::io::Result<()>>) -> Result<(), String> {
-    let ended = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
-    ended.map_err(|error| format!("the board failed: {error}"))
 }
 
 fn last_published(account: &Mutex<Account>) -> i64 {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Scenario;
-use crate::options::{PlaceOptions, all_by_default};
+use crate::options::PlaceOptions;
 use crate::transport::Transport;
 use perf_test::cli::values::{choice, within};
 
@@ -39,12 +39,4 @@ pub struct RecoveryOptions {
     /// The agent and the results.
     #[command(flatten)]
     pub place: PlaceOptions,
-}
-
-impl RecoveryOptions {
-    /// The scenarios.
-    #[must_use]
-    pub fn scenarios(&self) -> Vec<Scenario> {
-        all_by_default(&self.scenario)
-    }
 }

@@ -1,6 +1,9 @@
 //! The recovery as tables.
 
-use perf_test::{experiments::results_file::Table, report::tables::cells};
+use perf_test::{
+    experiments::results_file::{Column, Table},
+    report::tables::cells,
+};
 use perf_worker::choice::Choice;
 
 use super::{
@@ -13,26 +16,25 @@ use super::{
 
 /// The events of a scenario that are printed.
 const MOST_EVENTS: usize = 12;
-const COLUMNS: [&str; 13] = [
-    "fault",
-    "published",
-    "received",
-    "refused: no session",
-    "refused: no room",
-    "lost",
-    "reported",
-    "in silence",
-    "twice",
-    "out of order",
-    "longest gap (ms)",
-    "time to data (ms)",
-    "delay, median / max (ms)",
+const COLUMNS: [Column<Outcome>; 13] = [
+    ("fault", |of| of.scenario.name().to_owned()),
+    ("published", |of| of.published.to_string()),
+    ("received", |of| of.received.to_string()),
+    ("refused: no session", |of| of.not_connected.to_string()),
+    ("refused: no room", |of| of.full.to_string()),
+    ("lost", |of| of.lost.to_string()),
+    ("reported", |of| of.forgotten.to_string()),
+    ("in silence", |of| of.lost_in_silence.to_string()),
+    ("twice", |of| of.duplicates.to_string()),
+    ("out of order", |of| of.reordered.to_string()),
+    ("longest gap (ms)", |of| format!("{:.0}", of.longest_gap_ms)),
+    ("time to data (ms)", |of| of.time_to_data_ms.map_or("-".to_owned(), |ms| format!("{ms:.0}"))),
+    ("delay, median / max (ms)", |of| format!("{:.1} / {:.1}", of.delay_median_ms, of.delay_max_ms)),
 ];
 
 impl Recovery {
     /// A table of lost frames, and one of the faults, with their events below it.
     pub(super) fn tables(&self) -> Vec<Table> {
-        let rows = std::iter::once(cells(COLUMNS)).chain(self.outcomes.iter().map(Outcome::cells)).collect();
         let mut notes = vec![
             format!(
                 "loss: {} % of the frames; corruption: {} % of the bytes; both ways",
@@ -46,7 +48,8 @@ impl Recovery {
         ];
         notes.extend(self.outcomes.iter().filter(|outcome| !outcome.events.is_empty()).flat_map(Outcome::event_lines));
         let title = format!("Faults of {}: reliable numbers at 50 Hz", self.transport.name());
-        self.lost_frame.iter().map(LostFrame::table).chain([Table { title, rows, notes }]).collect()
+        let of_faults = Table::of_columns(title, notes, &COLUMNS, &self.outcomes);
+        self.lost_frame.iter().map(LostFrame::table).chain([of_faults]).collect()
     }
 
     pub(super) fn figures(&self) -> Vec<(String, String)> {
@@ -73,25 +76,6 @@ impl LostFrame {
 }
 
 impl Outcome {
-    fn cells(&self) -> Vec<String> {
-        let number = |value: u64| value.to_string();
-        vec![
-            self.scenario.name().to_owned(),
-            self.published.to_string(),
-            self.received.to_string(),
-            number(self.not_connected),
-            number(self.full),
-            self.lost.to_string(),
-            self.forgotten.to_string(),
-            self.lost_in_silence.to_string(),
-            number(self.duplicates),
-            number(self.reordered),
-            format!("{:.0}", self.longest_gap_ms),
-            self.time_to_data_ms.map_or("-".to_owned(), |ms| format!("{ms:.0}")),
-            format!("{:.1} / {:.1}", self.delay_median_ms, self.delay_max_ms),
-        ]
-    }
-
     /// The first events after the beginning of the fault.
     fn event_lines(&self) -> Vec<String> {
         let mut lines = vec![String::new(), format!("{}: {}", self.scenario.name(), self.scenario.description())];

@@ -1,60 +1,93 @@
 //! The board: a thread with gantry-micro's client and a clock of its own.
 
-use std::{num::NonZeroU32, os::fd::AsFd, time::Duration};
+use std::{io, num::NonZeroU32, os::fd::AsFd, thread::ScopedJoinHandle, time::Duration};
 
-use gantry_micro::{Client, ClientKey, Instant, Node};
+use gantry_micro::{Client, ClientKey, Event, Instant, Memory, Node};
 use perf_worker::clock::now_ns;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::BoardLine;
 
-/// The client of a board.
-pub type BoardClient<'a> = Client<'a, BoardLine>;
+/// The messages that a board has in its memory at most.
+pub const HISTORY: usize = 4;
 
-/// The node of a board, with a nonce that is drawn at each boot.
-#[must_use]
-pub fn board_node(domain_id: u16) -> Node<'static> {
-    let boot_nonce = NonZeroU32::new(fastrand::u32(1..));
-    Node { name: "board", domain_id, key: ClientKey(*b"perf"), boot_nonce }
+/// The memory of a board on any line: a bus has short messages.
+#[derive(Debug, Default)]
+pub struct BoardMemory {
+    of_bus: Memory<63, HISTORY>,
+    of_line: Memory<512, HISTORY>,
 }
 
-/// The clock of a board. It began with the board, so it is not the host's time.
-#[derive(Clone, Copy, Debug)]
-pub struct BoardClock {
+/// A board with its client. Its clock began with it, so it is not the host's time.
+pub struct Board<'a> {
+    /// The client.
+    pub client: Client<'a, BoardLine>,
     origin_ns: i64,
 }
 
-impl BoardClock {
-    /// A clock that begins now.
-    #[must_use]
-    pub fn start() -> BoardClock {
-        BoardClock { origin_ns: now_ns() }
+impl<'a> Board<'a> {
+    /// A board that begins now, with a nonce that is drawn at each boot.
+    pub fn start(line: BoardLine, memory: &'a mut BoardMemory, domain_id: u16) -> Board<'a> {
+        let boot_nonce = NonZeroU32::new(fastrand::u32(1..));
+        let node = Node { name: "board", domain_id, key: ClientKey(*b"perf"), boot_nonce };
+        let client = match line.is_bus() {
+            true => Client::new(line, &mut memory.of_bus, node),
+            false => Client::new(line, &mut memory.of_line, node),
+        };
+        Board { client, origin_ns: now_ns() }
     }
 
-    /// The time now.
+    /// The time of its clock.
     #[must_use]
     pub fn now(&self) -> Instant {
         Instant::from_us(((now_ns() - self.origin_ns) / 1000).unsigned_abs())
     }
+
+    /// Sends and receives what there is.
+    ///
+    /// # Errors
+    /// An error of the line.
+    pub fn spin(&mut self, on_event: impl FnMut(Event<'_>)) -> io::Result<()> {
+        let now = self.now();
+        self.client.spin_once(now, on_event)
+    }
+
+    /// Waits until the client has something to do, at most for `patience`: firmware would sleep until an interrupt.
+    ///
+    /// # Errors
+    /// An error of the line's descriptor.
+    pub fn wait(&mut self, patience: Duration) -> io::Result<()> {
+        let deadline_us = self.client.deadline().map_or(u64::MAX, Instant::as_us);
+        let left_us = deadline_us.saturating_sub(self.now().as_us());
+        // Its deadline is past while the line has not taken a message as a whole.
+        let flags = if left_us == 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        let patience = if left_us == 0 { patience } else { patience.min(Duration::from_micros(left_us)) };
+        let timeout = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() };
+        let Some(descriptor) = self.client.transport().descriptor() else {
+            std::thread::sleep(patience.min(Duration::from_millis(1)));
+            return Ok(());
+        };
+        match poll(&mut [PollFd::from_borrowed_fd(descriptor.as_fd(), flags)], Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Closes its session.
+    ///
+    /// # Errors
+    /// An error of the line.
+    pub fn close(mut self) -> io::Result<()> {
+        self.client.close(self.now());
+        self.spin(|_| {})
+    }
 }
 
-/// Waits until the client has something to do, at most for `patience`: firmware would sleep until an interrupt.
+/// Waits for the end of a board's thread.
 ///
 /// # Errors
-/// An error of the line's descriptor.
-pub fn wait(client: &mut BoardClient<'_>, clock: BoardClock, patience: Duration) -> std::io::Result<()> {
-    let deadline_us = client.deadline().map_or(u64::MAX, Instant::as_us);
-    let left_us = deadline_us.saturating_sub(clock.now().as_us());
-    // Its deadline is past while the line has not taken a message as a whole.
-    let flags = if left_us == 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-    let patience = if left_us == 0 { patience } else { patience.min(Duration::from_micros(left_us)) };
-    let timeout = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() };
-    let Some(descriptor) = client.transport().descriptor() else {
-        std::thread::sleep(patience.min(Duration::from_millis(1)));
-        return Ok(());
-    };
-    match poll(&mut [PollFd::from_borrowed_fd(descriptor.as_fd(), flags)], Some(&timeout)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+/// A sentence: the board failed.
+pub fn board_ended(board: ScopedJoinHandle<'_, io::Result<()>>) -> Result<(), String> {
+    let ended = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
+    ended.map_err(|error| format!("the board failed: {error}"))
 }

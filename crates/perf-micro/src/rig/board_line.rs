@@ -10,7 +10,7 @@ use std::{
 };
 
 use gantry_micro::transport::{CanFdTransport, Port, SerialTransport, SimulatedCan, TcpTransport, UdpTransport};
-use perf_worker::clock::SECOND_NS;
+use perf_worker::clock::{SECOND_NS, now_ns};
 
 use crate::{
     line::BoardEnd,
@@ -26,6 +26,8 @@ pub struct Traffic {
 /// The messages that a board has sent until a moment, or between two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
+    /// The moment, or the time between both, ns.
+    pub time_ns: i64,
     /// Messages.
     pub messages: u64,
     /// Their bytes with the framing.
@@ -39,8 +41,9 @@ impl Traffic {
     #[must_use]
     pub fn now(&self) -> Sent {
         let [messages, frame_bytes, line_ns] = &*self.counts;
-        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Sent { messages: of(messages), frame_bytes: of(frame_bytes), line_ns: of(line_ns) }
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (messages, frame_bytes, line_ns) = (load(messages), load(frame_bytes), load(line_ns));
+        Sent { time_ns: now_ns(), messages, frame_bytes, line_ns }
     }
 
     fn count(&self, transport: Transport, message: &[u8]) {
@@ -58,6 +61,7 @@ impl Sent {
     #[must_use]
     pub fn since(self, earlier: Sent) -> Sent {
         Sent {
+            time_ns: self.time_ns - earlier.time_ns,
             messages: self.messages - earlier.messages,
             frame_bytes: self.frame_bytes - earlier.frame_bytes,
             line_ns: self.line_ns - earlier.line_ns,
@@ -94,6 +98,11 @@ impl BoardLine {
             BoardEnd::Can(bus) => BoardPort::Can(SimulatedCan::connect(bus, CAN_IDENTIFIER)?),
         };
         Ok(BoardLine { port, transport, traffic })
+    }
+
+    /// Whether it is a bus.
+    pub fn is_bus(&self) -> bool {
+        matches!(self.port, BoardPort::Can(_))
     }
 
     /// The descriptor, if the line is open.

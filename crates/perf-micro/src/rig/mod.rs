@@ -13,7 +13,7 @@ use perf_test::{common::interrupt::Interrupt, run::coordinator::daemon::StartedD
 use perf_worker::backend::{DaemonCommand, Readiness};
 
 use crate::{line::Line, transport::Transport};
-pub use board::{BoardClient, BoardClock, board_node, wait};
+pub use board::{Board, BoardMemory, HISTORY, board_ended};
 pub use board_line::{BoardLine, Sent, Traffic};
 
 /// The name of the agent's program.
@@ -47,6 +47,8 @@ pub struct Rig {
     /// Dropped first: it ends before the line.
     agent: StartedDaemon,
     program: PathBuf,
+    /// The user's wish to end.
+    pub interrupt: Interrupt,
     /// The transport.
     pub transport: Transport,
     /// The line.
@@ -64,16 +66,16 @@ impl Rig {
         let line = Line::open(transport).map_err(|error| format!("cannot open the line {transport:?}: {error}"))?;
         let program = agent.to_owned();
         let agent = start_agent(&program, &line, interrupt)?;
-        Ok(Rig { agent, program, transport, line, traffic: Traffic::default() })
+        Ok(Rig { agent, program, interrupt: interrupt.clone(), transport, line, traffic: Traffic::default() })
     }
 
     /// Kills the agent, and starts another one in its place.
     ///
     /// # Errors
     /// A sentence: it does not start.
-    pub fn restart_agent(&mut self, interrupt: &Interrupt) -> Result<(), String> {
+    pub fn restart_agent(&mut self) -> Result<(), String> {
         self.agent.kill();
-        self.agent = start_agent(&self.program, &self.line, interrupt)?;
+        self.agent = start_agent(&self.program, &self.line, &self.interrupt)?;
         Ok(())
     }
 

@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use gantry_micro::{EntityState, Memory, PublishError, Publisher, Qos};
+use gantry_micro::{EntityState, PublishError, Publisher, Qos};
 use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
 
-use crate::rig::{BoardClient, BoardClock, BoardLine, board_node, wait};
+use crate::rig::{Board, BoardLine, BoardMemory};
 
 /// The longest sleep without a look at the orders.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -29,31 +29,28 @@ pub struct Orders {
 ///
 /// # Errors
 /// An error of its line, or a publisher that the agent refuses.
-pub fn run<const MTU: usize>(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io::Result<()> {
-    let mut memory = Memory::<MTU, 4>::new();
-    let publisher = Publisher::<Text>::new();
-    let mut client = BoardClient::new(line, &mut memory, board_node(domain_id));
-    client.create_publisher(&publisher, topic, Qos::SENSOR_DATA).map_err(io::Error::other)?;
-    let clock = BoardClock::start();
+pub fn run(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io::Result<()> {
+    let (mut memory, publisher) = (BoardMemory::default(), Publisher::<Text>::new());
+    let mut board = Board::start(line, &mut memory, domain_id);
+    board.client.create_publisher(&publisher, topic, Qos::SENSOR_DATA).map_err(io::Error::other)?;
     while !orders.is_done.load(Ordering::Relaxed) {
-        client.spin_once(clock.now(), |_| {})?;
+        board.spin(|_| {})?;
         if let EntityState::Refused(status) = publisher.state() {
             return Err(io::Error::other(format!("the agent refuses the publisher: {status:?}")));
         }
         let payload_bytes = orders.payload_bytes.load(Ordering::Relaxed);
-        let is_sent = payload_bytes > 0 && publish(&publisher, &mut client, payload_bytes, orders)?;
+        let is_sent = payload_bytes > 0 && publish(&publisher, &mut board, payload_bytes, orders)?;
         if !is_sent {
-            wait(&mut client, clock, PATIENCE)?;
+            board.wait(PATIENCE)?;
         }
     }
-    client.close(clock.now());
-    client.spin_once(clock.now(), |_| {})
+    board.close()
 }
 
 /// Publishes a text that begins with its number. Returns whether there was room.
 fn publish<'a>(
     publisher: &Publisher<'a, Text>,
-    client: &mut BoardClient<'a>,
+    board: &mut Board<'a>,
     payload_bytes: usize,
     orders: &Orders,
 ) -> io::Result<bool> {
@@ -62,7 +59,7 @@ fn publish<'a>(
     let digits = format!("{number:0NUMBER_DIGITS$}");
     text.iter_mut().zip(digits.bytes()).for_each(|(place, digit)| *place = digit);
     let text = text.get(..payload_bytes).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
-    match publisher.publish_with(client, StringShape { data: text }, |_| {}) {
+    match publisher.publish_with(&mut board.client, StringShape { data: text }, |_| {}) {
         Ok(()) => {
             orders.sent.store(number + 1, Ordering::Relaxed);
             Ok(true)

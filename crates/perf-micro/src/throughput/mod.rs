@@ -12,21 +12,18 @@ use std::sync::atomic::Ordering;
 
 use gantry::Qos;
 use gantry_msgs::std_msgs::msg::String as Text;
-use perf_test::{
-    common::{error::Failure, interrupt::Interrupt},
-    report::plot::curves::draw,
-};
+use perf_test::{common::error::Failure, experiments::results_file::Results, report::plot::curves::draw};
 use perf_worker::{choice::Choice, clock::SECOND_NS};
 use serde::Serialize;
 
 use crate::{
-    experiment::{Experiment, Printed, Report},
-    rig::{Rig, host_failed, host_node, topic},
+    experiment::{Experiment, Report},
+    rig::{Rig, board_ended, host_failed, host_node, topic},
 };
 use board::Orders;
 use host::Host;
 pub use options::{AFTER_HELP, ThroughputOptions};
-use row::{Passed, Row};
+use row::Row;
 
 /// The texts that wait for the subscription, so that it loses none of them itself.
 const DEPTH: u32 = 1000;
@@ -46,7 +43,7 @@ struct Throughput {
 /// # Errors
 /// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be
 /// written.
-pub fn measure(options: &ThroughputOptions) -> Result<Printed, Failure> {
+pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
     let length_s = options.time;
     let lengths = options.rig.transports().into_iter().map(|transport| (transport, options.lengths(transport)));
     let (measured, skipped): (Vec<_>, Vec<_>) = lengths.partition(|(_, lengths)| !lengths.is_empty());
@@ -59,8 +56,7 @@ pub fn measure(options: &ThroughputOptions) -> Result<Printed, Failure> {
     let mut rows = Vec::new();
     for (transport, lengths) in measured {
         experiment.step(transport.name(), |experiment| {
-            let rig = experiment.rig(transport)?;
-            measure_lengths(&rig, &lengths, i64::from(length_s) * SECOND_NS, &experiment.interrupt, &mut rows)
+            measure_lengths(&experiment.rig(transport)?, &lengths, i64::from(length_s) * SECOND_NS, &mut rows)
         });
     }
     let skipped = skipped.into_iter().map(|(transport, _)| transport.name()).collect();
@@ -71,43 +67,31 @@ pub fn measure(options: &ThroughputOptions) -> Result<Printed, Failure> {
 }
 
 /// Measures texts of these lengths over a line.
-fn measure_lengths(
-    rig: &Rig,
-    lengths_bytes: &[usize],
-    length_ns: i64,
-    interrupt: &Interrupt,
-    rows: &mut Vec<Row>,
-) -> Result<(), String> {
+fn measure_lengths(rig: &Rig, lengths_bytes: &[usize], length_ns: i64, rows: &mut Vec<Row>) -> Result<(), String> {
     let topic = topic();
     let (node, domain_id) = host_node()?;
     let qos = Qos::sensor_data().keep_last(DEPTH);
     let mut subscription = node.create_subscription::<Text>(&topic, qos).map_err(host_failed)?;
     let line = rig.board_line()?;
     let orders = Orders::default();
-    let is_can = rig.transport.bit_rates().is_some();
     std::thread::scope(|scope| {
-        let board = scope.spawn(|| {
-            if is_can {
-                board::run::<63>(line, domain_id, &topic, &orders)
-            } else {
-                board::run::<512>(line, domain_id, &topic, &orders)
-            }
-        });
+        let board = scope.spawn(|| board::run(line, domain_id, &topic, &orders));
         let mut measure = |payload_bytes: usize| -> Result<(), String> {
             orders.payload_bytes.store(payload_bytes, Ordering::Relaxed);
-            let mut host = Host { subscription: &mut subscription, payload_bytes, interrupt };
+            let mut host = Host { subscription: &mut subscription, payload_bytes, interrupt: &rig.interrupt };
             let first = host.wait_for_first()?;
-            let before = Passed::now(rig, &orders);
+            let passed = || (orders.sent.load(Ordering::Relaxed), rig.traffic.now());
+            let (texts_before, sent_before) = passed();
             let received = host.count(first, length_ns)?;
-            let passed = Passed::now(rig, &orders).since(before);
-            rows.push(Row::new(rig.transport, payload_bytes, received, passed));
+            let (texts, sent) = passed();
+            let (texts, sent) = (texts - texts_before, sent.since(sent_before));
+            rows.push(Row::new(rig.transport, payload_bytes, received, texts, sent));
             Ok(())
         };
         let measured = lengths_bytes.iter().try_for_each(|payload_bytes| {
             measure(*payload_bytes).map_err(|sentence| format!("texts of {payload_bytes} bytes: {sentence}"))
         });
         orders.is_done.store(true, Ordering::Relaxed);
-        let board = board.join().unwrap_or_else(|_| Err(std::io::Error::other("the board's thread panicked")));
-        board.map_err(|error| format!("the board failed: {error}")).and(measured)
+        board_ended(board).and(measured)
     })
 }

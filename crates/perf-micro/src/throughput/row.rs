@@ -1,16 +1,10 @@
 //! A measurement of throughput: a transport and a length of the text.
 
-use std::sync::atomic::Ordering;
-
-use perf_worker::clock::{SECOND_NS, now_ns};
+use perf_worker::clock::SECOND_NS;
 use serde::Serialize;
 
-use super::{board::Orders, host::Received};
-use crate::{
-    published,
-    rig::{Rig, Sent},
-    transport::Transport,
-};
+use super::host::Received;
+use crate::{published, rig::Sent, transport::Transport};
 
 /// The bytes before the data: the headers of XRCE's message, of its submessage, and of the data in it (a request and
 /// the data writer).
@@ -23,35 +17,6 @@ fn message(payload_bytes: usize) -> Vec<u8> {
     message.resize(message.len() + payload_bytes, b'.');
     message.push(0);
     message
-}
-
-/// The traffic that passed until a moment, or between two moments.
-#[derive(Clone, Copy, Debug)]
-pub struct Passed {
-    time_ns: i64,
-    /// The texts that the board published.
-    texts: u64,
-    sent: Sent,
-}
-
-impl Passed {
-    /// Until now.
-    pub fn now(rig: &Rig, orders: &Orders) -> Passed {
-        Passed { time_ns: now_ns(), texts: orders.sent.load(Ordering::Relaxed), sent: rig.traffic.now() }
-    }
-
-    /// Between an earlier moment and this one.
-    pub fn since(self, earlier: Passed) -> Passed {
-        Passed {
-            time_ns: self.time_ns - earlier.time_ns,
-            texts: self.texts - earlier.texts,
-            sent: self.sent.since(earlier.sent),
-        }
-    }
-
-    fn per_s(&self, count: u64) -> f64 {
-        count as f64 * SECOND_NS as f64 / self.time_ns.max(1) as f64
-    }
 }
 
 /// A row of the results.
@@ -83,22 +48,23 @@ pub struct Row {
 }
 
 impl Row {
-    pub fn new(transport: Transport, payload_bytes: usize, received: Received, passed: Passed) -> Row {
+    /// The row of the texts that came, and of the `texts` that the board published meanwhile with this traffic.
+    pub fn new(transport: Transport, payload_bytes: usize, received: Received, texts: u64, sent: Sent) -> Row {
         let message = message(payload_bytes);
         let messages_per_s = transport.messages_per_s(&message);
-        let used = passed.sent.line_ns as f64 / passed.time_ns.max(1) as f64;
-        let bytes = passed.texts * payload_bytes as u64;
+        let time_ns = sent.time_ns.max(1) as f64;
+        let bytes = texts * payload_bytes as u64;
         Row {
             transport,
             payload_bytes,
             received: received.count,
             received_per_s: received.per_s(),
             payload_bytes_per_s: received.per_s() * payload_bytes as f64,
-            sent_per_s: passed.per_s(passed.texts),
+            sent_per_s: texts as f64 * SECOND_NS as f64 / time_ns,
             lost: received.lost,
-            line_utilisation: messages_per_s.map(|_| used),
-            texts_per_message: passed.texts as f64 / passed.sent.messages.max(1) as f64,
-            overhead: 1.0 - bytes as f64 / passed.sent.frame_bytes.max(1) as f64,
+            line_utilisation: messages_per_s.map(|_| sent.line_ns as f64 / time_ns),
+            texts_per_message: texts as f64 / sent.messages.max(1) as f64,
+            overhead: 1.0 - bytes as f64 / sent.frame_bytes.max(1) as f64,
             limit_bytes_per_s: messages_per_s.map(|per_s| per_s * payload_bytes as f64),
             published_bytes_per_s: published::throughput::bytes_per_s(transport, payload_bytes),
         }

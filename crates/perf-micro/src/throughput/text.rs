@@ -1,24 +1,24 @@
 //! The throughput as tables.
 
-use perf_test::{experiments::results_file::Table, report::tables::cells};
+use perf_test::experiments::results_file::{Column, Table};
 use perf_worker::choice::Choice;
 
 use super::{Row, Throughput};
 use crate::published::throughput::CURVES;
 
-const COLUMNS: [&str; 12] = [
-    "transport",
-    "text (B)",
-    "received/s",
-    "text (B/s)",
-    "sent/s",
-    "lost",
-    "line used (%)",
-    "texts/message",
-    "overhead (%)",
-    "limit (B/s)",
-    "of the limit (%)",
-    "published (B/s)",
+const COLUMNS: [Column<Row>; 12] = [
+    ("transport", |row| row.transport.name().to_owned()),
+    ("text (B)", |row| row.payload_bytes.to_string()),
+    ("received/s", |row| format!("{:.1}", row.received_per_s)),
+    ("text (B/s)", |row| format!("{:.0}", row.payload_bytes_per_s)),
+    ("sent/s", |row| format!("{:.1}", row.sent_per_s)),
+    ("lost", |row| row.lost.to_string()),
+    ("line used (%)", |row| percent(row.line_utilisation)),
+    ("texts/message", |row| format!("{:.2}", row.texts_per_message)),
+    ("overhead (%)", |row| percent(Some(row.overhead))),
+    ("limit (B/s)", |row| number(row.limit_bytes_per_s)),
+    ("of the limit (%)", |row| percent(row.part_of_limit())),
+    ("published (B/s)", |row| number(row.published_bytes_per_s)),
 ];
 
 /// The differences of the rigs.
@@ -38,9 +38,11 @@ impl Throughput {
         let mut tables = Vec::new();
         for (title, is_packets) in [("Stream-oriented transports", false), ("Packet-oriented transports", true)] {
             let rows = self.rows.iter().filter(|row| row.transport.is_packet_oriented() == is_packets);
-            let mut all: Vec<Vec<String>> = rows.map(Row::cells).collect();
+            let length_s = self.length_s;
+            let title = format!("{title}, {length_s} s for each length, from half a second after its first text");
+            let mut table = Table::of_columns(title, Vec::new(), &COLUMNS, rows);
             let published = CURVES.iter().filter(|curve| curve.like.is_none() && is_packets);
-            all.extend(published.flat_map(|curve| {
+            table.rows.extend(published.flat_map(|curve| {
                 curve.points.iter().map(|(bytes, bytes_per_s)| {
                     let mut row = vec![format!("{}: published only", curve.name), bytes.to_string()];
                     row.extend(std::iter::repeat_n("-".to_owned(), COLUMNS.len() - 3));
@@ -48,12 +50,7 @@ impl Throughput {
                     row
                 })
             }));
-            if !all.is_empty() {
-                all.insert(0, cells(COLUMNS));
-                let length_s = self.length_s;
-                let title = format!("{title}, {length_s} s for each length, from half a second after its first text");
-                tables.push(Table { title, rows: all, notes: Vec::new() });
-            }
+            tables.extend((table.rows.len() > 1).then_some(table));
         }
         let skipped = self.skipped.iter();
         let skipped = skipped.map(|name| format!("not measured: {name}, whose messages have no room for these texts"));
@@ -74,23 +71,10 @@ impl Throughput {
     }
 }
 
-impl Row {
-    fn cells(&self) -> Vec<String> {
-        let percent = |part: Option<f64>| part.map_or("-".to_owned(), |part| format!("{:.1}", 100.0 * part));
-        let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
-        vec![
-            self.transport.name().to_owned(),
-            self.payload_bytes.to_string(),
-            format!("{:.1}", self.received_per_s),
-            format!("{:.0}", self.payload_bytes_per_s),
-            format!("{:.1}", self.sent_per_s),
-            self.lost.to_string(),
-            percent(self.line_utilisation),
-            format!("{:.2}", self.texts_per_message),
-            percent(Some(self.overhead)),
-            number(self.limit_bytes_per_s),
-            percent(self.part_of_limit()),
-            number(self.published_bytes_per_s),
-        ]
-    }
+fn percent(part: Option<f64>) -> String {
+    part.map_or("-".to_owned(), |part| format!("{:.1}", 100.0 * part))
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.0}"))
 }

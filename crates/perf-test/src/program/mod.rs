@@ -70,7 +70,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Report(options)) => report(&options),
         Some(Command::Check(options)) => check_conformance(&options),
         Some(Command::Topology(options)) => Robot::run(&options),
-        Some(Command::Scale(options)) => scale::measure(&options).and_then(shown),
+        Some(Command::Scale(options)) => scale::measure(&options).and_then(Results::print),
         Some(Command::Micro { arguments }) => Err(become_micro(&arguments)),
         Some(Command::List(options)) => list(&options),
         Some(Command::Idl(options)) => print_idl(&options),
@@ -123,14 +123,7 @@ fn experiment(question: Question) -> Result<(), Failure> {
         Question::Types(options) => of_preset(&sweep::TYPES, &options),
         Question::Matrix(options) => matrix::measure(&sweep::MATRIX, options.file.as_deref(), &options.sweep).map(Some),
     }?;
-    results.map_or(Ok(()), shown)
-}
-
-/// Prints the results of a command of several runs.
-fn shown(results: Results) -> Result<(), Failure> {
-    print_lines(&results.lines)?;
-    print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
-    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+    results.map_or(Ok(()), Results::print)
 }
 
 /// The results of a preset; none if the user asks for the messages only.
@@ -201,14 +194,15 @@ fn compare_contestants(options: &VersusOptions) -> Result<(), Failure> {
     if options.run.messages.msg_list {
         return print_messages(&options.run);
     }
-    shown(middlewares::measure(options)?)
+    middlewares::measure(options)?.print()
 }
 
 fn compare_conditions(options: &ConditionsOptions) -> Result<(), Failure> {
-    shown(match &options.command {
+    match &options.command {
         Some(ConditionsCommand::Merge(options)) => conditions::merge(options),
         None => conditions::measure(options),
-    }?)
+    }?
+    .print()
 }
 
 /// Turns this process into `perf_micro`, and returns the failure if it cannot.

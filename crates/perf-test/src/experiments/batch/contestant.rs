@@ -7,6 +7,7 @@ use crate::{
 };
 use perf_worker::{
     backend::{Capabilities, DeliveryKind, Description, Settings},
+    choice::Choice,
     run_spec::{History, Reliability, RunSpec, Wait},
 };
 
@@ -14,7 +15,8 @@ use perf_worker::{
 pub const ALL: &str = "all";
 /// Communicators that are no middlewares: the instrument's own, and the example of a worker program in C.
 const NO_MIDDLEWARES: [&str; 2] = ["mock", "example"];
-const BEST: &str = "best";
+/// The form of a contestant with the recommended settings of its middleware.
+pub const BEST: &str = "best";
 const RAW: &str = "raw";
 const ZERO_COPY: &str = "zero-copy";
 
@@ -24,9 +26,9 @@ pub struct Contestant {
     /// The contestant as it is spelt, with its name in lower case: `zenoh:best`.
     pub label: String,
     /// The name of its middleware in lower case: `zenoh`.
-    pub middleware: String,
+    middleware: String,
     /// Its recommended settings apply, and zero copy where it loans the message.
-    pub is_best: bool,
+    is_best: bool,
     communicator: Communicator,
     /// Its description, or the sentence that it does not describe itself.
     description: Result<Description, String>,
@@ -69,6 +71,12 @@ fn all() -> Vec<Contestant> {
         [Some(default), best]
     });
     forms.flatten().collect()
+}
+
+/// The middleware of a contestant as it is spelt, in lower case.
+#[must_use]
+pub fn middleware_of(contestant: &str) -> &str {
+    contestant.split(':').next().unwrap_or_default()
 }
 
 impl Contestant {
@@ -142,13 +150,21 @@ impl Contestant {
     }
 
     /// Its run with the options that all contestants share. Where the middleware lacks the way of waiting, the
-    /// reliability, the history or the depth, the run has its nearest; [`wait_of`] and [`RunSpec::qos`] tell it. Where
-    /// the best settings are refused, the run has the defaults, and its notes tell it.
+    /// reliability, the history or the depth, the run has its nearest. Where the best settings are refused, the run has
+    /// the defaults. A note says so.
     ///
     /// # Errors
     /// A sentence: the middleware refuses the run, or does not describe itself.
     pub fn spec(&self, shared: &RunOptions) -> Result<RunSpec, String> {
-        self.resolve(shared, fit)
+        let mut spec = self.resolve(shared, fit)?;
+        let (asked, wait) = (asked_wait(shared).name(), wait_of(&spec));
+        if spec.wait.name() != asked {
+            spec.heading_notes.push(format!("cannot wait `{asked}` and has its nearest: {wait}"));
+        }
+        if cli::qos(&shared.qos, false).is_ok_and(|asked| asked != spec.qos) {
+            spec.heading_notes.push(format!("lacks that QoS and has its nearest: {}", spec.qos));
+        }
+        Ok(spec)
     }
 
     /// Its run with exactly these options, as a single run has them.
@@ -216,7 +232,7 @@ impl Contestant {
 
 /// Replaces options that a middleware lacks by their nearest.
 fn fit(options: &mut RunOptions, can: &Capabilities) {
-    let wait = options.measuring.wait.or(options.legacy.no_waitset.then_some(Wait::Spin)).unwrap_or_default();
+    let wait = asked_wait(options);
     let nearest = match wait {
         _ if can.delivery == DeliveryKind::Push => [Wait::Adaptive; 3],
         Wait::Spin => [Wait::Spin, Wait::Adaptive, Wait::Block],
@@ -245,10 +261,14 @@ fn fit(options: &mut RunOptions, can: &Capabilities) {
     }
 }
 
+/// The way of waiting that was asked for.
+fn asked_wait(options: &RunOptions) -> Wait {
+    options.measuring.wait.or(options.legacy.no_waitset.then_some(Wait::Spin)).unwrap_or_default()
+}
+
 /// The way in which the subscriptions of a run wait, as `block` or `adaptive (push)`.
 #[must_use]
 pub fn wait_of(spec: &RunSpec) -> String {
-    use perf_worker::choice::Choice;
     let push = if spec.capabilities.delivery == DeliveryKind::Push { " (push)" } else { "" };
     format!("{}{push}", spec.wait.name())
 }
@@ -318,6 +338,7 @@ mod tests {
     fn what_a_middleware_lacks_becomes_its_nearest() {
         let push = one("Mock").spec(&shared("-c Mock --mock push --wait block")).unwrap();
         assert_eq!(wait_of(&push), "adaptive (push)");
+        assert_eq!(push.heading_notes, ["cannot wait `block` and has its nearest: adaptive (push)"]);
         // The script of the mock does not concern the others.
         let pull = one("Gantry").spec(&shared("-c Mock --mock push --wait block")).unwrap();
         assert_eq!(wait_of(&pull), "block");

@@ -32,7 +32,7 @@ use crate::{
     report::outputs::Outputs,
     run::{runner::Runner, topology::Robot},
 };
-pub use contestant::{ALL, Contestant, contestants, wait_of};
+pub use contestant::{ALL, BEST, Contestant, contestants, middleware_of, wait_of};
 use folder::Earlier;
 pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
 pub use options::{Options, refuse, value, with_defaults};

@@ -2,7 +2,6 @@
 
 use crate::cli::{self, RunOptions};
 use crate::experiments::batch::{Options, with_defaults};
-use perf_worker::choice::Choice;
 use perf_worker::run_spec::RunSpec;
 
 /// The cases without `-m` and `-r`: name, message, rate in Hz.
@@ -24,28 +23,28 @@ pub struct Case {
 pub fn cases(options: &RunOptions) -> Vec<Case> {
     let options = with_defaults(options, WARMUP_S, MEASURED_S);
     let given = (options.messages.msg.clone(), options.time.rate);
-    let of = |name: &str, message: &str, rate_hz: u32| {
+    let case = |name: &str, message: &str, rate_hz: u32| {
         let mut options = options.clone();
         options.messages.msg = Some(message.to_owned());
         options.time.rate = Some(rate_hz);
         Case { name: name.to_owned(), options }
     };
     match given {
-        (None, None) => CASES.map(|(name, message, rate_hz)| of(name, message, rate_hz)).into(),
+        (None, None) => CASES.map(|(name, message, rate_hz)| case(name, message, rate_hz)).into(),
         (message, rate_hz) => {
             let known = CASES.iter().find(|(_, name, rate)| {
                 message.as_deref().is_none_or(|message| message.eq_ignore_ascii_case(name))
                     && rate_hz.is_none_or(|given| given == *rate)
             });
             match (known, message) {
-                (Some((name, message, rate)), _) => vec![of(name, message, *rate)],
+                (Some((name, message, rate)), _) => vec![case(name, message, *rate)],
                 (None, Some(message)) => {
                     let size = options.messages.unbounded_msg_size.map_or(String::new(), |bytes| format!("{bytes}"));
-                    vec![of(&format!("{message}{size}"), &message, rate_hz.unwrap_or(100))]
+                    vec![case(&format!("{message}{size}"), &message, rate_hz.unwrap_or(100))]
                 }
                 (None, None) => {
                     let (name, message, rate) = CASES[0];
-                    vec![of(name, message, rate_hz.unwrap_or(rate))]
+                    vec![case(name, message, rate_hz.unwrap_or(rate))]
                 }
             }
         }
@@ -63,11 +62,5 @@ impl Case {
     /// The quality of service that was asked for.
     pub fn qos(&self) -> String {
         cli::qos(&self.options.qos, false).map_or_else(|why| why, |qos| qos.to_string())
-    }
-
-    /// The way of waiting that was asked for.
-    pub fn wait(&self) -> &'static str {
-        let spin = self.options.legacy.no_waitset.then_some(perf_worker::run_spec::Wait::Spin);
-        self.options.measuring.wait.or(spin).unwrap_or_default().name()
     }
 }

@@ -3,7 +3,6 @@
 
 mod case;
 mod pairs;
-mod row;
 mod text;
 
 use std::path::PathBuf;
@@ -13,13 +12,12 @@ use crate::{
     common::{error::Failure, interrupt::Interrupt},
     experiments::{
         batch::{Batch, Contestant, PlannedRun, RunOutcomes, contestants, file_name, refuse},
-        results_file::{Ratio, Results},
+        results_file::{Ratio, Results, RunResults},
     },
     report::plot::dots,
 };
 use case::{Case, cases};
 use pairs::ratios;
-use row::Row;
 
 /// Rounds from which on a warm-up run of each contestant is little beside them.
 const CHEAP_FROM_ROUNDS: u32 = 3;
@@ -37,7 +35,8 @@ struct Versus {
 #[derive(Debug)]
 struct CaseResults {
     case: Case,
-    rows: Vec<Row>,
+    /// The results of each contestant.
+    rows: Vec<RunResults>,
 }
 
 /// Measures; without `options.results` the figures are kept in no file.
@@ -56,7 +55,11 @@ pub fn measure(options: &VersusOptions) -> Result<Results, Failure> {
     let of_case = |case| contestants.iter().map(move |contestant| planned(case, contestant));
     let runs: Vec<PlannedRun> = cases.iter().flat_map(of_case).collect();
     let outcomes = batch.run_rounds(&runs, options.rounds, options.rounds >= CHEAP_FROM_ROUNDS)?;
-    let versus = Versus::of(cases, &contestants, options.rounds, &runs, &outcomes);
+    let results: Vec<RunResults> =
+        runs.iter().zip(&outcomes).map(|(run, outcomes)| RunResults::new(run, outcomes)).collect();
+    let of_cases = cases.into_iter().zip(results.chunks(contestants.len().max(1)));
+    let cases: Vec<CaseResults> = of_cases.map(|(case, rows)| CaseResults { case, rows: rows.to_vec() }).collect();
+    let versus = Versus { rounds: options.rounds, ratios: ratios(&cases), cases };
     let file = versus.file();
     if let Some(folder) = batch.folder() {
         let picture = dots::draw(&versus.panels()).map_err(Failure::Measurement)?;
@@ -66,28 +69,6 @@ pub fn measure(options: &VersusOptions) -> Result<Results, Failure> {
     let ratios = file.ratios.iter().map(ToString::to_string);
     let lines = file.lines().into_iter().chain([String::new()]).chain(ratios).collect();
     Ok(Results { lines, failure, ..Results::default() })
-}
-
-impl Versus {
-    /// The results of the runs of each contestant for case after case.
-    fn of(
-        cases: Vec<Case>,
-        contestants: &[Contestant],
-        rounds: u32,
-        runs: &[PlannedRun],
-        outcomes: &[RunOutcomes],
-    ) -> Versus {
-        let size = contestants.len().max(1);
-        let of_cases = runs.chunks(size).zip(outcomes.chunks(size));
-        let results = cases.into_iter().zip(of_cases).map(|(case, (runs, outcomes))| {
-            let runs = contestants.iter().zip(runs).zip(outcomes);
-            let rows = runs.map(|((contestant, run), outcomes)| Row::new(contestant, &case, run, outcomes)).collect();
-            CaseResults { case, rows }
-        });
-        let results: Vec<CaseResults> = results.collect();
-        let ratios = ratios(&results);
-        Versus { rounds, cases: results, ratios }
-    }
 }
 
 /// The run of a contestant in a case.

@@ -3,17 +3,19 @@
 //! The base is Gantry, or the middleware of the first contestant without Gantry. Defaults are compared with defaults
 //! and bests with bests; a contestant that has one form is compared with both forms of the base.
 
-use super::{CaseResults, row::Row};
+use super::CaseResults;
 use crate::{
-    experiments::results_file::{RATIOS, Ratio},
+    experiments::{
+        batch::{BEST, middleware_of},
+        results_file::{RATIOS, Ratio, RunResults},
+    },
     log::figures::{Figure, PEAK_MEMORY},
 };
 
 /// The base, if it is among the contestants.
 const BASE: &str = "gantry";
 
-fn ratio(base: &Row, other: &Row, case: Option<&str>, figure: (&str, &Figure)) -> Option<Ratio> {
-    let (base, other) = (&base.results, &other.results);
+fn ratio(base: &RunResults, other: &RunResults, case: Option<&str>, figure: (&str, &Figure)) -> Option<Ratio> {
     Ratio::new((&base.contestant, &base.rounds), (&other.contestant, &other.rounds), case, figure)
 }
 
@@ -35,24 +37,24 @@ pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
 }
 
 /// The bases and the others that are compared with them, as indices of rows.
-fn pairs(rows: &[Row]) -> Vec<(usize, usize)> {
+fn pairs(rows: &[RunResults]) -> Vec<(usize, usize)> {
     let Some(first) = rows.first() else { return Vec::new() };
-    let base = if rows.iter().any(|row| row.middleware == BASE) { BASE } else { &first.middleware };
+    let base = if rows.iter().any(|row| middleware(row) == BASE) { BASE } else { middleware(first) };
     let of_base: Vec<usize> =
-        (0..).zip(rows).filter(|(_, row)| row.middleware == base).map(|(index, _)| index).collect();
-    let others: Vec<(usize, &Row)> = (0..).zip(rows).filter(|(_, row)| row.middleware != base).collect();
+        (0..).zip(rows).filter(|(_, row)| middleware(row) == base).map(|(index, _)| index).collect();
+    let others: Vec<(usize, &RunResults)> = (0..).zip(rows).filter(|(_, row)| middleware(row) != base).collect();
     if others.is_empty() {
         return of_base.iter().skip(1).map(|other| (of_base.first().copied().unwrap_or(0), *other)).collect();
     }
     let mut pairs = Vec::new();
     for (index, other) in &others {
-        let has_one_form = others.iter().filter(|(_, row)| row.middleware == other.middleware).count() == 1;
-        let of = |alike: &dyn Fn(&Row) -> bool| -> Vec<usize> {
+        let has_one_form = others.iter().filter(|(_, row)| middleware(row) == middleware(other)).count() == 1;
+        let bases = |alike: &dyn Fn(&RunResults) -> bool| -> Vec<usize> {
             of_base.iter().filter(|base| rows.get(**base).is_some_and(alike)).copied().collect()
         };
-        let mut found = of(&|base| has_one_form || form(base) == form(other));
+        let mut found = bases(&|base| has_one_form || form(base) == form(other));
         if found.is_empty() {
-            found = of(&|base| base.is_best == other.is_best);
+            found = bases(&|base| is_best(base) == is_best(other));
         }
         let bases = if found.is_empty() { of_base.clone() } else { found };
         pairs.extend(bases.into_iter().map(|base| (base, *index)));
@@ -60,7 +62,15 @@ fn pairs(rows: &[Row]) -> Vec<(usize, usize)> {
     pairs
 }
 
+fn middleware(row: &RunResults) -> &str {
+    middleware_of(&row.contestant)
+}
+
 /// The spelling of a contestant without its middleware, as `:best`.
-fn form(row: &Row) -> &str {
-    row.results.contestant.strip_prefix(&row.middleware).unwrap_or_default()
+fn form(row: &RunResults) -> &str {
+    row.contestant.strip_prefix(middleware(row)).unwrap_or_default()
+}
+
+fn is_best(row: &RunResults) -> bool {
+    form(row).split(':').any(|part| part == BEST)
 }

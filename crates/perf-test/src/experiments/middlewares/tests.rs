@@ -1,34 +1,24 @@
 use super::*;
 use crate::experiments::batch::{Shortfall, ShortfallKind};
-use crate::experiments::results_file::RunResults;
 use crate::log::figures::{CPU_PER_MESSAGE, P50, PEAK_MEMORY, Values};
 
-/// A row with these medians of the latency in its rounds.
-fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
-    let (middleware, is_best) =
-        contestant.split_once(':').map_or((contestant, false), |(name, form)| (name, form == "best"));
+/// Results with these medians of the latency in its rounds.
+fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> RunResults {
     let figures =
         |p50_ns: f64| Values::known([(&P50, p50_ns), (&CPU_PER_MESSAGE, 2.0 * p50_ns), (&PEAK_MEMORY, 1024.0)]);
     let rounds: Vec<Option<Values>> = p50s_ns.iter().map(|p50_ns| p50_ns.map(figures)).collect();
-    Row {
-        results: RunResults {
-            contestant: contestant.to_owned(),
-            wait: "block".to_owned(),
-            medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
-            rounds,
-            ..RunResults::default()
-        },
-        middleware: middleware.to_owned(),
-        is_best,
+    RunResults {
+        contestant: contestant.to_owned(),
+        wait: "block".to_owned(),
+        medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
+        rounds,
         path: "copied",
-        wait_asked: None,
-        qos_instead: None,
-        missing: 0,
+        ..RunResults::default()
     }
 }
 
-fn versus(rows: Vec<Row>) -> Versus {
-    let rounds = rows[0].results.rounds.len() as u32;
+fn versus(rows: Vec<RunResults>) -> Versus {
+    let rounds = rows[0].rounds.len() as u32;
     let case = cases(&crate::cli::RunOptions::default()).remove(0);
     let cases = vec![CaseResults { case, rows }];
     let ratios = ratios(&cases);
@@ -39,7 +29,7 @@ fn six(p50_ns: f64) -> [Option<f64>; 6] {
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|drift| Some(p50_ns * drift))
 }
 
-fn lines(rows: Vec<Row>) -> Vec<String> {
+fn lines(rows: Vec<RunResults>) -> Vec<String> {
     versus(rows).ratios.iter().map(ToString::to_string).collect()
 }
 
@@ -95,24 +85,27 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
         kind: ShortfallKind::Hung,
         sentence: "publisher 0 did not finish within 10 s".to_owned(),
     };
-    let mut silent = Row { missing: 2, ..row("zenoh", &[None; 6]) };
-    silent.results.shortfall = Some(shortfall);
-    let mut pushed = Row { wait_asked: Some("block"), ..row("ecal", &six(20.0)) };
-    pushed.results.wait = "adaptive (push)".to_owned();
-    let versus = versus(vec![row("gantry", &six(10.0)), silent, pushed]);
+    let silent = RunResults { shortfall: Some(shortfall.clone()), ..row("zenoh", &[None; 6]) };
+    let mut rounds = six(20.0);
+    rounds[..2].fill(None);
+    let seldom = RunResults { shortfall: Some(shortfall), ..row("ecal", &rounds) };
+    let versus = versus(vec![row("gantry", &six(10.0)), silent, seldom]);
     let text = versus.file().lines().join("\n");
     for words in [
         "medians of 6 rounds",
         "gantry / contestant",
-        "| zenoh      | hung   |",
-        "zenoh: 2 runs have no figures; it hung: publisher 0 did not finish within 10 s",
-        "ecal cannot wait `block` and has its nearest: adaptive (push)",
+        "| zenoh      | copied | block | hung [1] |",
+        "[1] publisher 0 did not finish within 10 s",
+        "ecal: 2 runs have no figures; it hung: publisher 0 did not finish within 10 s",
         "with 96.9 % or more.",
     ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
     let markdown = versus.file().markdown("Contestants");
-    assert!(markdown.contains("| zenoh | hung |") && markdown.contains("- zenoh: 2 runs"), "{markdown}");
+    assert!(
+        markdown.contains("| zenoh | copied | block | hung [1] |") && markdown.contains("- ecal: 2 runs"),
+        "{markdown}"
+    );
     let picture = dots::draw(&versus.panels()).unwrap();
     assert!(
         ["gantry", "zenoh", "hung", "4MB: median latency"].iter().all(|words| picture.contains(words)),

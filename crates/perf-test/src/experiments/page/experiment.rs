@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::run::Run;
-
-/// The name of the form in which a contestant is at its best.
-const BEST: &str = "best";
+use crate::experiments::batch::BEST;
 
 /// The experiments of a folder: the folders in it that have a file of results or the description of a machine.
 #[derive(Debug, Default)]

@@ -114,11 +114,6 @@ fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> 
     machines.into_values().collect()
 }
 
-/// The middleware of a run without figures, without its settings.
-pub fn middleware(shortfall: &Shortfall) -> &str {
-    shortfall.contestant.split(':').next().unwrap_or_default()
-}
-
 /// Adds the JSON files of a folder and of those in it, by their names.
 fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let refused = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::figures::{FIRST, OTHERS};
-use super::folder::{Folder, middleware};
+use super::folder::Folder;
 use super::group::{Group, Groups};
 use super::settings::in_words;
 use crate::common::units::format_bytes;
-use crate::experiments::results_file::Table;
+use crate::experiments::{batch::middleware_of, results_file::Table};
 use crate::{experiments::conditions::FIGURES as OF_TOPOLOGIES, log::figures::Figure};
 use perf_worker::choice::Choice;
 
@@ -102,7 +102,10 @@ impl PageTable {
             Row {
                 cells: vec![Cell::new(&shortfall.contestant), reason],
                 class: "failed",
-                data: vec![("middleware", middleware(shortfall).to_lowercase()), ("experiment", experiment)],
+                data: vec![
+                    ("middleware", middleware_of(&shortfall.contestant).to_lowercase()),
+                    ("experiment", experiment),
+                ],
             }
         });
         PageTable {

@@ -293,8 +293,8 @@ fn the_tables_of_experiments_are_on_the_page_with_their_findings() {
     let notes = vec!["mock: knee at 256 KiB <b>".to_owned()];
     let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
     let short = vec!["absent".to_owned()];
-    let rows = || vec![row(["contestant", "p50"]), row(["mock", "5.0 µs"]), short];
-    let table = Table::new("3 runs".to_owned(), notes, |_| rows());
+    let rows = vec![row(["contestant", "p50"]), row(["mock", "5.0 µs"]), short];
+    let table = Table { title: "3 runs".to_owned(), rows, notes };
     let file = ResultsFile::new("sweep sizes", 1, Vec::new(), vec![table]);
     std::fs::write(folder.path().join("more/sizes.json"), serde_json::to_string(&file).unwrap()).unwrap();
     let [page, _] = written(&folder);

@@ -14,13 +14,14 @@ use serde::Serialize;
 
 pub use ratio::{BETTER, NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, WORSE, ratio_tables};
 pub use row::{RunResults, notes_of};
-pub use table::{Footnotes, Table, headings, of_rounds};
+pub use table::{Column, Table, headings, of_rounds};
 
 use crate::{
     common::{error::Failure, units::Unit},
     experiments::batch::{Folder, Options},
     log::{Build, figures::Values},
     measure::knee::Knee,
+    report::{cannot_write, terminal::write_lines},
     system::{self, System},
 };
 
@@ -36,6 +37,19 @@ pub struct Results {
     pub files: Vec<PathBuf>,
     /// The reason why the results are not complete, for the exit code.
     pub failure: Option<String>,
+}
+
+impl Results {
+    /// Prints them, also with `-o none`.
+    ///
+    /// # Errors
+    /// [`Failure::Measurement`]: they are not complete, or the console has gone.
+    pub fn print(self) -> Result<(), Failure> {
+        let files = self.files.iter().map(|file| format!("written: {}", file.display()));
+        let lines: Vec<String> = self.lines.into_iter().chain(files).collect();
+        write_lines(&lines).map_err(|error| cannot_write(&error))?;
+        self.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+    }
 }
 
 /// A file of results.

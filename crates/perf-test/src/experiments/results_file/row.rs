@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Footnotes;
 use crate::{
     common::distinct,
-    experiments::batch::{Options, Outcome, PlannedRun, Shortfall, Warnings, value, wait_of},
-    log::figures::{Figure, Values},
+    experiments::batch::{Options, Outcome, PlannedRun, RunOutcomes, Shortfall, Warnings, value, wait_of},
+    log::{Summary, figures::Values},
 };
+use perf_worker::run_spec::RunSpec;
 
 /// The results of a kind of run, which is done once in each round.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -43,21 +43,29 @@ pub struct RunResults {
     pub zero_copy: bool,
     /// The settings of the middleware.
     pub settings: BTreeMap<String, String>,
+    /// `loaned`, `copied`, or `partly loaned` if the middleware copied some messages that were to be loaned; `-` of a run
+    /// that it refuses.
+    #[serde(skip)]
+    pub path: &'static str,
 }
 
 impl RunResults {
     /// The results of a run by the outcomes of its rounds.
     #[must_use]
-    pub fn new(run: &PlannedRun, outcomes: &[Outcome]) -> RunResults {
-        let rounds: Vec<Option<Values>> = outcomes.iter().map(|outcome| outcome.measured().map(Values::of)).collect();
+    pub fn new(run: &PlannedRun, outcomes: &RunOutcomes) -> RunResults {
+        let rounds = outcomes.rounds.iter().map(|outcome| outcome.measured().map(Values::of));
+        let rounds: Vec<Option<Values>> = rounds.collect();
         let found = RunResults {
             contestant: run.contestant.clone(),
             options: run.options.clone(),
             arguments: run.arguments.clone(),
             medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
             rounds,
-            shortfall: outcomes.iter().rev().find_map(Outcome::shortfall).cloned(),
-            warnings: Warnings::of(outcomes.iter().filter_map(|outcome| outcome.measured())),
+            // A warm-up run may have no figures, either.
+            shortfall: outcomes.all().filter_map(Outcome::shortfall).last().cloned(),
+            warnings: Warnings::of(outcomes.rounds.iter().filter_map(Outcome::measured)),
+            wait: "-".to_owned(),
+            path: "-",
             ..RunResults::default()
         };
         let Ok(spec) = &run.spec else { return found };
@@ -71,6 +79,7 @@ impl RunResults {
             qos: spec.qos.to_string(),
             zero_copy: spec.zero_copy,
             settings: spec.settings.clone(),
+            path: path(spec, found.medians.as_ref(), outcomes),
             ..found
         }
     }
@@ -87,17 +96,6 @@ impl RunResults {
         self.medians.is_none().then(|| self.shortfall.as_ref().map_or("not done".to_owned(), Shortfall::reason))
     }
 
-    /// The cells of a table's row with these figures; without figures one cell, which has the kind of the shortfall and
-    /// the number of its footnote.
-    #[must_use]
-    pub fn cells(&self, notes: &mut Footnotes, figures: &[&Figure]) -> Vec<String> {
-        match (&self.medians, &self.shortfall) {
-            (Some(medians), _) => figures.iter().map(|figure| medians.show(figure)).collect(),
-            (None, Some(shortfall)) => vec![format!("{} [{}]", shortfall.kind, notes.number(&shortfall.sentence))],
-            (None, None) => vec!["not done".to_owned()],
-        }
-    }
-
     /// The conditions that a middleware may have in place of those that were asked for, but for the setting `varied`.
     #[must_use]
     pub fn conditions(&self, varied: &str) -> String {
@@ -108,15 +106,36 @@ impl RunResults {
     }
 }
 
-/// The remarks on the runs of a contestant, each once, the messages that it copied in place of a loan, and one note on
-/// its warnings.
+/// The way of a run's messages.
+fn path(spec: &RunSpec, medians: Option<&Values>, outcomes: &RunOutcomes) -> &'static str {
+    let has_loans = |run: &Summary| {
+        let (sent, received) = (&run.total.sent, &run.total.received);
+        sent.copied < sent.samples && received.copied < received.samples
+    };
+    match medians.map_or(0, Values::copied) {
+        _ if !spec.zero_copy => "copied",
+        0 => "loaned",
+        _ if outcomes.all().filter_map(Outcome::measured).any(has_loans) => "partly loaned",
+        _ => "copied",
+    }
+}
+
+/// The remarks on the runs of a contestant, each once, its runs without figures beside others with some, the messages
+/// that it copied in place of a loan, and one note on its warnings.
 #[must_use]
-pub fn notes_of<'a>(contestant: &str, runs: impl Iterator<Item = &'a RunResults>) -> Vec<String> {
+pub fn notes_of<'a>(contestant: &str, runs: impl IntoIterator<Item = &'a RunResults>) -> Vec<String> {
     let (mut warnings, mut copied, mut remarks) = (Warnings::default(), 0_u64, Vec::new());
     for run in runs {
         warnings.add(&run.warnings);
         copied = copied.saturating_add(run.medians.as_ref().map_or(0, Values::copied));
         remarks.extend(run.remarks.iter().map(|remark| format!("{contestant}: {remark}")));
+        remarks.extend(run.shortfall.as_ref().filter(|_| run.medians.is_some()).map(|shortfall| {
+            let times = match run.rounds.iter().filter(|round| round.is_none()).count() {
+                0 | 1 => "one run has no figures".to_owned(),
+                n => format!("{n} runs have no figures"),
+            };
+            format!("{contestant}: {times}; it {}: {}", shortfall.kind, shortfall.sentence)
+        }));
     }
     let mut notes = distinct(remarks);
     notes.extend((copied > 0).then(|| {

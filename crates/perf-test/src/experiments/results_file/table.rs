@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::RunResults;
 use crate::{
+    common::distinct,
     log::figures::Figure,
     report::tables::{markdown_table, table},
 };
@@ -19,17 +21,52 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// The sentences below a table, each once.
-#[derive(Debug, Default)]
-pub struct Footnotes(Vec<String>);
+/// A column of a table with a row for each `T`: its heading and its cells.
+pub type Column<T> = (&'static str, fn(&T) -> String);
 
 impl Table {
-    /// A table whose rows number their sentences themselves.
+    /// A table with these columns.
     #[must_use]
-    pub fn new(title: String, notes: Vec<String>, rows: impl FnOnce(&mut Footnotes) -> Vec<Vec<String>>) -> Table {
-        let mut footnotes = Footnotes::default();
-        let rows = rows(&mut footnotes);
-        Table { title, rows, notes: notes.into_iter().chain(footnotes.lines()).collect() }
+    pub fn of_columns<'a, T: 'a>(
+        title: String,
+        notes: Vec<String>,
+        columns: &[Column<T>],
+        rows: impl IntoIterator<Item = &'a T>,
+    ) -> Table {
+        let head = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
+        let row = |of| columns.iter().map(|(_, cell)| cell(of)).collect();
+        Table { title, rows: [head].into_iter().chain(rows.into_iter().map(row)).collect(), notes }
+    }
+
+    /// A table with a row for each kind of run: the texts of its `conditions`, which are headings here, and its figures.
+    /// A run without figures has the kind of its shortfall in their place, with the number of the note that has the
+    /// sentence.
+    #[must_use]
+    pub fn of_runs<'a>(
+        title: String,
+        mut notes: Vec<String>,
+        conditions: &[&str],
+        figures: &[&Figure],
+        runs: impl IntoIterator<Item = (Vec<String>, &'a RunResults)>,
+    ) -> Table {
+        let runs: Vec<(Vec<String>, &RunResults)> = runs.into_iter().collect();
+        let missing =
+            runs.iter().filter(|(_, run)| run.medians.is_none()).filter_map(|(_, run)| run.shortfall.as_ref());
+        let sentences = distinct(missing.map(|shortfall| shortfall.sentence.as_str()));
+        notes.extend(sentences.iter().zip(1..).map(|(sentence, number)| format!("[{number}] {sentence}")));
+        let mut rows = vec![headings(conditions, figures)];
+        for (mut row, run) in runs {
+            match (&run.medians, &run.shortfall) {
+                (Some(medians), _) => row.extend(figures.iter().map(|figure| medians.show(figure))),
+                (None, Some(shortfall)) => {
+                    let number = sentences.iter().zip(1..).find(|(sentence, _)| **sentence == shortfall.sentence);
+                    row.push(format!("{} [{}]", shortfall.kind, number.map_or(0, |(_, number)| number)));
+                }
+                (None, None) => row.push("not done".to_owned()),
+            }
+            rows.push(row);
+        }
+        Table { title, rows, notes }
     }
 
     /// As lines of text.
@@ -48,21 +85,6 @@ impl Table {
         }
         lines.extend(self.notes.iter().map(|note| format!("- {note}")));
         lines
-    }
-}
-
-impl Footnotes {
-    /// The number of a sentence, from 1.
-    pub fn number(&mut self, sentence: &str) -> usize {
-        let found = self.0.iter().position(|other| other == sentence);
-        found.unwrap_or_else(|| {
-            self.0.push(sentence.to_owned());
-            self.0.len() - 1
-        }) + 1
-    }
-
-    fn lines(&self) -> impl Iterator<Item = String> {
-        self.0.iter().enumerate().map(|(index, sentence)| format!("[{}] {sentence}", index + 1))
     }
 }
 

@@ -40,7 +40,7 @@ fn a_file_of_results_matches_its_schema() {
     };
     let rounds = &measured.rounds;
     let ratio = Ratio::new(("a", rounds), ("b", rounds), Some("4MB"), ("latency", &P50)).unwrap();
-    let table = Table::new("one run".to_owned(), Vec::new(), |_| vec![vec!["contestant".to_owned()]]);
+    let table = Table::of_runs("one run".to_owned(), Vec::new(), &["contestant"], &[], []);
     let runs = vec![measured, RunResults::default()];
     let file = ResultsFile { ratios: vec![ratio], ..ResultsFile::new("versus", 2, runs, vec![table]) };
     let file = serde_json::to_value(&file).unwrap();

@@ -8,7 +8,7 @@ use crate::{
     cli::{self, ScaleOptions},
     common::error::Failure,
     experiments::{
-        batch::{Batch, Outcome, PlannedRun, file_name},
+        batch::{Batch, Outcome, PlannedRun, RunOutcomes, file_name},
         results_file::RunResults,
     },
     run::topology::Robot,
@@ -74,15 +74,11 @@ pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Fai
     let planned: Vec<PlannedRun> = wanted.iter().map(planned).collect();
     let outcomes = batch.run_all(&planned)?;
     let is_ended_early = outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotDone));
-    let point = |((wanted, run), outcome): ((Wanted, &PlannedRun), &Outcome)| {
+    let point = |((wanted, run), outcome): ((Wanted, &PlannedRun), Outcome)| {
         let Wanted { name, shape, load, robot } = wanted;
         let contestant = robot.spec().communicator.to_lowercase();
-        Point {
-            name,
-            shape,
-            load,
-            results: RunResults { contestant, ..RunResults::new(run, std::slice::from_ref(outcome)) },
-        }
+        let outcomes = RunOutcomes { warmup: None, rounds: vec![outcome] };
+        Point { name, shape, load, results: RunResults { contestant, ..RunResults::new(run, &outcomes) } }
     };
-    Ok((wanted.into_iter().zip(&planned).zip(&outcomes).map(point).collect(), is_ended_early))
+    Ok((wanted.into_iter().zip(&planned).zip(outcomes).map(point).collect(), is_ended_early))
 }

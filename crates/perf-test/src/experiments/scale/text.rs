@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     common::units::{format_mib, format_ns},
-    experiments::results_file::{ResultsFile, Table, headings},
+    experiments::results_file::{ResultsFile, Table},
     log::figures::{
         CPU, CPU_PER_MESSAGE, DUE, Figure, INSTRUMENT_CPU, INSTRUMENT_MEMORY, LATE, LOST, MEAN, P99, PSS, RECEIVED,
         SENT, SKIPPED, START_UP, TOO_LATE, TOO_LATE_COUNT,
@@ -43,9 +43,12 @@ impl Scale {
 
     /// The tables: the sizes, the variations with the estimate, and its checks.
     fn tables(&self) -> Vec<Table> {
-        let rows = |points: &mut dyn Iterator<Item = &Point>| -> Vec<Vec<String>> {
-            let header = headings(&["topology", "endpoints", "received/s"], &FIGURES);
-            std::iter::once(header).chain(points.map(row)).collect()
+        let of_points = |title: String, notes: Vec<String>, points: &[Point]| {
+            let rows = points.iter().map(|point| {
+                let [endpoints, received_hz] = [point.endpoints(), point.carried().received_hz];
+                (vec![point.name.clone(), format!("{endpoints:.0}"), format!("{received_hz:.0}")], &point.results)
+            });
+            Table::of_runs(title, notes, &["topology", "endpoints", "received/s"], &FIGURES, rows)
         };
         let title = format!(
             "{}, executor {}, {} on {} cores; nodes of {} publishers at {} Hz and {} subscriptions",
@@ -57,14 +60,11 @@ impl Scale {
             self.node.rate_hz,
             self.node.subscriptions
         );
-        let sizes = Table { title, rows: rows(&mut self.sizes.iter()), notes: Vec::new() };
+        let sizes = of_points(title, Vec::new(), &self.sizes);
         let of_memory = "PSS: the memory of all processes, with the files (program, libraries) of one, without the \
                          instrument's counts; instrument: its own threads, and these counts";
-        let variations = Table {
-            title: "variations, for the fit".to_owned(),
-            rows: rows(&mut self.variations.iter()),
-            notes: [vec![of_memory.to_owned()], self.estimate_lines()].concat(),
-        };
+        let notes = [vec![of_memory.to_owned()], self.estimate_lines()].concat();
+        let variations = of_points("variations, for the fit".to_owned(), notes, &self.variations);
         let checks = Table {
             title: "checks: topologies that the fit has not seen".to_owned(),
             rows: self.check_rows(),
@@ -172,14 +172,5 @@ impl Scale {
         let [cpu, memory] = [|check: &Check| check.cpu_error, |check: &Check| check.memory_error]
             .map(|error| self.worst_error(error).map(|error| error * 100.0));
         Some(format!("the estimate is off by up to {:.0} % in CPU and {:.0} % in memory on these", cpu?, memory?))
-    }
-}
-
-fn row(point: &Point) -> Vec<String> {
-    let received_hz = point.carried().received_hz;
-    let begin = [point.name.clone(), format!("{:.0}", point.endpoints()), format!("{received_hz:.0}")].into_iter();
-    match &point.results.medians {
-        Some(medians) => begin.chain(FIGURES.iter().map(|figure| medians.show(figure))).collect(),
-        None => begin.chain(point.results.missing()).collect(),
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     common::distinct,
     experiments::{
         batch::{Options, value},
-        results_file::{Footnotes, RunResults, Table, headings, notes_of, of_rounds},
+        results_file::{RunResults, Table, notes_of, of_rounds},
     },
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ},
 };
@@ -19,25 +19,23 @@ pub fn table(runs: &[RunResults], rounds: u32, findings: Vec<String>) -> Table {
         n => format!("{n} runs"),
     } + &of_rounds(rounds);
     let notes = findings.into_iter().chain(common(runs)).chain(notes(runs)).collect();
-    Table::new(title, notes, |notes| rows(runs, &FIGURES, notes))
+    of_varied(title, notes, &FIGURES, runs)
 }
 
-/// A row for each run: the contestant, the options that differ, the size of the message if that differs, and these
-/// figures.
-pub fn rows(runs: &[RunResults], figures: &[&Figure], notes: &mut Footnotes) -> Vec<Vec<String>> {
+/// A table with a row for each run: the contestant, the options that differ, the size of the message if that differs,
+/// and these figures.
+pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &[RunResults]) -> Table {
     let varied = varied_of(runs);
     let sizes = || runs.iter().filter(|run| run.message_bytes > 0).map(|run| run.message_bytes);
     let bytes = sizes().any(|bytes| Some(bytes) != sizes().next()).then_some("bytes");
     let conditions: Vec<&str> = ["contestant"].into_iter().chain(varied.iter().copied()).chain(bytes).collect();
-    let mut rows = vec![headings(&conditions, figures)];
-    for run in runs {
-        let shown = |bytes: usize| if bytes > 0 { bytes.to_string() } else { "-".to_owned() };
+    let rows = runs.iter().map(|run| {
+        let RunResults { contestant, message_bytes, .. } = run;
         let options = varied.iter().map(|option| run.option(option).unwrap_or("-").to_owned());
-        let conditions = options.chain(bytes.map(|_| shown(run.message_bytes)));
-        let contestant = std::iter::once(run.contestant.clone());
-        rows.push(contestant.chain(conditions).chain(run.cells(notes, figures)).collect());
-    }
-    rows
+        let shown = if *message_bytes > 0 { message_bytes.to_string() } else { "-".to_owned() };
+        ([contestant.clone()].into_iter().chain(options).chain(bytes.map(|_| shown)).collect(), run)
+    });
+    Table::of_runs(title, notes, &conditions, figures, rows)
 }
 
 /// The conditions of each contestant, if they are the same in its runs, and the notes on them.

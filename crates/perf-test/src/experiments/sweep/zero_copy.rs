@@ -2,14 +2,14 @@
 
 use super::{
     preset::{Finding, defaults},
-    table::rows,
+    table::of_varied,
     types::messages_of,
 };
 use crate::{
     cli::{self, Axis, Choice, RunOptions},
     experiments::{
         batch::Contestant,
-        results_file::{RATIOS, Ratio, RunResults, Table, of_rounds},
+        results_file::{RATIOS, Ratio, RunResults, of_rounds},
     },
     log::figures::{CPU_PER_MESSAGE, Figure, MEAN, P50, USAGE},
 };
@@ -79,7 +79,7 @@ pub fn finding(runs: &[RunResults], rounds: u32) -> Finding {
     let figures: Vec<&Figure> = [&MEAN].into_iter().chain(&USAGE).collect();
     let title = format!("result analysis{}", of_rounds(rounds));
     let note = "All workers since each started, without the instrument's own threads.".to_owned();
-    finding.tables = vec![Table::new(title, vec![note], |notes| rows(runs, &figures, notes))];
+    finding.tables = vec![of_varied(title, vec![note], &figures, runs)];
     finding
 }
 

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::common::units::format_bytes;
+use crate::experiments::batch::middleware_of;
 use crate::experiments::conditions::FIGURES as OF_TOPOLOGIES;
 use crate::experiments::page::figures::{FIGURES, LATENCIES, title};
-use crate::experiments::page::folder::{Folder, middleware};
+use crate::experiments::page::folder::Folder;
 use crate::experiments::page::group::{Group, Groups};
 use crate::log::figures::{Figure, MAX};
 use crate::measure::interval::Interval;
@@ -44,7 +45,7 @@ pub fn json(folder: &Folder, groups: &Groups, first: &str) -> String {
 fn middlewares(folder: &Folder) -> Vec<&str> {
     let of_runs = folder.runs.iter().map(|run| run.entry.spec.communicator.as_str());
     let mut names: Vec<&str> =
-        of_runs.chain(folder.shortfalls.iter().map(|(_, shortfall)| middleware(shortfall))).collect();
+        of_runs.chain(folder.shortfalls.iter().map(|(_, shortfall)| middleware_of(&shortfall.contestant))).collect();
     names.sort_by_key(|name| name.to_lowercase());
     names.dedup_by_key(|name| name.to_lowercase());
     names

@@ -45,7 +45,7 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     let outcomes = batch.run_rounds(&runs, rounds, false)?;
     let failure = RunOutcomes::failure(&outcomes, "no run was measured");
     let runs: Vec<RunResults> =
-        runs.iter().zip(&outcomes).map(|(run, outcomes)| RunResults::new(run, &outcomes.rounds)).collect();
+        runs.iter().zip(&outcomes).map(|(run, outcomes)| RunResults::new(run, outcomes)).collect();
     let finding = (preset.finding)(&runs, rounds);
     let tables = [vec![table(&runs, rounds, finding.sentences)], finding.tables].concat();
     let command = format!("sweep {}", preset.name);
