@@ -14,12 +14,18 @@ use crate::{
 /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: memory, throughput, latency, and
 /// recovery from faults.
 #[derive(Debug, Parser)]
-#[command(name = "perf_micro", version, disable_help_subcommand = true, max_term_width = 110)]
+#[command(name = "perf_micro", version, disable_help_subcommand = true, max_term_width = 110, after_help = AFTER_HELP)]
 pub struct Cli {
     /// The experiment.
     #[command(subcommand)]
     pub command: Command,
 }
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0  measured
+  1  a transport or a scenario failed, a program could not be built or did not run to its end, or Ctrl-C ended the command early
+  2  wrong usage, or the target that was asked for is not installed; nothing was started";
 
 /// The experiments.
 #[derive(Debug, Subcommand)]

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use perf_test::cli::values::choice;
-use perf_worker::choice::Choice;
+use clap::{Args, ValueEnum};
 
 use crate::transport::Transport;
 
@@ -12,7 +10,7 @@ use crate::transport::Transport;
 #[derive(Clone, Debug, Args)]
 pub struct RigOptions {
     /// Transports, separated by commas [default: all]
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = choice::<Transport>())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', ignore_case = true)]
     pub transport: Vec<Transport>,
     /// The agent and the results.
     #[command(flatten)]
@@ -39,6 +37,16 @@ impl RigOptions {
 }
 
 /// The given values; all if none is given.
-pub fn all_by_default<T: Choice>(given: &[T]) -> Vec<T> {
-    if given.is_empty() { T::ALL.iter().map(|(value, ..)| *value).collect() } else { given.to_vec() }
+pub fn all_by_default<T: ValueEnum>(given: &[T]) -> Vec<T> {
+    if given.is_empty() { T::value_variants().to_vec() } else { given.to_vec() }
 }
+
+/// A value of an option that has a name on the command line.
+pub trait Named: ValueEnum {
+    /// Its name.
+    fn name(&self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+impl<T: ValueEnum> Named for T {}

@@ -1,25 +1,25 @@
 //! The transports of the experiments: the lines of the published rig, as this host has them.
 
+use clap::ValueEnum;
 use gantry_agent::CanTiming;
 use gantry_xrce::framing::{can_fd, socket_can::Frame};
-use perf_worker::choice::Choice;
 use serde::Serialize;
 
 /// A transport of the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
-    /// A serial line.
+    /// A serial line of 115200 bit/s: the agent has a pseudo-terminal, and a relay paces each byte.
     Serial,
-    /// A USB serial device (CDC).
+    /// A USB serial device, full speed: the same line, paced to 1216 bytes in a ms, those of 19 full packets.
     Usb,
-    /// TCP through a WiFi module on a serial line.
+    /// TCP through a WiFi module on a serial line of 460800 bit/s: the loopback interface, paced by the byte.
     Tcp,
-    /// UDP.
+    /// UDP: the loopback interface, not paced.
     Udp,
-    /// A CAN FD bus with a bit rate switch.
+    /// CAN FD, 0.5 Mbit/s and 2 Mbit/s for data: a simulated bus with the time of each bit.
     CanFd,
-    /// A CAN FD bus without a bit rate switch.
+    /// CAN FD, 0.5 Mbit/s without a bit rate switch: a simulated bus with the time of each bit.
     CanFdNoBrs,
 }
 
@@ -39,37 +39,6 @@ const BITS_OF_BYTE: f64 = 10.0;
 /// Full speed has room for 19 bulk packets of 64 bytes in a frame of 1 ms (USB 2.0, table 5-9).
 const USB_PACKET_BYTES: usize = 64;
 const USB_PACKETS_PER_S: f64 = 19_000.0;
-
-impl Choice for Transport {
-    const ALL: &'static [(Transport, &'static str, &'static str)] = &[
-        (
-            Transport::Serial,
-            "serial",
-            "A serial line of 115200 bit/s: the agent has a pseudo-terminal, and a relay paces each byte.",
-        ),
-        (
-            Transport::Usb,
-            "usb",
-            "A USB serial device, full speed: the same line, paced to 1216 bytes in a ms, those of 19 full packets.",
-        ),
-        (
-            Transport::Tcp,
-            "tcp",
-            "TCP through a WiFi module on a serial line of 460800 bit/s: the loopback interface, paced by the byte.",
-        ),
-        (Transport::Udp, "udp", "UDP: the loopback interface, not paced."),
-        (
-            Transport::CanFd,
-            "can-fd",
-            "CAN FD, 0.5 Mbit/s and 2 Mbit/s for data: a simulated bus with the time of each bit.",
-        ),
-        (
-            Transport::CanFdNoBrs,
-            "can-fd-no-brs",
-            "CAN FD, 0.5 Mbit/s without a bit rate switch: a simulated bus with the time of each bit.",
-        ),
-    ];
-}
 
 impl Transport {
     /// The bits per second that both ends of a serial port set.

@@ -2,7 +2,10 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -31,7 +34,7 @@ const CLOCK_PERIOD_US: u32 = 1_000_000;
 #[derive(Debug)]
 pub struct Plan {
     pub exchanges: Exchanges,
-    pub faults: Faults,
+    pub faults: Arc<Faults>,
     pub domain_id: u16,
     /// The topics to the host and back.
     pub topics: [String; 2],

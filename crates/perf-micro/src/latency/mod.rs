@@ -2,29 +2,34 @@
 
 mod board;
 mod exchange;
-mod host;
 mod options;
 mod row;
 mod text;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
-use gantry::Qos;
+use gantry::{Publisher, Qos, Subscription};
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_test::{common::error::Failure, experiments::results_file::Results};
-use perf_worker::choice::Choice;
+use perf_worker::clock::{now_ns, real_now_ns};
 use serde::Serialize;
 
 use crate::{
     experiment::{Experiment, Report},
+    options::Named,
     rig::{Rig, board_ended, host_failed, host_node, topic},
 };
 use board::Plan;
 use exchange::joined;
 pub use exchange::{Received, Sent};
-use host::answer;
 pub use options::{AFTER_HELP, LatencyOptions};
 use row::Row;
+
+/// The longest sleep without a look at the board.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The results.
 #[derive(Debug, Serialize)]
@@ -47,7 +52,7 @@ pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
     let mut rows = Vec::new();
     for transport in transports {
         let plan = Exchanges { number, period_ms, loses_each: None };
-        let done = experiment.step(transport.name(), |experiment| exchange(&experiment.rig(transport)?, plan));
+        let done = experiment.step(&transport.name(), |experiment| exchange(&experiment.rig(transport)?, plan));
         let Some(Done { sent, received, failure }) = done else { continue };
         let exchanges = joined(&sent, &received);
         let unknown = sent.len() - exchanges.len();
@@ -110,4 +115,27 @@ pub fn exchange(rig: &Rig, exchanges: Exchanges) -> Result<Done, String> {
         (received, board_ended(board))
     });
     Ok(Done { sent, received: received.map_err(host_failed)?, failure: ended.err() })
+}
+
+/// Sends each number of the subscription back while `goes_on`.
+///
+/// # Errors
+/// An error of the subscription or the publisher.
+fn answer(
+    subscription: &mut Subscription<Int64>,
+    publisher: &mut Publisher<Int64>,
+    goes_on: impl Fn() -> bool,
+) -> gantry::Result<Vec<Received>> {
+    let mut received = Vec::new();
+    while goes_on() {
+        while let Some(number) = subscription.take()? {
+            let (received_ns, real_ns) = (now_ns(), real_now_ns());
+            let stamp_ns = number.data;
+            let answered_ns = now_ns();
+            publisher.publish_copy(&Int64 { data: stamp_ns })?;
+            received.push(Received { stamp_ns, received_ns, answered_ns, real_ns });
+        }
+        subscription.wait(PATIENCE)?;
+    }
+    Ok(received)
 }

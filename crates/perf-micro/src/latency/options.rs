@@ -9,11 +9,6 @@ use perf_test::cli::values::within;
 pub const AFTER_HELP: &str = "\
 Each exchange begins on a line that is idle, unless the period is shorter than the round trip. The published figures are of one exchange.
 
-Exit codes:
-  0  measured
-  1  a transport failed, or Ctrl-C ended the command early
-  2  wrong usage; nothing was started
-
 Examples:
   perf_micro latency                                all transports, 1000 exchanges each
   perf_micro latency --transport serial -n 5000

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use perf_worker::choice::Choice;
 use serde::Serialize;
 
 use super::exchange::{AGENT_PUBLISH, CLIENT_PUBLISH, QUANTITIES, ROUND_TRIP, Received, Sent};
 use crate::{
     distribution::{Distribution, ms},
+    options::Named,
     published::latency::{Row as Published, like},
     transport::Transport,
 };
@@ -35,7 +35,7 @@ impl Row {
     pub fn medians(&self) -> Vec<String> {
         let here = [CLIENT_PUBLISH, AGENT_PUBLISH, ROUND_TRIP].map(|(name, _)| self.show(name, |of| of.p50_ns));
         let published = like(self.transport).map_or(["-"; 3].map(str::to_owned), Published::texts);
-        let name = [self.transport.name().to_owned(), self.n.to_string()];
+        let name = [self.transport.name(), self.n.to_string()];
         name.into_iter().chain(here).chain(published).collect()
     }
 
@@ -45,7 +45,7 @@ impl Row {
             [|of| of.min_ns, |of| of.p50_ns, |of| of.p99_ns, |of| of.p99_9_ns, |of| of.max_ns];
         QUANTITIES.into_iter().map(move |(name, _)| {
             let values = percentiles.map(|percentile| self.show(name, percentile));
-            [self.transport.name().to_owned(), name.replace('_', " ")].into_iter().chain(values).collect()
+            [self.transport.name(), name.replace('_', " ")].into_iter().chain(values).collect()
         })
     }
 

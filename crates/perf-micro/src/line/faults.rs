@@ -12,13 +12,8 @@ const MILLION: u32 = 1_000_000;
 
 /// The faults of both directions, which the experiment sets while the line works. Settings only, so nothing is ordered
 /// by them.
-#[derive(Clone, Debug, Default)]
-pub struct Faults {
-    settings: Arc<Settings>,
-}
-
 #[derive(Debug, Default)]
-struct Settings {
+pub struct Faults {
     lost_frames_per_million: AtomicU32,
     damaged_bytes_per_million: AtomicU32,
     /// Whether the next frame is lost, by [`Way`].
@@ -40,35 +35,35 @@ pub enum Way {
 impl Faults {
     /// Loses this number of a million frames.
     pub fn lose_frames(&self, per_million: u32) {
-        self.settings.lost_frames_per_million.store(per_million, Ordering::Relaxed);
+        self.lost_frames_per_million.store(per_million, Ordering::Relaxed);
     }
 
     /// Damages this number of a million bytes.
     pub fn damage_bytes(&self, per_million: u32) {
-        self.settings.damaged_bytes_per_million.store(per_million, Ordering::Relaxed);
+        self.damaged_bytes_per_million.store(per_million, Ordering::Relaxed);
     }
 
     /// Loses the next frame that begins.
     pub fn lose_next(&self, way: Way) {
-        self.settings.loses_next[way as usize].store(true, Ordering::Relaxed);
+        self.loses_next[way as usize].store(true, Ordering::Relaxed);
     }
 
     /// Pulls the cable out, or plugs it in.
     pub fn cut(&self, on: bool) {
-        self.settings.is_cut.store(on, Ordering::Relaxed);
+        self.is_cut.store(on, Ordering::Relaxed);
     }
 
     /// The frames that were lost and the bytes that were damaged until now, without the losses of a cut cable.
     #[must_use]
     pub fn counts(&self) -> [u32; 2] {
-        [&self.settings.lost_frames, &self.settings.damaged_bytes].map(|count| count.load(Ordering::Relaxed))
+        [&self.lost_frames, &self.damaged_bytes].map(|count| count.load(Ordering::Relaxed))
     }
 }
 
 /// The faults of one direction.
 #[derive(Debug)]
 pub struct FaultyWay {
-    faults: Faults,
+    faults: Arc<Faults>,
     way: Way,
     random: fastrand::Rng,
     /// The frame under way is lost.
@@ -78,13 +73,13 @@ pub struct FaultyWay {
 impl FaultyWay {
     /// The same seed gives the same faults for the same bytes.
     #[must_use]
-    pub fn new(faults: Faults, way: Way, seed: u64) -> FaultyWay {
+    pub fn new(faults: Arc<Faults>, way: Way, seed: u64) -> FaultyWay {
         FaultyWay { faults, way, random: fastrand::Rng::with_seed(seed), is_losing: false }
     }
 
     /// Removes and damages bytes on their way.
     pub fn pass(&mut self, bytes: &mut Vec<u8>) {
-        let settings = &*self.faults.settings;
+        let settings = &*self.faults;
         if settings.is_cut.load(Ordering::Relaxed) {
             bytes.clear();
             return;
@@ -114,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_line_loses_the_frame_that_it_is_told_to_and_others_by_chance() {
-        let faults = Faults::default();
+        let faults = Arc::new(Faults::default());
         let mut way = FaultyWay::new(faults.clone(), Way::ToBoard, 1);
         let frames = |way: &mut FaultyWay, count: u8| -> Vec<u8> {
             let mut bytes: Vec<u8> = (0..count).flat_map(|number| [FRAME_BEGIN, number, number]).collect();

@@ -26,6 +26,7 @@ pub use faults::{Faults, Way};
 use line_thread::LineThread;
 use pseudoterminal::Pseudoterminal;
 use relay::both_ways;
+pub use relay::wait_for;
 
 /// The bytes that wait in the board's port take so long on the line, s. The kernel's minimum holds some hundred.
 const QUEUE_S: f64 = 0.02;
@@ -38,7 +39,7 @@ pub struct Line {
     /// The end of the line that the board opens.
     pub board_end: BoardEnd,
     /// The faults of a serial line; other lines have none.
-    pub faults: Faults,
+    pub faults: Arc<Faults>,
     /// The threads that move the bytes, if it is neither the kernel nor the agent; dropped before the end below.
     _relays: Vec<LineThread>,
     _end: Option<Pseudoterminal>,
@@ -63,7 +64,7 @@ impl Line {
     /// # Errors
     /// The system gives no pseudo-terminal, port or thread.
     pub fn open(transport: Transport) -> io::Result<Line> {
-        let (faults, agent) = (Faults::default(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let (faults, agent) = (Arc::<Faults>::default(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let (mut relays, mut end) = (Vec::new(), None);
         let (agent_arguments, board_end) = match (transport, transport.speed()) {
             (Transport::Serial | Transport::Usb, Some(speed)) => {

@@ -4,6 +4,8 @@ use std::{
     io,
     num::NonZeroU64,
     os::fd::{AsFd, OwnedFd},
+    sync::Arc,
+    time::Duration,
 };
 
 use perf_worker::clock::{now_ns, sleep_until, work};
@@ -26,7 +28,7 @@ const MOST_AWAKE_NS: i64 = 100_000;
 const SEED: u64 = 22;
 
 /// The relays between the board's end and the agent's.
-pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Faults) -> io::Result<[LineThread; 2]> {
+pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Arc<Faults>) -> io::Result<[LineThread; 2]> {
     let way = |way| FaultyWay::new(faults.clone(), way, SEED + way as u64);
     Ok([
         start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), way(Way::FromBoard))?,
@@ -86,10 +88,8 @@ impl Direction {
     /// Waits for a descriptor. Returns whether the line goes on.
     fn wait(&self, descriptor: &OwnedFd, flags: PollFlags) -> io::Result<bool> {
         let mut descriptors = [PollFd::new(&self.stop, PollFlags::IN), PollFd::new(descriptor, flags)];
-        match poll(&mut descriptors, None) {
-            Ok(_) | Err(Errno::INTR) => Ok(descriptors.first().is_some_and(|stop| stop.revents().is_empty())),
-            Err(error) => Err(error.into()),
-        }
+        wait_for(&mut descriptors, None)?;
+        Ok(descriptors[0].revents().is_empty())
     }
 }
 
@@ -102,9 +102,20 @@ fn wait_until(began_ns: i64, end_ns: i64) {
 }
 
 fn is_ready(descriptor: impl AsFd, flags: PollFlags) -> io::Result<bool> {
-    match poll(&mut [PollFd::new(&descriptor, flags)], Some(&Timespec::default())) {
-        Ok(count) => Ok(count > 0),
-        Err(Errno::INTR) => Ok(false),
+    let mut descriptors = [PollFd::new(&descriptor, flags)];
+    wait_for(&mut descriptors, Some(Duration::ZERO))?;
+    Ok(!descriptors[0].revents().is_empty())
+}
+
+/// Waits until one of the descriptors is ready, at most for `patience`. A signal ends the wait.
+///
+/// # Errors
+/// An error of a descriptor.
+pub fn wait_for(descriptors: &mut [PollFd<'_>], patience: Option<Duration>) -> io::Result<()> {
+    let timeout = patience
+        .map(|patience| Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() });
+    match poll(descriptors, timeout.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

@@ -4,15 +4,19 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     os::fd::OwnedFd,
+    sync::Arc,
+    time::Duration,
 };
 
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    io::Errno,
+    event::{PollFd, PollFlags},
     net::sockopt::set_socket_recv_buffer_size,
 };
 
-use super::{faults::Faults, line_thread::LineThread, relay::both_ways};
+use super::{
+    line_thread::LineThread,
+    relay::{both_ways, wait_for},
+};
 use crate::transport::Speed;
 
 /// The smallest receive buffer, so that a side that sends faster than the line feels it.
@@ -33,12 +37,8 @@ fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedF
     let mut relays: Option<[LineThread; 2]> = None;
     loop {
         // An end of a connection is noticed with the next one, or after this time.
-        let patience = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
         let mut descriptors = [PollFd::new(stop, PollFlags::IN), PollFd::new(listener, PollFlags::IN)];
-        match poll(&mut descriptors, Some(&patience)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        wait_for(&mut descriptors, Some(Duration::from_millis(10)))?;
         let [stopped, accepted] = descriptors.map(|descriptor| !descriptor.revents().is_empty());
         if stopped {
             return Ok(());
@@ -62,5 +62,5 @@ fn connect(streams: [TcpStream; 2], speed: Speed) -> io::Result<[LineThread; 2]>
         set_socket_recv_buffer_size(stream, RECEIVE_BUFFER_BYTES)?;
     }
     let [board, agent] = streams.map(OwnedFd::from);
-    both_ways([&board, &agent], speed, &Faults::default())
+    both_ways([&board, &agent], speed, &Arc::default())
 }

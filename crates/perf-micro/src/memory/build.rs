@@ -21,25 +21,22 @@ const MOST_ERRORS: usize = 3;
 /// [`Failure::Usage`]: it is not there.
 pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let has_program = |folder: &Path| folder.join(PACKAGE).join("Cargo.toml").is_file();
-    if let Some(folder) = given {
-        return if has_program(&folder) {
-            Ok(folder)
-        } else {
-            Err(Failure::Usage(format!(
-                "{} is not Gantry's folder of firmware: it has no {PACKAGE}/Cargo.toml",
-                folder.display()
-            )))
-        };
-    }
     let begins: Vec<PathBuf> = [std::env::current_dir(), std::env::current_exe()].into_iter().flatten().collect();
-    let mut folders = begins.iter().flat_map(|path| path.ancestors()).map(|above| above.join(FOLDER));
-    folders.find(|folder| has_program(folder)).ok_or_else(|| {
-        let at: Vec<String> = begins.iter().map(|path| path.display().to_string()).collect();
-        Failure::Usage(format!(
-            "there is no folder {FOLDER}/{PACKAGE} above {}: the program that is measured is built from Gantry's repository. Run \
-             perf_test there, or give --firmware DIR",
-            at.join(" nor above ")
-        ))
+    let above = begins.iter().flat_map(|path| path.ancestors()).map(|above| above.join(FOLDER));
+    let mut folders: Vec<PathBuf> = given.clone().map_or_else(|| above.collect(), |folder| vec![folder]);
+    folders.retain(|folder| has_program(folder));
+    folders.into_iter().next().ok_or_else(|| {
+        let begins: Vec<String> = begins.iter().map(|path| path.display().to_string()).collect();
+        Failure::Usage(match given {
+            Some(folder) => {
+                format!("{} is not Gantry's folder of firmware: it has no {PACKAGE}/Cargo.toml", folder.display())
+            }
+            None => format!(
+                "there is no folder {FOLDER}/{PACKAGE} above {}: the program that is measured is built from Gantry's repository. Run \
+                 perf_test there, or give --firmware DIR",
+                begins.join(" nor above ")
+            ),
+        })
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{
-    plan::Plan,
+    plan::{Plan, Series},
     runs::Measured,
     variant::{Kind, SUBSCRIPTION_DEPTH, Variant},
 };
@@ -89,24 +89,23 @@ impl Costs {
     /// Computes the costs from the measured programs.
     #[must_use]
     pub fn of_programs(plan: &Plan, programs: &[Measured]) -> Costs {
-        let slope = |variants: &[Variant], x: &dyn Fn(&Variant) -> u32| {
+        let slope = |series: &Series| {
             // One more is one beside others: the first entity brings code that needs stack.
-            let beside = variants.iter().filter(|variant| x(variant) > 0);
-            let points = beside.filter_map(|variant| Some((f64::from(x(variant)), memory_of(programs, variant)?)));
+            let beside = series.programs.iter().filter(|of| of.number > 0);
+            let points = beside.filter_map(|of| Some((f64::from(of.number), memory_of(programs, &of.variant)?)));
             slope_of(&points.collect::<Vec<_>>())
         };
-        let of_kind = |wanted: Kind| {
-            let (kind, variants) = plan.kinds.iter().find(|(kind, _)| *kind == wanted)?;
-            slope(variants, &|variant| variant.count(*kind))
-        };
-        let queue_place = slope(&plan.depths, &|variant| variant.subscription_depth);
+        let entities: BTreeMap<Kind, Option<Cost>> =
+            plan.kinds.iter().map(|(kind, series)| (*kind, slope(series))).collect();
+        let subscription = entities.get(&Kind::Subscription).copied().flatten();
+        let queue_place = slope(&plan.depths);
         let queue = |place: Cost| f64::from(SUBSCRIPTION_DEPTH) * place.total();
         Costs {
-            entities: Kind::ALL.map(|kind| (kind, of_kind(kind))).into(),
-            subscription_without_queue_bytes: of_kind(Kind::Subscription)
+            entities,
+            subscription_without_queue_bytes: subscription
                 .zip(queue_place)
                 .map(|(all, place)| all.total() - queue(place)),
-            history_slot: slope(&plan.histories, &|variant| variant.history),
+            history_slot: slope(&plan.histories),
             queue_place,
         }
     }
@@ -121,7 +120,7 @@ impl Costs {
 impl super::Memory {
     /// The figures, without programs that did not run.
     pub(super) fn all_figures(&self) -> Vec<Figure> {
-        let pair = self.of(&Variant::PAIR);
+        let pair = self.program(&Variant::PAIR);
         let total = |cost: Option<Cost>| cost.map(|cost| cost.total());
         let count = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
         let costs = &self.costs;

@@ -97,7 +97,7 @@ impl Memory {
     }
 
     /// A program, if it was measured.
-    fn of(&self, variant: &Variant) -> Option<&Measured> {
+    fn program(&self, variant: &Variant) -> Option<&Measured> {
         self.programs.iter().find(|of| of.variant == *variant)
     }
 }

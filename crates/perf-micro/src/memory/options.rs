@@ -6,18 +6,13 @@ use clap::Args;
 
 use super::Target;
 use crate::options::PlaceOptions;
-use perf_test::cli::values::{choice, within};
+use perf_test::cli::values::within;
 
 /// The end of the help.
 pub const AFTER_HELP: &str = "\
 Static memory is that of the linked program less that of the board alone. The stack is filled with a pattern before the start, and the emulator
 reads its depth from outside. The program has no heap: its allocator does not exist, so it links only if nothing allocates. On the host the
-stack is that of a thread, and allocations are counted. The runs are in the domains from 232 downward.
-
-Exit codes:
-  0  measured
-  1  a program could not be built or did not run to its end, or Ctrl-C ended the command early
-  2  wrong usage, or the target that was asked for is not installed; nothing was started
+stack is that of a thread, and allocations are counted. The runs are in the domain 232.
 
 Examples:
   perf_micro memory                                 0, 1, 5 and 10 of each, histories of 1 to 10
@@ -36,7 +31,7 @@ pub struct MemoryOptions {
           value_parser = within(1..=16), allow_hyphen_values = true)]
     pub histories: Vec<u32>,
     /// Machine [default: thumbv7m if its target and the emulator are installed, otherwise host]
-    #[arg(long, value_name = "NAME", value_parser = choice::<Target>())]
+    #[arg(long, value_name = "NAME", ignore_case = true)]
     pub target: Option<Target>,
     /// Folder `firmware` of Gantry's repository [default: the nearest one above the working directory or this program]
     #[arg(long, value_name = "DIR")]

@@ -1,45 +1,84 @@
 //! The variants of an experiment.
 
 use super::variant::{Kind, SUBSCRIPTION_DEPTH, Variant};
+use crate::published::memory::HISTORY_TOTALS;
+use perf_test::common::distinct;
 
 /// Letters of the texts that show the effect of the message's size, as in the published throughput.
 const TEXT_BYTES: [u32; 4] = [10, 100, 200, 400];
 
-/// The series of variants; a variant may be in several.
+/// The series of programs; a variant may be in several.
 #[derive(Debug)]
 pub struct Plan {
     /// For each kind, numbers of entities.
-    pub kinds: Vec<(Kind, Vec<Variant>)>,
+    pub kinds: Vec<(Kind, Series)>,
     /// Histories of the session.
-    pub histories: Vec<Variant>,
+    pub histories: Series,
     /// Places of a subscription's queue.
-    pub depths: Vec<Variant>,
-    /// Pairs that the published page says have the same memory.
-    pub claims: Vec<Claim>,
+    pub depths: Series,
+    /// Programs that the published page says have the same memory: they differ in something that does not matter. Each
+    /// has the reason why it matters here.
+    pub claims: Vec<(Series, &'static str)>,
 }
 
-/// A claim of the published page: something does not matter.
+/// Programs that are compared.
 #[derive(Debug)]
-pub struct Claim {
-    /// The property that does not matter by the published page.
-    pub name: &'static str,
-    /// The reason why it matters here.
-    pub reason: &'static str,
-    /// Variants that differ in it, with their values. The first one is the one to compare with.
-    pub variants: Vec<(String, Variant)>,
+pub struct Series {
+    /// The property in which they differ.
+    pub name: String,
+    /// The programs; of a claim, the first one is the one to compare with.
+    pub programs: Vec<Program>,
+}
+
+/// A program of a series.
+#[derive(Debug)]
+pub struct Program {
+    /// Its name in the series.
+    pub name: String,
+    /// Its number, if it is one of a series of numbers.
+    pub number: u32,
+    /// Its variant.
+    pub variant: Variant,
+    /// The published total of this number.
+    pub published: Option<f64>,
+}
+
+impl Series {
+    /// A series over numbers, with the published totals of some of them.
+    fn counted(name: &str, numbers: &[u32], totals: &[(u32, f64)], variant: impl Fn(u32) -> Variant) -> Series {
+        let published = |number| totals.iter().find(|(of, _)| *of == number).map(|(_, bytes)| *bytes);
+        let program = |&number: &u32| Program {
+            name: number.to_string(),
+            number,
+            variant: variant(number),
+            published: published(number),
+        };
+        Series { name: name.to_owned(), programs: numbers.iter().map(program).collect() }
+    }
+
+    /// A claim.
+    fn claimed(name: &str, variants: impl IntoIterator<Item = (String, Variant)>) -> Series {
+        let program = |(name, variant)| Program { name, number: 0, variant, published: None };
+        Series { name: name.to_owned(), programs: variants.into_iter().map(program).collect() }
+    }
 }
 
 impl Plan {
     /// The plan for these numbers of entities and these histories, both in ascending order.
     #[must_use]
     pub fn new(entities: &[u32], histories: &[u32]) -> Plan {
-        let of_kind = |kind| (kind, entities.iter().map(|count| Variant::with(kind, *count)).collect());
+        let of_kind = |kind: Kind| {
+            let (name, totals) = (format!("{}s", kind.name()), &kind.published().totals);
+            (kind, Series::counted(&name, entities, totals, |count| Variant::with(kind, count)))
+        };
+        let with_history = |history| Variant { history, ..Variant::PAIR };
         // Twice as many: a queue is padded to 8 bytes, and four lengths have 8.
         let depths = [SUBSCRIPTION_DEPTH, 2 * SUBSCRIPTION_DEPTH];
+        let with_depth = |subscription_depth| Variant { subscription_depth, ..Variant::PAIR };
         Plan {
             kinds: Kind::ALL.map(of_kind).into(),
-            histories: histories.iter().map(|history| Variant { history: *history, ..Variant::PAIR }).collect(),
-            depths: depths.map(|depth| Variant { subscription_depth: depth, ..Variant::PAIR }).into(),
+            histories: Series::counted("history of the session", histories, &HISTORY_TOTALS, with_history),
+            depths: Series::counted("places of a queue", &depths, &[], with_depth),
             claims: claims(entities.last().copied().unwrap_or(1)),
         }
     }
@@ -47,45 +86,36 @@ impl Plan {
     /// All variants, each once.
     #[must_use]
     pub fn variants(&self) -> Vec<Variant> {
-        let mut all = vec![Variant::BASE, Variant::PAIR];
-        let kinds = self.kinds.iter().flat_map(|(_, variants)| variants);
-        let claims = self.claims.iter().flat_map(|claim| &claim.variants).map(|(_, variant)| variant);
-        for variant in kinds.chain(&self.histories).chain(&self.depths).chain(claims) {
-            if !all.contains(variant) {
-                all.push(variant.clone());
-            }
-        }
-        all
+        let kinds = self.kinds.iter().map(|(_, series)| series);
+        let claims = self.claims.iter().map(|(series, _)| series);
+        let all = kinds.chain([&self.histories, &self.depths]).chain(claims).flat_map(|series| &series.programs);
+        distinct([Variant::BASE, Variant::PAIR].into_iter().chain(all.map(|program| program.variant.clone())))
     }
 }
 
 /// `most` is the largest number of entities.
-fn claims(most: u32) -> Vec<Claim> {
+fn claims(most: u32) -> Vec<(Series, &'static str)> {
     let text = |bytes| (format!("String, {bytes} letters"), Variant { text_bytes: Some(bytes), ..Variant::PAIR });
-    let mut messages = vec![("Int32".to_owned(), Variant::PAIR)];
-    messages.extend(TEXT_BYTES.map(text));
+    let messages = [("Int32".to_owned(), Variant::PAIR)].into_iter().chain(TEXT_BYTES.map(text));
     let best_effort = Variant { is_reliable: false, ..Variant::PAIR };
+    let reliabilities = [("reliable".to_owned(), Variant::PAIR), ("best effort".to_owned(), best_effort)];
     let topics = |kind| {
         let each = Variant::with(kind, most);
         let one = Variant { has_one_topic: true, ..each.clone() };
-        Claim {
-            name: "number of topics",
-            reason: "the names of topics are constants, so this should not be",
-            variants: vec![(each.title() + ", a topic each", each), (one.title(), one)],
-        }
+        let variants = [(each.title() + ", a topic each", each), (one.title(), one)];
+        let reason = "the names of topics are constants, so this should not be";
+        (Series::claimed("number of topics", variants), reason)
     };
     vec![
-        Claim {
-            name: "size of the message",
-            reason: "a subscription's queue has places of its message's size; in micro-ROS each message has slots of MTU × history, \
-                     whatever its size",
-            variants: messages,
-        },
-        Claim {
-            name: "reliability",
-            reason: "both reliabilities have their streams in each session, so this should not be",
-            variants: vec![("reliable".to_owned(), Variant::PAIR), ("best effort".to_owned(), best_effort)],
-        },
+        (
+            Series::claimed("size of the message", messages),
+            "a subscription's queue has places of its message's size; in micro-ROS each message has slots of MTU × history, \
+             whatever its size",
+        ),
+        (
+            Series::claimed("reliability", reliabilities),
+            "both reliabilities have their streams in each session, so this should not be",
+        ),
         topics(Kind::Publisher),
         topics(Kind::Subscription),
     ]

@@ -14,6 +14,8 @@ use super::{
 use crate::rig::host_failed;
 use perf_test::common::interrupt::Interrupt;
 
+/// The domain of the runs, the highest one, so that they meet no robot.
+const DOMAIN: u32 = gantry::MAX_DOMAIN_ID;
 /// The time that a run has. It takes about a second.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The agent opens its line in this time, and the emulator writes a file.
@@ -41,8 +43,6 @@ pub struct Runner<'a> {
     pub agent: &'a Path,
     /// The machine.
     pub target: Target,
-    /// The domain of the run, in which there are no others.
-    pub domain_id: u32,
     /// A folder for its files.
     pub scratch: &'a Path,
     /// The user's wish to end.
@@ -55,9 +55,8 @@ impl Runner<'_> {
     /// # Errors
     /// A sentence: a process does not start, or the program does not come to its end in time.
     pub fn run(&self, variant: &Variant, program: &Path, stack: Option<StackArea>) -> Result<Used, String> {
-        let mut peer = Peer::open(variant, self.domain_id).map_err(host_failed)?;
-        let domain_id = self.domain_id.to_string();
-        let mut agent = Process::start(self.agent.as_os_str(), ["pty", "--verbose", "--domain", &domain_id])?;
+        let mut peer = Peer::open(variant, DOMAIN).map_err(host_failed)?;
+        let mut agent = Process::start(self.agent.as_os_str(), ["pty", "--verbose", "--domain", &DOMAIN.to_string()])?;
         let deadline = Instant::now() + START_TIMEOUT;
         let line = loop {
             match agent.line(POLL)? {
@@ -87,7 +86,7 @@ impl Runner<'_> {
         peer: &mut Peer,
     ) -> Result<Used, String> {
         let StackArea { bottom, top } = stack;
-        let [paint, memory] = ["paint", "memory"].map(|name| self.scratch.join(format!("{name}-{}", self.domain_id)));
+        let [paint, memory] = ["paint", "memory"].map(|name| self.scratch.join(name));
         let length = usize::try_from(top - bottom).unwrap_or(0);
         std::fs::write(&paint, vec![PAINT; length])
             .map_err(|error| format!("cannot write {}: {error}", paint.display()))?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use perf_worker::choice::Choice;
+use clap::ValueEnum;
 use serde::Serialize;
 
 use perf_test::common::error::Failure;
@@ -12,20 +12,13 @@ use perf_test::common::error::Failure;
 pub const EMULATOR: &str = "qemu-system-arm";
 
 /// A target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// A Cortex-M3, which QEMU emulates.
     Thumbv7m,
-    /// This machine.
+    /// This machine: its pointers are longer, and its stack has the frames of its system.
     Host,
-}
-
-impl Choice for Target {
-    const ALL: &'static [(Target, &'static str, &'static str)] = &[
-        (Target::Thumbv7m, "thumbv7m", "A Cortex-M3, which QEMU emulates."),
-        (Target::Host, "host", "This machine: its pointers are longer, and its stack has the frames of its system."),
-    ];
 }
 
 impl Target {

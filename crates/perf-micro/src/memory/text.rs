@@ -3,7 +3,7 @@
 use super::{
     Memory, costs,
     costs::{Cost, memory_of},
-    plan::Claim,
+    plan::{Program, Series},
     target::Target,
     variant::{HISTORY, Kind, MTU_BYTES, SERVICE_DEPTH, SUBSCRIPTION_DEPTH, Variant},
 };
@@ -20,24 +20,13 @@ const NONE: &str = "-";
 impl Memory {
     /// A table for each kind of entity, the costs, the history, and each claim.
     pub(super) fn tables(&self) -> Vec<Table> {
-        let kinds = self.plan.kinds.iter().map(|(kind, variants)| {
-            let totals = published_entity(*kind).totals;
-            let rows = variants.iter().map(|variant| {
-                let count = variant.count(*kind);
-                (count.to_string(), variant, published_total(&totals, count))
-            });
-            self.programs_table(&format!("{}s", kind.name()), rows)
-        });
+        let kinds = self.plan.kinds.iter().map(|(_, series)| self.programs_table(series));
         let mut tables: Vec<Table> = kinds.collect();
         tables.push(self.costs_table());
-        let histories = self.plan.histories.iter().map(|variant| {
-            (variant.history.to_string(), variant, published_total(&published::HISTORY_TOTALS, variant.history))
-        });
-        tables.push(self.programs_table("history of the session", histories));
-        tables.extend(self.plan.claims.iter().map(|claim| {
-            let rows = claim.variants.iter().map(|(name, variant)| (name.clone(), variant, None));
-            let mut table = self.programs_table(claim.name, rows);
-            table.notes.push(self.verdict(claim));
+        tables.push(self.programs_table(&self.plan.histories));
+        tables.extend(self.plan.claims.iter().map(|(series, reason)| {
+            let mut table = self.programs_table(series);
+            table.notes.push(self.verdict(series, reason));
             table
         }));
         if let Some(first) = tables.first_mut() {
@@ -50,19 +39,15 @@ impl Memory {
         tables
     }
 
-    /// A table of programs, each with a name and the published total.
-    fn programs_table<'a>(
-        &self,
-        title: &str,
-        programs: impl Iterator<Item = (String, &'a Variant, Option<f64>)>,
-    ) -> Table {
+    /// A table of programs.
+    fn programs_table(&self, series: &Series) -> Table {
         let (mut rows, mut notes) = (vec![cells(COLUMNS)], Vec::new());
-        for (name, variant, published) in programs {
-            let Some(of) = self.of(variant) else { continue };
+        for Program { name, variant, published, .. } in &series.programs {
+            let Some(of) = self.program(variant) else { continue };
             let memory = memory_of(&self.programs, variant);
             let count = |value: fn(&costs::Memory) -> f64| memory.map_or(NONE.to_owned(), |of| plain(value(&of)));
             rows.push(vec![
-                name,
+                name.clone(),
                 plain(of.sizes.text_bytes as f64),
                 count(|of| of.static_bytes),
                 count(|of| of.stack_bytes),
@@ -72,7 +57,7 @@ impl Memory {
             ]);
             notes.extend(of.failure.iter().map(|sentence| format!("{} failed: {sentence}", variant.title())));
         }
-        Table { title: title.to_owned(), rows, notes }
+        Table { title: series.name.clone(), rows, notes }
     }
 
     fn costs_table(&self) -> Table {
@@ -97,7 +82,7 @@ impl Memory {
                 Kind::Subscription => &format!(", with a queue of {SUBSCRIPTION_DEPTH}"),
                 Kind::Service | Kind::Client => &format!(", with a queue of {SERVICE_DEPTH}"),
             };
-            row(&format!("{}{queue}", kind.name()), costs.entity(kind), Some(published_entity(kind).bytes));
+            row(&format!("{}{queue}", kind.name()), costs.entity(kind), Some(kind.published().bytes));
         }
         row("place in a subscription's queue", costs.queue_place, None);
         row("slot of the session's history", costs.history_slot, Some(published::HISTORY_SLOT_BYTES));
@@ -105,22 +90,22 @@ impl Memory {
     }
 
     /// Whether the programs of a claim have the same memory.
-    fn verdict(&self, claim: &Claim) -> String {
+    fn verdict(&self, series: &Series, reason: &str) -> String {
         let bytes = |memory: costs::Memory| memory.static_bytes + memory.heap_bytes;
-        let variants = claim.variants.iter().map(|(_, variant)| variant);
+        let variants = series.programs.iter().map(|program| &program.variant);
         let all: Vec<f64> = variants.filter_map(|variant| memory_of(&self.programs, variant)).map(bytes).collect();
-        let (Some(first), true) = (all.first(), all.len() == claim.variants.len()) else {
+        let (Some(first), true) = (all.first(), all.len() == series.programs.len()) else {
             return "not compared, because a program did not run".to_owned();
         };
         let most = all.iter().map(|bytes| (bytes - first).abs()).fold(0.0, f64::max);
         if most == 0.0 {
             return "The static memory and the heap are the same, as published.".to_owned();
         }
-        format!("Static memory and heap differ by up to {} bytes: {}.", plain(most), claim.reason)
+        format!("Static memory and heap differ by up to {} bytes: {reason}.", plain(most))
     }
 
     fn notes(&self) -> Vec<String> {
-        let base = self.of(&Variant::BASE).map_or(0, |of| of.sizes.data_bytes + of.sizes.bss_bytes);
+        let base = self.program(&Variant::BASE).map_or(0, |of| of.sizes.data_bytes + of.sizes.bss_bytes);
         let [stack, heap] = match self.chosen.target {
             Target::Thumbv7m => [
                 "the emulator fills the stack with a pattern before the start, and reads from outside how much of it was overwritten",
@@ -157,18 +142,4 @@ impl Memory {
 /// A slope, of which further decimals say nothing; a zero has no sign.
 pub fn one_decimal(bytes: f64) -> f64 {
     (bytes * 10.0).round() / 10.0 + 0.0
-}
-
-/// The published figures of a kind.
-pub fn published_entity(kind: Kind) -> &'static published::Entity {
-    match kind {
-        Kind::Publisher => &published::PUBLISHER,
-        Kind::Subscription => &published::SUBSCRIPTION,
-        Kind::Service | Kind::Client => &published::SERVICE,
-    }
-}
-
-/// The published total at this number.
-pub fn published_total(totals: &[(u32, f64)], number: u32) -> Option<f64> {
-    totals.iter().find(|(of, _)| *of == number).map(|(_, bytes)| *bytes)
 }

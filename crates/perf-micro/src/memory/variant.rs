@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use crate::published::memory::{Entity, PUBLISHER, SERVICE, SUBSCRIPTION};
+
 /// The kinds of entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -26,6 +28,16 @@ impl Kind {
             Kind::Subscription => "subscription",
             Kind::Service => "service",
             Kind::Client => "client",
+        }
+    }
+
+    /// The published figures.
+    #[must_use]
+    pub fn published(self) -> &'static Entity {
+        match self {
+            Kind::Publisher => &PUBLISHER,
+            Kind::Subscription => &SUBSCRIPTION,
+            Kind::Service | Kind::Client => &SERVICE,
         }
     }
 }

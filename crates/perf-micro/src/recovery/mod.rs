@@ -15,16 +15,13 @@ use std::sync::{Mutex, PoisonError, atomic::Ordering};
 use gantry::Qos;
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_test::{common::error::Failure, experiments::results_file::Results};
-use perf_worker::{
-    choice::Choice,
-    clock::{SECOND_NS, now_ns},
-};
+use perf_worker::clock::{SECOND_NS, now_ns};
 use serde::Serialize;
 
 use crate::{
     distribution::ms,
     experiment::{Experiment, Report},
-    options::all_by_default,
+    options::{Named, all_by_default},
     rig::{HISTORY, Rig, board_ended, host_failed, host_node, topic},
     transport::Transport,
 };
@@ -72,7 +69,7 @@ pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
     let (length_ns, mut outcomes) = (i64::from(options.time) * SECOND_NS, Vec::new());
     for scenario in scenarios {
         let outcome =
-            experiment.step(scenario.name(), |experiment| run(scenario, &mut experiment.rig(transport)?, length_ns));
+            experiment.step(&scenario.name(), |experiment| run(scenario, &mut experiment.rig(transport)?, length_ns));
         outcome.as_ref().and_then(Outcome::failure).into_iter().for_each(|sentence| experiment.fail(sentence));
         outcomes.extend(outcome);
     }
@@ -145,7 +142,7 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64) -> Result<Outcome, Str
             return Err("ended early".to_owned());
         }
         let account = account.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = rig.said_since(fault.began_ns).into_iter();
+        let said = rig.agent.said_since(fault.began_ns).into_iter();
         host.events.extend(said.map(|(time_ns, what)| Note { after_ms: ms(time_ns), side: "agent", what }));
         Ok(Outcome::new(scenario, &account, &host, fault, rig.line.faults.counts()))
     })

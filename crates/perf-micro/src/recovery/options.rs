@@ -5,17 +5,12 @@ use clap::Args;
 use super::Scenario;
 use crate::options::PlaceOptions;
 use crate::transport::Transport;
-use perf_test::cli::values::{choice, within};
+use perf_test::cli::values::within;
 
 /// The end of the help.
 pub const AFTER_HELP: &str = "\
 First single frames are lost in exchanges of numbers: what one costs is stated in round trips. Then each scenario interrupts a flow of reliable
 numbers at 50 Hz.
-
-Exit codes:
-  0  measured
-  1  a scenario failed, or Ctrl-C ended the command early
-  2  wrong usage; nothing was started
 
 Examples:
   perf_micro recovery                               all scenarios over a serial line
@@ -25,10 +20,10 @@ Examples:
 #[derive(Clone, Debug, Args)]
 pub struct RecoveryOptions {
     /// Scenarios, separated by commas [default: all]
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = choice::<Scenario>())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', ignore_case = true)]
     pub scenario: Vec<Scenario>,
     /// Transport: serial or usb, whose frames the line can lose
-    #[arg(long, value_name = "NAME", default_value = "serial", value_parser = choice::<Transport>())]
+    #[arg(long, value_name = "NAME", default_value = "serial", ignore_case = true)]
     pub transport: Transport,
     /// Frames that are lost one at a time, 10 to 100000
     #[arg(short, long, value_name = "COUNT", default_value_t = 100, value_parser = within(10..=100_000), allow_hyphen_values = true)]

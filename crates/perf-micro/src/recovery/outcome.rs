@@ -1,10 +1,12 @@
 //! The outcome of a scenario.
 
-use perf_worker::choice::Choice;
 use serde::Serialize;
 
 use super::{board::Account, host::Host, note::Note, scenario::Scenario};
-use crate::distribution::{Distribution, ms};
+use crate::{
+    distribution::{Distribution, ms},
+    options::Named,
+};
 
 /// The times of a fault, ns.
 #[derive(Clone, Copy, Debug)]

@@ -1,31 +1,21 @@
 //! The scenarios of the recovery experiment.
 
-use perf_worker::choice::Choice;
+use clap::ValueEnum;
 
 /// A scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scenario {
-    /// Frames are lost by chance.
+    /// One frame in a hundred is lost, both ways.
     Loss,
-    /// Bytes are damaged by chance.
+    /// One byte in a thousand is damaged, both ways.
     Corruption,
-    /// The cable is pulled out for a time.
+    /// The cable is pulled out for two seconds.
     Cut,
-    /// The agent is killed, and started again.
+    /// The agent is killed by SIGKILL and started again at once.
     AgentRestart,
-    /// The board loses all that it knows.
+    /// The board loses all that it knows, and begins anew.
     BoardReset,
-}
-
-impl Choice for Scenario {
-    const ALL: &'static [(Scenario, &'static str, &'static str)] = &[
-        (Scenario::Loss, "loss", "One frame in a hundred is lost, both ways."),
-        (Scenario::Corruption, "corruption", "One byte in a thousand is damaged, both ways."),
-        (Scenario::Cut, "cut", "The cable is pulled out for two seconds."),
-        (Scenario::AgentRestart, "agent-restart", "The agent is killed by SIGKILL and started again at once."),
-        (Scenario::BoardReset, "board-reset", "The board loses all that it knows, and begins anew."),
-    ];
 }
 
 /// The parts of a million of [`Scenario::Loss`] and [`Scenario::Corruption`].
@@ -35,7 +25,7 @@ pub const DAMAGED_BYTES_PER_MILLION: u32 = 1_000;
 impl Scenario {
     /// The scenario in words.
     #[must_use]
-    pub fn description(self) -> &'static str {
-        Self::ALL.iter().find(|(value, ..)| *value == self).map_or("", |(.., description)| description)
+    pub fn description(self) -> String {
+        self.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string)).unwrap_or_default()
     }
 }

@@ -4,7 +4,6 @@ use perf_test::{
     experiments::results_file::{Column, Table},
     report::tables::cells,
 };
-use perf_worker::choice::Choice;
 
 use super::{
     Recovery, Scenario,
@@ -13,11 +12,12 @@ use super::{
     outcome::Outcome,
     scenario::{DAMAGED_BYTES_PER_MILLION, LOST_FRAMES_PER_MILLION},
 };
+use crate::options::Named;
 
 /// The events of a scenario that are printed.
 const MOST_EVENTS: usize = 12;
 const COLUMNS: [Column<Outcome>; 13] = [
-    ("fault", |of| of.scenario.name().to_owned()),
+    ("fault", |of| of.scenario.name()),
     ("published", |of| of.published.to_string()),
     ("received", |of| of.received.to_string()),
     ("refused: no session", |of| of.not_connected.to_string()),

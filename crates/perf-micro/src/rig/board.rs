@@ -4,9 +4,10 @@ use std::{io, num::NonZeroU32, os::fd::AsFd, thread::ScopedJoinHandle, time::Dur
 
 use gantry_micro::{Client, ClientKey, Event, Instant, Memory, Node};
 use perf_worker::clock::now_ns;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 
 use super::BoardLine;
+use crate::line::wait_for;
 
 /// The messages that a board has in its memory at most.
 pub const HISTORY: usize = 4;
@@ -62,15 +63,11 @@ impl<'a> Board<'a> {
         // Its deadline is past while the line has not taken a message as a whole.
         let flags = if left_us == 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let patience = if left_us == 0 { patience } else { patience.min(Duration::from_micros(left_us)) };
-        let timeout = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() };
         let Some(descriptor) = self.client.transport().descriptor() else {
             std::thread::sleep(patience.min(Duration::from_millis(1)));
             return Ok(());
         };
-        match poll(&mut [PollFd::from_borrowed_fd(descriptor.as_fd(), flags)], Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        wait_for(&mut [PollFd::from_borrowed_fd(descriptor.as_fd(), flags)], Some(patience))
     }
 
     /// Closes its session.

@@ -44,8 +44,8 @@ pub fn host_failed(error: gantry::Error) -> String {
 /// A line with an agent at its end.
 #[derive(Debug)]
 pub struct Rig {
-    /// Dropped first: it ends before the line.
-    agent: StartedDaemon,
+    /// The agent. Dropped first: it ends before the line.
+    pub agent: StartedDaemon,
     program: PathBuf,
     /// The user's wish to end.
     pub interrupt: Interrupt,
@@ -77,12 +77,6 @@ impl Rig {
         self.agent.kill();
         self.agent = start_agent(&self.program, &self.line, &self.interrupt)?;
         Ok(())
-    }
-
-    /// The last lines of the agent's log since a time, each with its time, ns.
-    #[must_use]
-    pub fn said_since(&self, time_ns: i64) -> Vec<(i64, String)> {
-        self.agent.said_since(time_ns)
     }
 
     /// The board's transport.

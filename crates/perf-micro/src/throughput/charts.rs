@@ -1,10 +1,11 @@
 //! The charts of the throughput.
 
+use clap::ValueEnum;
 use perf_test::report::plot::curves::{Chart, Curve, Layout, Scale};
-use perf_worker::choice::Choice;
 
 use super::Throughput;
 use crate::{
+    options::Named,
     published::throughput::{CURVES, Curve as Published},
     transport::Transport,
 };
@@ -17,12 +18,12 @@ impl Throughput {
     pub(super) fn charts(&self) -> Vec<Chart> {
         let chart = |(title, is_packets): (&str, bool)| {
             let mut curves = Vec::new();
-            let transports = Transport::ALL.iter().map(|(transport, ..)| *transport);
+            let transports = Transport::value_variants().iter().copied();
             for transport in transports.filter(|transport| transport.is_packet_oriented() == is_packets) {
                 let rows = self.rows.iter().filter(|row| row.transport == transport);
                 let points: Vec<_> = rows.map(|row| (row.payload_bytes as f64, row.payload_bytes_per_s)).collect();
                 if !points.is_empty() {
-                    curves.push(Curve::new(transport.name().to_owned(), points));
+                    curves.push(Curve::new(transport.name(), points));
                     curves.extend(CURVES.iter().filter(|curve| is_beside(curve, transport)).map(curve_of));
                 }
             }

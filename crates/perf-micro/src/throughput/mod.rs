@@ -13,11 +13,12 @@ use std::sync::atomic::Ordering;
 use gantry::Qos;
 use gantry_msgs::std_msgs::msg::String as Text;
 use perf_test::{common::error::Failure, experiments::results_file::Results, report::plot::curves::draw};
-use perf_worker::{choice::Choice, clock::SECOND_NS};
+use perf_worker::clock::SECOND_NS;
 use serde::Serialize;
 
 use crate::{
     experiment::{Experiment, Report},
+    options::Named,
     rig::{Rig, board_ended, host_failed, host_node, topic},
 };
 use board::Orders;
@@ -35,7 +36,7 @@ struct Throughput {
     length_s: u32,
     rows: Vec<Row>,
     /// Transports whose messages are too short for all texts.
-    skipped: Vec<&'static str>,
+    skipped: Vec<String>,
 }
 
 /// Measures all transports.
@@ -55,7 +56,7 @@ pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
     let mut experiment = Experiment::begin("throughput", &options.rig.place, &lengths_s)?;
     let mut rows = Vec::new();
     for (transport, lengths) in measured {
-        experiment.step(transport.name(), |experiment| {
+        experiment.step(&transport.name(), |experiment| {
             measure_lengths(&experiment.rig(transport)?, &lengths, i64::from(length_s) * SECOND_NS, &mut rows)
         });
     }

@@ -11,11 +11,6 @@ pub const AFTER_HELP: &str = "\
 The lines have the speed of the published rig, byte by byte. They are pseudo-terminals and sockets of this host, and the board is a thread with
 gantry-micro's client: what a microcontroller's CPU costs is not in the figures.
 
-Exit codes:
-  0  measured
-  1  a transport failed, or Ctrl-C ended the command early
-  2  wrong usage; nothing was started
-
 Examples:
   perf_micro throughput                             all transports, texts of 10 to 400 bytes
   perf_micro throughput --transport serial --bytes 400 -t 20";

@@ -1,13 +1,12 @@
 //! The throughput as tables.
 
 use perf_test::experiments::results_file::{Column, Table};
-use perf_worker::choice::Choice;
 
 use super::{Row, Throughput};
-use crate::published::throughput::CURVES;
+use crate::{options::Named, published::throughput::CURVES};
 
 const COLUMNS: [Column<Row>; 12] = [
-    ("transport", |row| row.transport.name().to_owned()),
+    ("transport", |row| row.transport.name()),
     ("text (B)", |row| row.payload_bytes.to_string()),
     ("received/s", |row| format!("{:.1}", row.received_per_s)),
     ("text (B/s)", |row| format!("{:.0}", row.payload_bytes_per_s)),

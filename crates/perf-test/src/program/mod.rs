@@ -52,11 +52,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let cli = match cli::parse(arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Fails only if the console has gone.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        }
+        Err(error) => return wrong_usage(&error),
     };
     let done = match cli.command {
         Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
@@ -76,14 +72,24 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            let sentence = failure.to_string(); // it may have texts of files and of other programs
-            let _ = writeln!(std::io::stderr().lock(), "perf_test: {}", printable(&sentence, &['\n', '\t']));
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    exit_code("perf_test", done)
+}
+
+/// Prints the help, or an error of the command line, and returns the exit code.
+#[must_use]
+pub fn wrong_usage(error: &clap::Error) -> ExitCode {
+    // Fails only if the console has gone.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// The exit code of a program of this name, whose failure is printed as a sentence.
+#[must_use]
+pub fn exit_code(program: &str, done: Result<(), Failure>) -> ExitCode {
+    let Err(failure) = done else { return ExitCode::SUCCESS };
+    let sentence = failure.to_string(); // it may have texts of files and of other programs
+    let _ = writeln!(std::io::stderr().lock(), "{program}: {}", printable(&sentence, &['\n', '\t']));
+    ExitCode::from(failure.exit_code())
 }
 
 /// Restores settings of the machine that a killed process has left.

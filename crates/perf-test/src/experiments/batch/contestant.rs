@@ -234,13 +234,14 @@ impl Contestant {
 fn fit(options: &mut RunOptions, can: &Capabilities) {
     let wait = asked_wait(options);
     let nearest = match wait {
-        _ if can.delivery == DeliveryKind::Push => [Wait::Adaptive; 3],
         Wait::Spin => [Wait::Spin, Wait::Adaptive, Wait::Block],
         Wait::Block => [Wait::Block, Wait::Adaptive, Wait::Spin],
         Wait::Adaptive => [Wait::Adaptive, Wait::Block, Wait::Spin],
     };
-    let is_push = can.delivery == DeliveryKind::Push;
-    let found = nearest.into_iter().find(|wait| is_push || can.wait.contains(wait)).unwrap_or(wait);
+    let found = match can.delivery {
+        DeliveryKind::Push => Wait::Adaptive,
+        _ => nearest.into_iter().find(|wait| can.wait.contains(wait)).unwrap_or(wait),
+    };
     if found != wait {
         options.legacy.no_waitset = false;
         options.measuring.wait = Some(found);

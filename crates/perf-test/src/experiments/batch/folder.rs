@@ -72,12 +72,12 @@ impl Folder {
         &self.0
     }
 
-    /// Writes a text into the file `name`.
+    /// Writes a text into the file `name`, whose folder is made if it does not exist.
     ///
     /// # Errors
     /// A sentence: it cannot be written.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
-        let path = self.0.join(name);
+        let path = self.make_room_for(name.as_ref())?;
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;
         Ok(path)
     }
@@ -128,16 +128,25 @@ impl Folder {
 
     /// Keeps the sentence of a run without figures. If that is not possible, the sentence is only on the console.
     pub(super) fn keep_shortfall(&self, log: &Path, shortfall: &Shortfall) {
-        let name = log.with_extension(SHORTFALL_SUFFIX);
-        if self.make_room_for(&name).is_ok() {
-            let _ = self.write_json(&name.to_string_lossy(), shortfall);
-        }
+        let _ = self.write_json(&log.with_extension(SHORTFALL_SUFFIX).to_string_lossy(), shortfall);
     }
 
     /// Removes the sentence of an earlier attempt.
     pub(super) fn forget_shortfall(&self, log: &Path) {
         let _ = fs::remove_file(self.0.join(log.with_extension(SHORTFALL_SUFFIX)));
     }
+}
+
+/// The paths in a folder, in order.
+///
+/// # Errors
+/// A sentence: it cannot be read.
+pub fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let paths = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut paths: Vec<PathBuf> =
+        paths.map_err(|error| format!("cannot read the folder {}: {error}", folder.display()))?;
+    paths.sort();
+    Ok(paths)
 }
 
 fn refused(path: &Path, error: &io::Error) -> String {

@@ -34,7 +34,7 @@ use crate::{
 };
 pub use contestant::{ALL, BEST, Contestant, contestants, middleware_of, wait_of};
 use folder::Earlier;
-pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
+pub use folder::{Folder, SHORTFALL_SUFFIX, file_name, paths_in};
 pub use options::{Options, refuse, value, with_defaults};
 use perf_worker::run_spec::RunSpec;
 pub use progress::Progress;
@@ -143,26 +143,13 @@ impl Batch {
         self.folder.as_ref()
     }
 
-    /// Whether the folder has complete logs of these rounds of a run, so that it needs no warm-up.
-    fn is_complete(&self, rounds: &[PlannedRun]) -> bool {
-        rounds.iter().all(|run| matches!(self.earlier(run), Ok(Earlier::Same(_))))
-    }
-
-    /// Does the runs in order, and returns the outcome of each.
+    /// Does the runs in order, each after `before`, which gets its index and is not called for a run that is not done.
+    /// The sentence of its error is the refusal of that run. Returns the outcome of each.
     ///
     /// # Errors
     /// [`Failure::Usage`], before the first run: the folder cannot be written, or a log in it is of a run with other
     /// conditions.
-    pub fn run_all(&self, runs: &[PlannedRun]) -> Result<Vec<Outcome>, Failure> {
-        self.run_all_after(runs, |_| Ok(()))
-    }
-
-    /// Does the runs in order, each after `before`, which gets its index and is not called of a run that is not done.
-    /// The sentence of its error is the refusal of that run.
-    ///
-    /// # Errors
-    /// As [`Batch::run_all`].
-    pub fn run_all_after(
+    pub fn run_all(
         &self,
         runs: &[PlannedRun],
         mut before: impl FnMut(usize) -> Result<(), String>,
@@ -188,7 +175,8 @@ impl Batch {
                 let again = if let Earlier::OtherBuild(why) = &found { Some(why.as_str()) } else { None };
                 progress.begin(index, &run.title, again);
                 let began = Instant::now();
-                let outcome = before(index).map_or_else(|sentence| self.refuse(run, sentence), |()| self.run(run));
+                let refused = |sentence| self.keep(run, Shortfall::new(run, ShortfallKind::Refused, sentence));
+                let outcome = before(index).map_or_else(refused, |()| self.run(run));
                 progress.end(index, &run.title, outcome.shortfall(), began.elapsed());
                 outcome
             };
@@ -229,11 +217,7 @@ impl Batch {
             Err(Failure::Hung(sentence)) => (ShortfallKind::Hung, sentence),
             Err(failure) => (ShortfallKind::Failed, failure.to_string()),
         };
-        self.keep(run, Shortfall { kind, sentence, ..Shortfall::of(run) })
-    }
-
-    fn refuse(&self, run: &PlannedRun, sentence: String) -> Outcome {
-        self.keep(run, Shortfall { kind: ShortfallKind::Refused, sentence, ..Shortfall::of(run) })
+        self.keep(run, Shortfall::new(run, kind, sentence))
     }
 
     /// Keeps the sentence of a run without figures in the folder.
@@ -265,7 +249,7 @@ fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome])
     let earlier = runs.iter().zip(outcomes).rev().filter(|(other, _)| is_same(run, other));
     let failures: Vec<&Shortfall> = earlier.map_while(|(_, outcome)| outcome.shortfall()).take(MOST_FAILURES).collect();
     let last = failures.first().filter(|_| failures.len() == MOST_FAILURES)?;
-    Some(Shortfall { kind: last.kind, sentence: last.sentence.clone(), ..Shortfall::of(run) })
+    Some(Shortfall::new(run, last.kind, last.sentence.clone()))
 }
 
 /// Whether both are runs of the same contestant with the same conditions, apart from the length. A refusal costs no

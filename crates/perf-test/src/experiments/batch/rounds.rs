@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{Batch, Outcome, PlannedRun};
+use super::{Batch, Outcome, PlannedRun, folder::Earlier};
 use crate::{common::error::Failure, report::outputs::Outputs};
 use perf_worker::run_spec::RunSpec;
 
@@ -20,7 +20,7 @@ pub struct RunOutcomes {
 }
 
 impl RunOutcomes {
-    /// Of the warm-up run and of the rounds.
+    /// The outcomes of the warm-up run and of the rounds.
     pub fn all(&self) -> impl Iterator<Item = &Outcome> {
         self.warmup.iter().chain(&self.rounds)
     }
@@ -49,20 +49,12 @@ impl RunOutcomes {
 }
 
 impl Batch {
-    /// Does all rounds, each run after a warm-up if `has_warmups`. Runs all of whose logs are there need none.
+    /// Does all rounds, each run after a warm-up if `has_warmups`: a run whose logs are all there needs none. `before`
+    /// precedes each run as in [`Batch::run_all`].
     ///
     /// # Errors
     /// As [`Batch::run_all`].
-    pub fn run_rounds(&self, runs: &[PlannedRun], rounds: u32, has_warmups: bool) -> Result<Vec<RunOutcomes>, Failure> {
-        self.run_rounds_after(runs, rounds, has_warmups, |_| Ok(()))
-    }
-
-    /// Does all rounds as [`Batch::run_rounds`], each run after `before`, which gets its index. If `before` fails, its
-    /// sentence is the refusal of that run.
-    ///
-    /// # Errors
-    /// As [`Batch::run_all`].
-    pub fn run_rounds_after(
+    pub fn run_rounds(
         &self,
         runs: &[PlannedRun],
         rounds: u32,
@@ -70,15 +62,14 @@ impl Batch {
         mut before: impl FnMut(usize) -> Result<(), String>,
     ) -> Result<Vec<RunOutcomes>, Failure> {
         let is_there = |run: &PlannedRun| {
-            let all: Vec<PlannedRun> = (1..=rounds).map(|round| run.in_round(Some(round), rounds)).collect();
-            self.is_complete(&all)
+            let mut all = (1..=rounds).map(|round| run.in_round(Some(round), rounds));
+            all.all(|run| matches!(self.earlier(&run), Ok(Earlier::Same(_))))
         };
         let warmups = runs.iter().map(|run| has_warmups && !is_there(run)).collect::<Vec<bool>>();
         let order = order(&warmups, rounds);
         let planned = |(index, round): &(usize, Option<u32>)| Some(runs.get(*index)?.in_round(*round, rounds));
         let planned: Vec<PlannedRun> = order.iter().filter_map(planned).collect();
-        let outcomes =
-            self.run_all_after(&planned, |run| order.get(run).map_or(Ok(()), |(index, _)| before(*index)))?;
+        let outcomes = self.run_all(&planned, |run| order.get(run).map_or(Ok(()), |(index, _)| before(*index)))?;
         let mut found = vec![RunOutcomes::default(); runs.len()];
         for ((index, round), outcome) in order.into_iter().zip(outcomes) {
             let Some(own) = found.get_mut(index) else { continue };

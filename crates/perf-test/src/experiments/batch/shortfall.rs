@@ -1,4 +1,4 @@
-//! A run without figures: its contestant, and the sentence that says why.
+//! A run without figures: its contestant, and the sentence with the reason.
 
 use std::fmt;
 
@@ -52,14 +52,13 @@ impl Shortfall {
         format!("{}: {}", self.kind, self.sentence)
     }
 
-    /// Of a run that failed, without the reason.
-    pub(super) fn of(run: &PlannedRun) -> Shortfall {
+    pub(super) fn new(run: &PlannedRun, kind: ShortfallKind, sentence: String) -> Shortfall {
         Shortfall {
             contestant: run.contestant.clone(),
             title: run.title.clone(),
             log: run.log.display().to_string(),
-            kind: ShortfallKind::Failed,
-            sentence: String::new(),
+            kind,
+            sentence,
         }
     }
 }

@@ -21,9 +21,9 @@ pub struct Best {
 }
 
 impl Best {
-    /// Of conditions with their intervals.
+    /// The best of conditions with their intervals.
     #[must_use]
-    pub fn of(figure: &'static Figure, found: &[(&str, Interval)]) -> Best {
+    pub fn among(figure: &'static Figure, found: &[(&str, Interval)]) -> Best {
         let lowest = found.iter().min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median)).filter(|_| found.len() > 1);
         let Some((name, best)) = lowest else {
             return Best { metric: figure.field, condition: None, ties: Vec::new(), is_confident: false };
@@ -51,13 +51,13 @@ impl Best {
         }
     }
 
-    /// The best conditions in words; `of` is the number of conditions.
+    /// The best of a `number` of conditions in words.
     #[must_use]
-    pub fn words(&self, of: usize) -> String {
+    pub fn words(&self, number: usize) -> String {
         let Some(condition) = &self.condition else { return "-".to_owned() };
         let doubt = if self.is_confident { "" } else { " ?" };
         match self.ties.len() + 1 {
-            all if all == of => format!("no difference shown{doubt}"),
+            all if all == number => format!("no difference shown{doubt}"),
             1 => format!("{condition}{doubt}"),
             _ => format!("{condition} = {}{doubt}", self.ties.join(" = ")),
         }
@@ -78,18 +78,18 @@ mod tests {
         let alike = interval([1.4, 1.5, 1.6, 1.7, 1.8, 1.9]);
         let slow = interval([2.0, 2.1, 2.2, 2.3, 2.4, 2.5]);
         let metric = &crate::log::figures::MEAN;
-        let best = Best::of(metric, &[("slow", slow), ("fast", fast), ("alike", alike)]);
+        let best = Best::among(metric, &[("slow", slow), ("fast", fast), ("alike", alike)]);
         assert_eq!((best.condition.as_deref(), best.ties.as_slice()), (Some("fast"), &["alike".to_owned()][..]));
         assert_eq!(["slow", "fast", "alike"].map(|name| best.mark(name)), ["", " =", " ="]);
         assert_eq!(best.words(3), "fast = alike");
-        let alone = Best::of(metric, &[("slow", slow), ("fast", fast)]);
+        let alone = Best::among(metric, &[("slow", slow), ("fast", fast)]);
         assert_eq!((alone.mark("fast"), alone.words(2).as_str()), (" *", "fast"));
-        assert_eq!(Best::of(metric, &[("fast", fast), ("alike", alike)]).words(2), "no difference shown");
-        assert_eq!(Best::of(metric, &[("fast", fast)]).words(1), "-");
+        assert_eq!(Best::among(metric, &[("fast", fast), ("alike", alike)]).words(2), "no difference shown");
+        assert_eq!(Best::among(metric, &[("fast", fast)]).words(1), "-");
         let few = Interval::of(vec![1.0, 1.1]).unwrap();
-        let doubtful = Best::of(metric, &[("few", few), ("slow", slow)]);
+        let doubtful = Best::among(metric, &[("few", few), ("slow", slow)]);
         assert_eq!((doubtful.words(2).as_str(), doubtful.mark("few")), ("few ?", " ?"));
-        let doubtful = Best::of(metric, &[("few", few), ("fast", fast)]);
+        let doubtful = Best::among(metric, &[("few", few), ("fast", fast)]);
         assert_eq!(["few", "fast"].map(|name| doubtful.mark(name)), [" =?", " =?"]);
     }
 }

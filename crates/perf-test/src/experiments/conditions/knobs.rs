@@ -8,7 +8,6 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rustix::thread::{CpuSet, sched_setaffinity};
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
     set_thread_priority_and_policy, thread_native_id,
@@ -26,7 +25,7 @@ use crate::{
         root::{Root, list_text},
     },
 };
-use perf_worker::worker::placement::Scheduling;
+use perf_worker::worker::placement::{Scheduling, run_on};
 
 /// The control group of a condition's partition.
 const GROUP: &str = "perf_test";
@@ -183,7 +182,7 @@ impl Machine {
             self.awake = Some(Awake::hold_by(&root.path(LATENCY_DEVICE), limit_us)?);
         }
         if !condition.taskset.is_empty() {
-            run_on(&condition.taskset)?;
+            run_on("taskset", &condition.taskset)?;
         }
         condition.chrt.map_or(Ok(()), realtime)
     }
@@ -232,13 +231,6 @@ impl Drop for Machine {
         // The journal tries once more when it is dropped, and says so.
         drop(self.restore());
     }
-}
-
-/// Restricts this thread, and those that it starts, to these CPUs.
-fn run_on(cpus: &[u32]) -> Result<(), String> {
-    let mut set = CpuSet::new();
-    cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu as usize));
-    sched_setaffinity(None, &set).map_err(|error| format!("taskset {}: the kernel refuses: {error}", list_text(cpus)))
 }
 
 fn realtime(chrt: Chrt) -> Result<(), String> {

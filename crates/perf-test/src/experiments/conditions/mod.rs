@@ -38,8 +38,7 @@ use crate::{
     system::{self, System, root::Root},
 };
 
-/// The figures by which conditions and runs of topologies are compared, those of the seed and the losses. Less is
-/// better in all of them.
+/// The figures by which conditions and runs of topologies are compared. Less is better in all of them.
 pub static FIGURES: [&Figure; 6] = [&CPU, &PEAK_MEMORY, &MEAN, &LATE, &TOO_LATE, &LOST_PERCENT];
 /// The name of the results in a folder, without the suffix.
 const NAME: &str = "conditions";
@@ -91,7 +90,7 @@ pub fn merge(options: &ConditionsMergeOptions) -> Result<Results, Failure> {
     merged(&options.folders, options.output.as_ref())
 }
 
-/// The reason why each condition is skipped; none of those that can be had here.
+/// The reason why each condition is skipped; none if it can be had here.
 fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
     let found = System::read(root);
     let reason = |condition: &Condition| match boot::needs(condition, &plan.conditions, &found) {
@@ -105,7 +104,7 @@ fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
 fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<Option<String>, Failure> {
     let (conditions, runs) = planned(plan, here).map_err(Failure::Usage)?;
     let mut machine = Machine::open(root).map_err(Failure::Usage)?;
-    let outcomes = batch.run_rounds_after(&runs, plan.rounds, false, |run| match conditions.get(run) {
+    let outcomes = batch.run_rounds(&runs, plan.rounds, false, |run| match conditions.get(run) {
         Some(condition) => machine.change_to(condition),
         None => Ok(()),
     });
@@ -161,7 +160,7 @@ fn merged(folders: &[PathBuf], output: Option<&PathBuf>) -> Result<Results, Fail
         let failure = Some(format!("no run was measured: {}", reasons.join("; ")));
         return Ok(Results { failure, ..Results::default() });
     }
-    let comparison = Comparison::of(measured, gaps).map_err(Failure::Usage)?;
+    let comparison = Comparison::new(measured, gaps).map_err(Failure::Usage)?;
     let file = comparison.file();
     let mut results = Results { lines: file.lines(), ..Results::default() };
     let own = if let [one] = folders { Some(one) } else { None };

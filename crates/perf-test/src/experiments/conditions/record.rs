@@ -4,7 +4,6 @@
 //! The table is made from these files alone, so it is the same after the last run, and of folders of several boots.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use super::plan::{Condition, LabelledRun, Plan};
 use super::setup::Setup;
 use crate::{
     common::json_file,
-    experiments::batch::{Folder, SHORTFALL_SUFFIX, Shortfall, file_name},
+    experiments::batch::{Folder, SHORTFALL_SUFFIX, Shortfall, file_name, paths_in},
     log::{Log, Summary},
     system::System,
 };
@@ -36,19 +35,28 @@ pub struct Record {
     runs: Vec<LabelledRun>,
 }
 
+/// A condition. Rounds of two boots are never in one: a boot places memory anew, which alone changes figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConditionEntry {
+    /// Its name, with the difference if several boots had one of that name.
+    pub name: String,
+    /// Its settings.
+    pub settings: Condition,
+    /// The machine under it.
+    pub machine: Setup,
+    /// The kernel's id of the boot.
+    pub boot_id: String,
+}
+
 /// A measured round of a run under a condition.
 #[derive(Debug)]
 pub struct Measured {
     /// The run.
     pub run: LabelledRun,
-    /// The condition.
-    pub condition: Condition,
+    /// The condition and the machine under it; the comparison gives it a name.
+    pub condition: ConditionEntry,
     /// The place of the condition in its plan.
     pub position: usize,
-    /// The machine under it.
-    pub setup: Setup,
-    /// The kernel's id of the boot.
-    pub boot_id: String,
     /// The log.
     pub log: PathBuf,
     /// Its summary.
@@ -70,7 +78,7 @@ pub struct Gap {
 }
 
 impl Record {
-    /// Of a condition of a plan.
+    /// The record of a condition of a plan.
     #[must_use]
     pub fn new(plan: &Plan, position: usize, condition: &Condition, skipped: Option<String>) -> Record {
         let (schema, runs) = (SCHEMA.to_owned(), plan.runs.clone());
@@ -90,7 +98,7 @@ impl Record {
     }
 
     /// Writes it into a folder of results. A condition that was measured before and is skipped now keeps its runs, so
-    /// that one folder collects those of several boots.
+    /// that one folder collects the runs of several boots.
     ///
     /// # Errors
     /// A sentence: the folder has runs of a condition of that name with other settings, or cannot be written.
@@ -115,7 +123,6 @@ impl Record {
                 return Ok(());
             }
         }
-        fs::create_dir_all(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         folder.write_json(&format!("{}/{RECORD}", self.condition.folder()), self).map(drop)
     }
 
@@ -134,20 +141,14 @@ impl Record {
     }
 }
 
-/// All runs in a folder of results, and those without figures. A run counts once: `known` has the ids of those of other
-/// folders.
+/// All runs in a folder of results, and those without figures. A run counts once: `known` has the ids of the runs of
+/// other folders.
 ///
 /// # Errors
 /// A sentence: it has no conditions, or a file is damaged.
 pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured>, Vec<Gap>), String> {
-    let unreadable = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
-    let mut places: Vec<PathBuf> = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        places.push(entry.map_err(unreadable)?.path());
-    }
-    places.sort();
     let (mut measured, mut gaps, mut count) = (Vec::new(), Vec::new(), 0);
-    for place in places {
+    for place in paths_in(folder)? {
         let Some(record) = Record::read(&place)? else { continue };
         count += 1;
         if let Some(reason) = record.skipped {
@@ -196,15 +197,13 @@ fn rounds(
         }
         let environment = serde_json::from_value::<System>(log.environment.into());
         let system = environment.map_err(|error| format!("{}: its environment is damaged: {error}", path.display()))?;
-        found.push(Measured {
-            run: run.clone(),
-            condition: record.condition.clone(),
-            position: record.position,
-            setup: Setup::of(&system, &record.condition),
+        let condition = ConditionEntry {
+            name: String::new(),
+            settings: record.condition.clone(),
+            machine: Setup::new(&system, &record.condition),
             boot_id: log.run.build.boot_id,
-            log: path,
-            round: summary,
-        });
+        };
+        found.push(Measured { run: run.clone(), condition, position: record.position, log: path, round: summary });
     }
     let gap = |reason| Gap {
         condition: record.condition.name.clone(),

@@ -5,7 +5,10 @@ use serde::Serialize;
 
 use super::boot::drivers;
 use super::plan::Condition;
-use crate::system::{System, root::list_text};
+use crate::{
+    common::distinct,
+    system::{System, root::list_text},
+};
 
 /// The columns. Runs are put together where the values and the boot are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,17 +39,17 @@ impl Setup {
     /// The names of the columns after the machine and before the command line.
     pub const COLUMNS: [&str; 7] = ["kernel", "driver", "governor", "frequency", "idle", "isolation", "scheduling"];
 
-    /// Of a machine as a run under this condition has recorded it.
+    /// The setup of a machine as a run under this condition has recorded it.
     #[must_use]
-    pub fn of(system: &System, condition: &Condition) -> Setup {
+    pub fn new(system: &System, condition: &Condition) -> Setup {
         let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
         let machine = [system.machine.model.clone(), system.cpu.model.clone()];
         let governors = system.frequency.policies.iter().filter_map(|policy| policy.governor.as_deref());
         Setup {
-            machine: joined(machine.into_iter().flatten().collect(), ", "),
+            machine: joined(machine.into_iter().flatten()),
             kernel: or_unknown(system.kernel.release.clone()),
-            driver: joined(drivers(system).into_iter().map(str::to_owned).collect(), ", "),
-            governor: joined(distinct(governors), ", "),
+            driver: joined(drivers(system)),
+            governor: joined(distinct(governors)),
             frequency: or_unknown(frequency(system)),
             idle: idle(system),
             isolation: isolation(system),
@@ -63,15 +66,9 @@ impl Setup {
     }
 }
 
-fn joined(parts: Vec<String>, between: &str) -> String {
-    if parts.is_empty() { UNKNOWN.to_owned() } else { parts.join(between) }
-}
-
-fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut found: Vec<String> = values.map(str::to_owned).collect();
-    found.sort();
-    found.dedup();
-    found
+fn joined(parts: impl IntoIterator<Item = impl Into<String>>) -> String {
+    let parts: Vec<String> = parts.into_iter().map(Into::into).collect();
+    if parts.is_empty() { UNKNOWN.to_owned() } else { parts.join(", ") }
 }
 
 fn frequency(system: &System) -> Option<String> {
@@ -97,7 +94,7 @@ fn idle(system: &System) -> String {
         system.cpu_idle.states.iter().filter(|state| state.disabled == Some(true)).map(|state| state.label()).collect();
     let disabled = (!disabled.is_empty()).then(|| format!("without {}", disabled.join(" ")));
     let parts = [parameter(system, "idle").map(str::to_owned), limit, disabled];
-    joined(parts.into_iter().flatten().collect(), ", ")
+    joined(parts.into_iter().flatten())
 }
 
 fn isolation(system: &System) -> String {
@@ -110,7 +107,7 @@ fn isolation(system: &System) -> String {
         list("nohz_full", cpu.nohz_full_cpus.as_ref()),
         list("partition", cpu.partition_cpus.as_ref()),
     ];
-    joined(parts.into_iter().flatten().collect(), ", ")
+    joined(parts.into_iter().flatten())
 }
 
 fn scheduling(system: &System, condition: &Condition) -> String {
@@ -122,7 +119,7 @@ fn scheduling(system: &System, condition: &Condition) -> String {
         usable.map(|cpus| format!("CPUs {}", list_text(cpus))),
         (!pins.is_empty()).then(|| format!("pins {}", pins.join(","))),
     ];
-    joined(parts.into_iter().flatten().collect(), ", ")
+    joined(parts.into_iter().flatten())
 }
 
 #[cfg(test)]
@@ -152,7 +149,7 @@ mod tests {
         system.process.rt_priority = Some(1);
         let condition = Condition { pin: vec![2, 3], ..Condition::default() };
         assert_eq!(
-            Setup::of(&system, &condition).columns(),
+            Setup::new(&system, &condition).columns(),
             [
                 "5.19.0-45-generic",
                 "amd-pstate",
@@ -163,7 +160,7 @@ mod tests {
                 "SCHED_RR, priority 1, pins 2,3",
             ]
         );
-        let unknown = Setup::of(&System::default(), &Condition::default());
+        let unknown = Setup::new(&System::default(), &Condition::default());
         assert!(unknown.columns().iter().all(|value| *value == UNKNOWN), "{unknown:?}");
     }
 }

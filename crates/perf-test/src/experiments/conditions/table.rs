@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::plan::{Condition, LabelledRun};
-use super::record::{Gap, Measured};
-use super::setup::Setup;
+use super::plan::LabelledRun;
+use super::record::{ConditionEntry, Gap, Measured};
 use super::{FIGURES, best::Best};
 use crate::{
     common::distinct,
-    experiments::batch::Warnings,
-    log::figures::{Figure, LATE_COUNT, LOST, RECEIVED, TOO_LATE_COUNT, Values},
+    experiments::results_file::RunResults,
+    log::figures::{Figure, LATE_COUNT, LOST, RECEIVED, TOO_LATE_COUNT},
     measure::interval::Interval,
 };
 
@@ -26,19 +25,6 @@ pub struct Comparison {
     pub runs: Vec<LabelledResults>,
     /// Conditions and runs without figures.
     pub missing: Vec<Gap>,
-}
-
-/// A condition. Rounds of two boots are never in one: a boot places memory anew, which alone changes figures.
-#[derive(Debug, Serialize)]
-pub struct ConditionEntry {
-    /// Its name, with the difference if several boots had one of that name.
-    pub name: String,
-    /// Its settings.
-    pub settings: Condition,
-    /// The machine under it.
-    pub machine: Setup,
-    /// The kernel's id of the boot.
-    pub boot_id: String,
 }
 
 /// A run under all conditions.
@@ -60,32 +46,27 @@ pub struct Cell {
     pub condition: String,
     /// The logs of its rounds.
     pub logs: Vec<PathBuf>,
-    /// The figures of each round.
-    pub rounds: Vec<Values>,
-    /// The warnings of its runs.
-    pub warnings: Warnings,
+    /// The results, whose contestant is the label of the run.
+    pub results: RunResults,
 }
 
 impl Comparison {
-    /// Of measured rounds, which may come from several folders.
+    /// The comparison of measured rounds, which may come from several folders.
     ///
     /// # Errors
     /// A sentence: runs of one label have different arguments.
-    pub fn of(mut measured: Vec<Measured>, mut gaps: Vec<Gap>) -> Result<Comparison, String> {
+    pub fn new(mut measured: Vec<Measured>, mut gaps: Vec<Gap>) -> Result<Comparison, String> {
         measured.sort_by_key(|one| one.position);
         gaps.sort_by_key(|gap| gap.position);
-        let mut conditions: Vec<ConditionEntry> = Vec::new();
-        for Measured { condition, setup, boot_id, .. } in &measured {
-            let is_known = |known: &ConditionEntry| known.is(condition, setup, boot_id);
-            if !conditions.iter().any(is_known) {
-                let (settings, machine, boot_id) = (condition.clone(), setup.clone(), boot_id.clone());
-                conditions.push(ConditionEntry { name: String::new(), settings, machine, boot_id });
-            }
-        }
+        let mut conditions = distinct(measured.iter().map(|one| one.condition.clone()));
         let names = names(&conditions);
-        conditions.iter_mut().zip(names).for_each(|(condition, name)| condition.name = name);
+        for (condition, name) in conditions.iter_mut().zip(names) {
+            let own = measured.iter_mut().filter(|one| one.condition == *condition);
+            own.for_each(|one| one.condition.name.clone_from(&name));
+            condition.name = name;
+        }
         let labels = distinct(measured.iter().map(|one| one.run.label.as_str()));
-        let results = labels.into_iter().map(|label| LabelledResults::of(label, &measured, &conditions));
+        let results = labels.into_iter().map(|label| LabelledResults::new(label, &measured, &conditions));
         let runs = results.collect::<Result<_, String>>()?;
         // A condition that one boot had to skip may come from another.
         let is_there = |gap: &Gap| {
@@ -93,12 +74,6 @@ impl Comparison {
         };
         let missing = distinct(gaps.into_iter().filter(|gap| !is_there(gap)));
         Ok(Comparison { conditions, runs, missing })
-    }
-}
-
-impl ConditionEntry {
-    fn is(&self, condition: &Condition, setup: &Setup, boot_id: &str) -> bool {
-        self.settings.name == condition.name && self.machine == *setup && self.boot_id == boot_id
     }
 }
 
@@ -123,7 +98,7 @@ fn names(conditions: &[ConditionEntry]) -> Vec<String> {
 }
 
 impl LabelledResults {
-    fn of(label: &str, measured: &[Measured], conditions: &[ConditionEntry]) -> Result<LabelledResults, String> {
+    fn new(label: &str, measured: &[Measured], conditions: &[ConditionEntry]) -> Result<LabelledResults, String> {
         let own: Vec<&Measured> = measured.iter().filter(|one| one.run.label == label).collect();
         if let [first, .., other] = distinct(own.iter().map(|one| &one.run.arguments))[..] {
             return Err(format!(
@@ -132,23 +107,26 @@ impl LabelledResults {
                 other.join(" ")
             ));
         }
+        let arguments = own.first().map(|one| one.run.arguments.clone()).unwrap_or_default();
         let cell = |condition: &ConditionEntry| {
-            let rounds = || own.iter().filter(|one| condition.is(&one.condition, &one.setup, &one.boot_id));
+            let rounds = || own.iter().filter(|one| one.condition == *condition);
             Cell {
                 condition: condition.name.clone(),
                 logs: rounds().map(|one| one.log.clone()).collect(),
-                rounds: rounds().map(|one| Values::of(&one.round)).collect(),
-                warnings: Warnings::of(rounds().map(|one| &one.round)),
+                results: RunResults {
+                    options: vec![("condition".to_owned(), condition.name.clone())],
+                    arguments: arguments.clone(),
+                    ..RunResults::of_rounds(label, &rounds().map(|one| Some(&one.round)).collect::<Vec<_>>())
+                },
             }
         };
-        let cells: Vec<Cell> = conditions.iter().map(cell).filter(|cell| !cell.rounds.is_empty()).collect();
+        let cells: Vec<Cell> = conditions.iter().map(cell).filter(|cell| !cell.logs.is_empty()).collect();
         let best = |figure: &'static Figure| {
             let found: Vec<(&str, Interval)> =
                 cells.iter().filter_map(|cell| Some((cell.condition.as_str(), cell.interval(figure)?))).collect();
-            Best::of(figure, &found)
+            Best::among(figure, &found)
         };
         let best = FIGURES.map(best).into();
-        let arguments = own.first().map(|one| one.run.arguments.clone()).unwrap_or_default();
         Ok(LabelledResults { run: LabelledRun { label: label.to_owned(), arguments }, cells, best })
     }
 }
@@ -156,21 +134,22 @@ impl LabelledResults {
 impl Cell {
     /// A figure of its rounds.
     pub fn interval(&self, figure: &Figure) -> Option<Interval> {
-        figure.interval(&self.rounds)
+        figure.interval(self.results.rounds.iter().flatten())
     }
 }
 
 impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Cell { condition, logs, rounds, warnings } = self;
-        let counts = rounds.iter().map(|round| round.object([&RECEIVED, &LATE_COUNT, &TOO_LATE_COUNT, &LOST]));
+        let Cell { condition, logs, results } = self;
+        let rounds = || results.rounds.iter().flatten();
+        let counts = rounds().map(|round| round.object([&RECEIVED, &LATE_COUNT, &TOO_LATE_COUNT, &LOST]));
         let figure = |figure: &Figure| {
-            let values: Vec<f64> = rounds.iter().filter_map(|round| round.get(figure)).collect();
+            let values: Vec<f64> = rounds().filter_map(|round| round.get(figure)).collect();
             json!({"metric": figure.field, "values": values, "interval": self.interval(figure)})
         };
         json!({
             "condition": condition, "logs": logs, "counts": counts.map(Value::Object).collect::<Vec<_>>(),
-            "figures": FIGURES.map(figure), "warnings": warnings,
+            "figures": FIGURES.map(figure), "warnings": results.warnings,
         })
         .serialize(serializer)
     }

@@ -7,8 +7,8 @@ use super::setup::Setup;
 use super::table::{Cell, Comparison, LabelledResults};
 use crate::{
     common::distinct,
-    experiments::results_file::{self, ResultsFile, Table, headings},
-    log::figures::{Figure, Values},
+    experiments::results_file::{ResultsFile, RunResults, Table, headings},
+    log::figures::Figure,
     measure::interval::CONFIDENCE,
 };
 
@@ -23,17 +23,8 @@ impl Comparison {
     /// The comparison as a file has it.
     #[must_use]
     pub fn file(&self) -> ResultsFile {
-        let cells = self.runs.iter().flat_map(|run| run.cells.iter().map(move |cell| (run, cell)));
-        let runs = cells.map(|(run, cell)| results_file::RunResults {
-            contestant: run.run.label.clone(),
-            options: vec![("condition".to_owned(), cell.condition.clone())],
-            arguments: run.run.arguments.clone(),
-            medians: Values::together(&cell.rounds.iter().collect::<Vec<_>>()),
-            rounds: cell.rounds.iter().cloned().map(Some).collect(),
-            warnings: cell.warnings.clone(),
-            ..results_file::RunResults::default()
-        });
-        let runs: Vec<results_file::RunResults> = runs.collect();
+        let cells = self.runs.iter().flat_map(|run| &run.cells);
+        let runs: Vec<RunResults> = cells.map(|cell| cell.results.clone()).collect();
         let rounds = runs.iter().map(|run| run.rounds.len()).max().unwrap_or_default();
         let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
         let file = ResultsFile::new("compare conditions", rounds, runs, self.tables());
@@ -94,8 +85,9 @@ impl Comparison {
                 machines.join("; ")
             ));
         }
-        let of_cell =
-            |run: &LabelledResults, cell: &Cell| cell.warnings.note(&format!("{}, {}", run.run.label, cell.condition));
+        let of_cell = |run: &LabelledResults, cell: &Cell| {
+            cell.results.warnings.note(&format!("{}, {}", run.run.label, cell.condition))
+        };
         notes.extend(self.runs.iter().flat_map(|run| run.cells.iter().filter_map(move |cell| of_cell(run, cell))));
         let cells = self.runs.iter().flat_map(|run| &run.cells);
         let intervals = cells.flat_map(|cell| FIGURES.iter().filter_map(|figure| cell.interval(figure)));

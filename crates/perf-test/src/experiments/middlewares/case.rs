@@ -22,32 +22,26 @@ pub struct Case {
 /// The cases of these options: the message that they name, or both of the defaults.
 pub fn cases(options: &RunOptions) -> Vec<Case> {
     let options = with_defaults(options, WARMUP_S, MEASURED_S);
-    let given = (options.messages.msg.clone(), options.time.rate);
+    let (message, rate_hz) = (options.messages.msg.as_deref(), options.time.rate);
     let case = |name: &str, message: &str, rate_hz: u32| {
         let mut options = options.clone();
         options.messages.msg = Some(message.to_owned());
         options.time.rate = Some(rate_hz);
         Case { name: name.to_owned(), options }
     };
-    match given {
-        (None, None) => CASES.map(|(name, message, rate_hz)| case(name, message, rate_hz)).into(),
-        (message, rate_hz) => {
-            let known = CASES.iter().find(|(_, name, rate)| {
-                message.as_deref().is_none_or(|message| message.eq_ignore_ascii_case(name))
-                    && rate_hz.is_none_or(|given| given == *rate)
-            });
-            match (known, message) {
-                (Some((name, message, rate)), _) => vec![case(name, message, *rate)],
-                (None, Some(message)) => {
-                    let size = options.messages.unbounded_msg_size.map_or(String::new(), |bytes| format!("{bytes}"));
-                    vec![case(&format!("{message}{size}"), &message, rate_hz.unwrap_or(100))]
-                }
-                (None, None) => {
-                    let (name, message, rate) = CASES[0];
-                    vec![case(name, message, rate_hz.unwrap_or(rate))]
-                }
-            }
+    let is_asked = |(_, name, rate): &&(&str, &str, u32)| {
+        message.is_none_or(|message| message.eq_ignore_ascii_case(name)) && rate_hz.is_none_or(|given| given == *rate)
+    };
+    let known = CASES.iter().filter(is_asked).map(|(name, message, rate_hz)| case(name, message, *rate_hz));
+    let known: Vec<Case> = known.collect();
+    let (first_name, first_message, first_hz) = CASES[0];
+    match message {
+        _ if !known.is_empty() => known,
+        Some(message) => {
+            let size = options.messages.unbounded_msg_size.map_or(String::new(), |bytes| bytes.to_string());
+            vec![case(&format!("{message}{size}"), message, rate_hz.unwrap_or(100))]
         }
+        None => vec![case(first_name, first_message, rate_hz.unwrap_or(first_hz))],
     }
 }
 

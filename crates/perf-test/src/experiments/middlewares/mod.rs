@@ -54,7 +54,8 @@ pub fn measure(options: &VersusOptions) -> Result<Results, Failure> {
     let batch = Batch::open(options.results.clone(), options.again, Interrupt::install()?)?;
     let of_case = |case| contestants.iter().map(move |contestant| planned(case, contestant));
     let runs: Vec<PlannedRun> = cases.iter().flat_map(of_case).collect();
-    let outcomes = batch.run_rounds(&runs, options.rounds, options.rounds >= CHEAP_FROM_ROUNDS)?;
+    let has_warmups = options.rounds >= CHEAP_FROM_ROUNDS;
+    let outcomes = batch.run_rounds(&runs, options.rounds, has_warmups, |_| Ok(()))?;
     let results: Vec<RunResults> =
         runs.iter().zip(&outcomes).map(|(run, outcomes)| RunResults::new(run, outcomes)).collect();
     let of_cases = cases.into_iter().zip(results.chunks(contestants.len().max(1)));

@@ -17,14 +17,14 @@ impl Experiments {
     }
 
     /// The experiment of a file: the nearest of the folders above it. Empty if there is none but the whole folder.
-    pub fn of(&self, file: &str) -> String {
+    pub fn of_file(&self, file: &str) -> String {
         let folders = Path::new(file).ancestors().skip(1).map(|folder| folder.display().to_string());
         folders.into_iter().find(|folder| self.0.contains(folder)).unwrap_or_default()
     }
 
     /// Names the experiment and the contestant of a run.
     pub fn name(&self, run: &mut Run) {
-        run.experiment = self.of(&run.file);
+        run.experiment = self.of_file(&run.file);
         run.form = form(&run.file, &run.entry.spec.communicator);
     }
 }
@@ -58,7 +58,7 @@ mod tests {
             ("versus/4MB/a.json", "versus"),
             ("versus/again/a.json", "versus/again"),
         ] {
-            assert_eq!(experiments.of(file), experiment, "{file}");
+            assert_eq!(experiments.of_file(file), experiment, "{file}");
         }
     }
 

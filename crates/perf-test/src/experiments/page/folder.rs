@@ -10,7 +10,7 @@ use super::results::{self, Found};
 use super::run::Run;
 use super::settings::machine_in_short;
 use crate::common::json_file;
-use crate::experiments::batch::{SHORTFALL_SUFFIX, Shortfall};
+use crate::experiments::batch::{SHORTFALL_SUFFIX, Shortfall, paths_in};
 use crate::experiments::results_file::{Ratio, Table};
 use crate::log::Log;
 use crate::system::{ENVIRONMENT, System};
@@ -67,8 +67,8 @@ impl Folder {
                 described.extend(json_file::<Description>(&file).map(|description| description.system));
             } else {
                 match Log::read_as(&file, &name) {
-                    Ok(log) if log.run.topology.is_some() => folder.robots.push(Run::of(log, name)),
-                    Ok(log) => folder.runs.push(Run::of(log, name)),
+                    Ok(log) if log.run.topology.is_some() => folder.robots.push(Run::new(log, name)),
+                    Ok(log) => folder.runs.push(Run::new(log, name)),
                     Err(why) => match results::read(&file) {
                         Some(Ok(found)) => folder.add(name, found),
                         Some(Err(why)) => folder.skipped.push(format!("the results of {name} cannot be read: {why}")),
@@ -114,17 +114,10 @@ fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> 
     machines.into_values().collect()
 }
 
-/// Adds the JSON files of a folder and of those in it, by their names.
+/// Adds the JSON files of a folder and of the folders in it, by their names.
 fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
-    let refused = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(refused)? {
-        let entry = entry.map_err(refused)?;
-        entries.push((entry.path(), entry.file_type().map_err(refused)?.is_dir()));
-    }
-    entries.sort();
-    for (path, is_folder) in entries {
-        if is_folder {
+    for path in paths_in(folder)? {
+        if path.is_dir() && !path.is_symlink() {
             json_files(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
             files.push(path);

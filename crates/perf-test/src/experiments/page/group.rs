@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::run::Run;
 use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
 use crate::common::units::format_bytes;
@@ -29,7 +31,7 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn of(settings: Settings, runs: Vec<&'a Run>) -> Group<'a> {
+    fn new(settings: Settings, runs: Vec<&'a Run>) -> Group<'a> {
         let mut cells = Cells::default();
         runs.iter().filter(|run| run.fault.is_none()).for_each(|run| cells.merge(&run.cells));
         Group { settings, series: 0, cells, runs }
@@ -86,11 +88,11 @@ impl<'a> Group<'a> {
 }
 
 /// A line of the plots over size: groups whose settings differ in the message alone.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
     /// The contestant, and the settings in which its lines of the experiment differ.
     pub label: String,
-    /// The middleware.
+    /// The middleware in lower case.
     pub middleware: String,
     /// The experiment.
     pub experiment: String,
@@ -113,13 +115,13 @@ pub struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    /// Of runs.
-    pub fn of(runs: impl IntoIterator<Item = &'a Run>) -> Groups<'a> {
+    /// The groups of runs.
+    pub fn new(runs: impl IntoIterator<Item = &'a Run>) -> Groups<'a> {
         let mut by_settings: BTreeMap<Settings, Vec<&Run>> = BTreeMap::new();
         for run in runs {
             by_settings.entry(of_run(run)).or_default().push(run);
         }
-        let mut groups: Vec<Group> = by_settings.into_iter().map(|(key, runs)| Group::of(key, runs)).collect();
+        let mut groups: Vec<Group> = by_settings.into_iter().map(|(key, runs)| Group::new(key, runs)).collect();
         groups.sort_by_cached_key(|group| {
             let spec = group.conditions();
             let of_message = (spec.message.bytes, spec.message.name.clone(), spec.rate_hz, spec.wait.name());
@@ -140,7 +142,7 @@ impl<'a> Groups<'a> {
     pub fn of_topologies(runs: &'a [Run]) -> Vec<(&'a str, Groups<'a>)> {
         let mut by_name: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
         runs.iter().for_each(|run| by_name.entry(&run.entry.spec.topic).or_default().push(run));
-        by_name.into_iter().map(|(name, runs)| (name, Groups::of(runs))).collect()
+        by_name.into_iter().map(|(name, runs)| (name, Groups::new(runs))).collect()
     }
 
     /// The names of the experiments.
@@ -191,7 +193,7 @@ fn name_series(groups: &mut [Group]) -> Vec<Series> {
             let before = lines.iter().take(index).filter(|line| line.0 == *experiment && line.1 == *middleware);
             Series {
                 label: std::iter::once(contestant.clone()).chain(words).collect::<Vec<String>>().join(", "),
-                middleware: middleware.clone(),
+                middleware: middleware.to_lowercase(),
                 experiment: experiment.clone(),
                 variant: before.count(),
             }

@@ -37,7 +37,7 @@ const PAGE: &str = "report.html";
 /// A sentence: the folder cannot be read or has no log, or a file cannot be written.
 pub fn report(folder: &Path, page: Option<&Path>, markdown: Option<&Path>) -> Result<Vec<PathBuf>, String> {
     let found = Folder::read(folder)?;
-    let groups = Groups::of(&found.runs);
+    let groups = Groups::new(&found.runs);
     let page = page.map_or_else(|| folder.join(PAGE), Path::to_owned);
     let mut written = vec![(page, html::html(&found, &groups))];
     written.extend(markdown.map(|file| (file.to_owned(), markdown::text(&found, &groups))));

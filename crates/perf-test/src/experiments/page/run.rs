@@ -34,8 +34,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Of a log.
-    pub fn of(log: Log, file: String) -> Run {
+    /// The run of a log.
+    pub fn new(log: Log, file: String) -> Run {
         let Log { run: entry, environment, rows, summary, .. } = log;
         let mut cells = Cells::default();
         let totals = || rows.iter().map(|row| &row.total).filter(|_| summary.is_none());

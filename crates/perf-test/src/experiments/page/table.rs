@@ -93,7 +93,7 @@ impl PageTable {
         let conditions = vec![number("Rate"), text("Wait"), text("Path"), number("Runs")];
         let of_groups = groups.groups.iter().enumerate().map(|(index, group)| Row::of_group(groups, index, group));
         let missing = folder.shortfalls.iter().map(|(file, shortfall)| {
-            let experiment = folder.experiments.of(file);
+            let experiment = folder.experiments.of_file(file);
             let reason = Cell {
                 is_strong: true,
                 small: format!("{}: {} ({file})", shortfall.title, shortfall.sentence),

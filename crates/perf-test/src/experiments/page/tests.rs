@@ -117,7 +117,7 @@ fn robot(path: &Path, (communicator, executor): (&str, &str), latency_ns: u64) {
 fn equal_settings_are_a_group_with_the_median_of_its_runs() {
     let folder = folder();
     let found = Folder::read(folder.path()).unwrap();
-    let groups = Groups::of(&found.runs);
+    let groups = Groups::new(&found.runs);
     let shown: Vec<_> = groups
         .groups
         .iter()
@@ -439,7 +439,7 @@ fn runs_of_experiments_and_forms_of_contestants_are_no_group() {
         log(&path, LARGE, "", 1_000_000, true);
     }
     let found = Folder::read(folder.path()).unwrap();
-    let groups = Groups::of(&found.runs);
+    let groups = Groups::new(&found.runs);
     let shown: Vec<_> = groups
         .groups
         .iter()

@@ -53,20 +53,15 @@ impl RunResults {
     /// The results of a run by the outcomes of its rounds.
     #[must_use]
     pub fn new(run: &PlannedRun, outcomes: &RunOutcomes) -> RunResults {
-        let rounds = outcomes.rounds.iter().map(|outcome| outcome.measured().map(Values::of));
-        let rounds: Vec<Option<Values>> = rounds.collect();
+        let rounds: Vec<Option<&Summary>> = outcomes.rounds.iter().map(Outcome::measured).collect();
         let found = RunResults {
-            contestant: run.contestant.clone(),
             options: run.options.clone(),
             arguments: run.arguments.clone(),
-            medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
-            rounds,
             // A warm-up run may have no figures, either.
             shortfall: outcomes.all().filter_map(Outcome::shortfall).last().cloned(),
-            warnings: Warnings::of(outcomes.rounds.iter().filter_map(Outcome::measured)),
             wait: "-".to_owned(),
             path: "-",
-            ..RunResults::default()
+            ..RunResults::of_rounds(&run.contestant, &rounds)
         };
         let Ok(spec) = &run.spec else { return found };
         let measured_s = u64::from(spec.max_runtime_s.saturating_sub(spec.ignore_s));
@@ -82,6 +77,15 @@ impl RunResults {
             path: path(spec, found.medians.as_ref(), outcomes),
             ..found
         }
+    }
+
+    /// The figures and warnings of rounds.
+    #[must_use]
+    pub fn of_rounds(contestant: &str, rounds: &[Option<&Summary>]) -> RunResults {
+        let warnings = Warnings::of(rounds.iter().copied().flatten());
+        let rounds: Vec<Option<Values>> = rounds.iter().map(|round| round.map(Values::of)).collect();
+        let medians = Values::together(&rounds.iter().flatten().collect::<Vec<_>>());
+        RunResults { contestant: contestant.to_owned(), medians, rounds, warnings, ..RunResults::default() }
     }
 
     /// The value of an option.

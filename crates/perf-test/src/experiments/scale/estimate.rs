@@ -42,9 +42,9 @@ fn for_memory(load: &Load) -> Vec<f64> {
 }
 
 impl Estimate {
-    /// Fitted to these topologies; `None` without any.
+    /// The estimate that fits these topologies best; `None` without any.
     #[must_use]
-    pub fn of(measured: &[(Load, Cost)]) -> Option<Estimate> {
+    pub fn fitted(measured: &[(Load, Cost)]) -> Option<Estimate> {
         let of = |row: fn(&Load) -> Vec<f64>, value: fn(&Cost) -> f64| {
             let rows: Vec<Vec<f64>> = measured.iter().map(|(load, _)| row(load)).collect();
             fit(&rows, &measured.iter().map(|(_, cost)| value(cost)).collect::<Vec<f64>>())
@@ -150,7 +150,7 @@ mod tests {
             load(50.0, 20.0, 1.0),
         ];
         let measured: Vec<(Load, Cost)> = seen.iter().map(|load| (*load, cost(load))).collect();
-        let estimate = Estimate::of(&measured).unwrap();
+        let estimate = Estimate::fitted(&measured).unwrap();
         let unseen = load(700.0, 20.0, 3.0);
         let (found, wanted) = (estimate.cost(&unseen), cost(&unseen));
         assert!((found.cpu_percent / wanted.cpu_percent - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
@@ -161,6 +161,6 @@ mod tests {
         assert!((held.times / (FULL * 4e6 / 420.0) - 1.0).abs() < 1e-2, "{held:?}");
         let small = estimate.held(&node, 4, Some(100 * 1024));
         assert!(small.is_limited_by_memory && small.times < 500.0 && small.times > 300.0, "{small:?}");
-        assert_eq!(Estimate::of(&[]), None);
+        assert_eq!(Estimate::fitted(&[]), None);
     }
 }

@@ -39,9 +39,9 @@ pub struct Load {
 }
 
 impl Load {
-    /// That of a topology.
+    /// The load of a topology.
     #[must_use]
-    pub fn of(topology: &Topology) -> Load {
+    pub fn of_topology(topology: &Topology) -> Load {
         let counts = topology.counts();
         let nodes = || topology.processes.iter().flat_map(|process| &process.nodes);
         let mut topics_hz: BTreeMap<&str, f64> = BTreeMap::new();
@@ -72,7 +72,7 @@ impl Load {
         }
     }
 
-    /// That of so many times the nodes in as many processes.
+    /// The load of `times` the nodes in as many processes.
     #[must_use]
     pub fn times(&self, times: f64) -> Load {
         Load {
@@ -87,7 +87,7 @@ impl Load {
         }
     }
 
-    /// That of the same endpoints at so many times the rates; each message is received so many times as often besides.
+    /// The load of the same endpoints at `times` the rates; each message is received `received` times as often besides.
     #[must_use]
     pub fn faster(&self, times: f64, received: f64) -> Load {
         Load {
@@ -126,7 +126,7 @@ mod tests {
         let listener = r#"{ "nodes": [{ "node_name": "b", "subscribers": [
             { "topic_name": "small", "msg_type": "stamped_vector" } ] }] }"#;
         let topology = Topology::of_texts(&[("one", publisher.as_str()), ("two", listener)]).unwrap();
-        let load = Load::of(&topology);
+        let load = Load::of_topology(&topology);
         assert_eq!((load.processes, load.publishers, load.subscriptions), (2.0, 3.0, 1.0));
         assert_eq!((load.wake_ups_hz, load.sent_hz, load.received_hz), (50.0 + 20.0, 75.0, 20.0));
         let half = load.small_bytes - 10.0;

@@ -9,7 +9,6 @@ mod charts;
 mod estimate;
 mod fit;
 mod load;
-mod machines;
 mod point;
 mod runs;
 mod shape;
@@ -23,6 +22,7 @@ use crate::{
     common::{error::Failure, interrupt::Interrupt},
     experiments::{batch::Batch, results_file::Results},
     report::plot::curves::draw,
+    system::{self, System},
 };
 use estimate::{Cost, Estimate, Held};
 use load::Load;
@@ -33,6 +33,8 @@ use shapes::ENDS;
 
 /// The name of the results in a folder, without the suffix.
 const NAME: &str = "scale";
+/// Cores of the machines, besides this one's.
+const CORES: [u32; 3] = [4, 8, 16];
 
 /// The results; serialises as the `details` of `scale.json`.
 #[derive(Debug, Serialize)]
@@ -83,18 +85,18 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
     let (mut points, mut is_ended_early) = run(&batch, sizes.into_iter().chain(variations).collect())?;
     let variations = points.split_off(counts.len());
     let measured: Vec<(Load, Cost)> = points.iter().chain(&variations).filter_map(Point::measured).collect();
-    let estimate = Estimate::of(&measured).filter(|_| measured.len() > 1);
+    let estimate = Estimate::fitted(&measured).filter(|_| measured.len() > 1);
     let middle = shapes::middle(&counts).zip(points.get(counts.len() / 2).map(|point| point.load));
     let (mut checks, mut held) = (Vec::new(), Vec::new());
     if let Some((estimate, (nodes, load))) = estimate.as_ref().zip(middle) {
-        held = machines::held(estimate, options, &load.times(1.0 / f64::from(nodes)), cores);
+        held = held_by(estimate, options, &load.times(1.0 / f64::from(nodes)), cores);
         if !is_ended_early {
             for (name, shape) in shapes::unseen(nodes, &node, &load, estimate, cores) {
                 unseen.push(Wanted::generated(options, &batch, name, shape)?);
             }
             let (points, ended) = run(&batch, unseen)?;
             is_ended_early = ended;
-            checks = points.into_iter().map(|point| Check::of(point, estimate)).collect();
+            checks = points.into_iter().map(|point| Check::new(point, estimate)).collect();
         }
     }
     let scale = Scale {
@@ -117,4 +119,23 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
     let picture = draw(&scale.charts(), charts::LAYOUT).map_err(Failure::Measurement)?;
     let files = batch.folder().map(|folder| file.write(folder, NAME, &[("txt", file.text()), ("svg", picture)]));
     Ok(Results { files: files.transpose()?.unwrap_or_default(), lines: file.lines(), failure })
+}
+
+/// The nodes that each machine holds. `node` is the load of one node, with the processes of this machine, which has
+/// these cores.
+fn held_by(estimate: &Estimate, options: &ScaleOptions, node: &Load, cores: u32) -> Vec<Held> {
+    let own_kib = || System::read(&system::root_folder()).memory.total_kib;
+    let memory_kib = options.memory_gib.map(|gib| u64::from(gib) << 20).or_else(own_kib);
+    let mut machines: Vec<u32> = match options.cores.as_slice() {
+        [] => std::iter::once(cores).chain(CORES).collect(),
+        given => given.to_vec(),
+    };
+    machines.sort_unstable();
+    machines.dedup();
+    // A process for each core, as in the sizes.
+    let load = |cores: u32| {
+        let processes = f64::from(cores);
+        Load { processes, wake_ups_hz: processes * node.wake_ups_hz / node.processes.max(1.0), ..*node }
+    };
+    machines.into_iter().map(|cores| estimate.held(&load(cores), cores, memory_kib)).collect()
 }

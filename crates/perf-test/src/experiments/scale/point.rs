@@ -9,29 +9,8 @@ use super::{
 };
 use crate::{
     experiments::results_file::RunResults,
-    log::figures::{
-        CPU, CPU_PER_MESSAGE, DUE, Figure, INSTRUMENT_CPU, INSTRUMENT_MEMORY, LATE_COUNT, LOST, MEAN, P99, PSS,
-        RECEIVED, SENT, SKIPPED, START_UP, TOO_LATE_COUNT,
-    },
+    log::figures::{CPU, DUE, Figure, LOST, P99, PSS, RECEIVED, SENT, Values},
 };
-
-/// The figures of the details, beside [`P99`], which has a name of its own there.
-static IN_DETAILS: [&Figure; 14] = [
-    &CPU,
-    &INSTRUMENT_CPU,
-    &CPU_PER_MESSAGE,
-    &PSS,
-    &INSTRUMENT_MEMORY,
-    &MEAN,
-    &START_UP,
-    &DUE,
-    &SENT,
-    &RECEIVED,
-    &LATE_COUNT,
-    &TOO_LATE_COUNT,
-    &LOST,
-    &SKIPPED,
-];
 
 /// A topology and its figures.
 #[derive(Debug, Serialize)]
@@ -47,7 +26,8 @@ pub struct Point {
     pub results: RunResults,
 }
 
-/// The results in the details: the figures, or the reason why there are none.
+/// The results in the details: the figures, of which [`P99`] has a name of its own, too, or the reason why there are
+/// none.
 fn in_details<S: Serializer>(results: &RunResults, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct InDetails {
@@ -55,7 +35,7 @@ fn in_details<S: Serializer>(results: &RunResults, serializer: S) -> Result<S::O
         missing: Option<String>,
     }
     let figures = results.medians.as_ref().map(|medians| {
-        let mut figures = medians.object(IN_DETAILS);
+        let mut figures = medians.object(Values::all());
         figures.insert("latency_p99_ns".to_owned(), medians.get(&P99).into());
         figures
     });
@@ -114,8 +94,8 @@ impl Point {
 }
 
 impl Check {
-    /// Of an estimate.
-    pub fn of(point: Point, estimate: &Estimate) -> Check {
+    /// The check of an estimate by a topology.
+    pub fn new(point: Point, estimate: &Estimate) -> Check {
         let estimated = estimate.cost(&point.carried());
         let error = |value: fn(&Cost) -> f64| {
             let measured = value(&point.cost()?);

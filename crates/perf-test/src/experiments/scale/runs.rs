@@ -27,7 +27,12 @@ impl Wanted {
     /// A topology by its file or its name.
     pub fn given(options: &ScaleOptions, name: &str) -> Result<Wanted, Failure> {
         let robot = Robot::of(&*topology_options(options, name)?).map_err(Failure::Usage)?;
-        Ok(Wanted { name: name.to_owned(), shape: None, load: Load::of(robot.topology()), robot: Arc::new(robot) })
+        Ok(Wanted {
+            name: name.to_owned(),
+            shape: None,
+            load: Load::of_topology(robot.topology()),
+            robot: Arc::new(robot),
+        })
     }
 
     /// A generated topology, whose files are in the folder of results: they run by `perf_test topology`, too.
@@ -37,16 +42,12 @@ impl Wanted {
             given.topology.clear();
             for (process, text) in shape.files() {
                 let file = format!("topologies/{}-{process}.json", file_name(&name));
-                let path = folder.path().join(&file);
-                let parent = path.parent().unwrap_or(folder.path());
-                let made = std::fs::create_dir_all(parent)
-                    .map_err(|error| format!("cannot write {}: {error}", path.display()));
-                made.and_then(|()| folder.write(&file, &text)).map_err(Failure::Usage)?;
+                let path = folder.write(&file, &text).map_err(Failure::Usage)?;
                 given.topology.push(path.display().to_string());
             }
         }
         let robot = Robot::of(&given).map_err(Failure::Usage)?;
-        Ok(Wanted { name, shape: Some(shape), load: Load::of(robot.topology()), robot: Arc::new(robot) })
+        Ok(Wanted { name, shape: Some(shape), load: Load::of_topology(robot.topology()), robot: Arc::new(robot) })
     }
 }
 
@@ -72,7 +73,7 @@ pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Fai
         PlannedRun { robot: Some(robot.clone()), options, ..run }
     };
     let planned: Vec<PlannedRun> = wanted.iter().map(planned).collect();
-    let outcomes = batch.run_all(&planned)?;
+    let outcomes = batch.run_all(&planned, |_| Ok(()))?;
     let is_ended_early = outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotDone));
     let point = |((wanted, run), outcome): ((Wanted, &PlannedRun), Outcome)| {
         let Wanted { name, shape, load, robot } = wanted;

@@ -12,7 +12,7 @@ pub const ENDS: (usize, usize) = (4, 6);
 /// The highest rate of the check at the limit: timers of more are no robot's.
 const HIGHEST_HZ: f64 = 1000.0;
 
-/// Topologies of so many nodes, with their names.
+/// Topologies with these numbers of nodes, with their names.
 pub fn sizes(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     counts.iter().map(|nodes| (format!("{nodes} nodes"), Shape { nodes: *nodes as usize, ..node.clone() })).collect()
 }
@@ -25,44 +25,34 @@ pub fn middle(counts: &[u32]) -> Option<u32> {
 /// The variations of the middle size: each changes what the sizes alone leave in one ratio.
 pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     let Some(nodes) = middle(counts) else { return Vec::new() };
-    let base = Shape { nodes: nodes as usize, ..node.clone() };
-    let (publishers, subscriptions) = ENDS;
-    // Each has MiB for its messages.
-    let few = nodes.div_ceil(4);
+    let ((publishers, subscriptions), rate_hz) = (ENDS, node.rate_hz);
+    let varied = |nodes: u32, name: &str, shape: Shape| {
+        (format!("{nodes} nodes, {name}"), Shape { nodes: nodes as usize, ..shape })
+    };
+    let sized = |bytes: u32, rate_hz: f64| Shape { payload_bytes: Some(bytes.into()), rate_hz, ..node.clone() };
+    let ends = |publishers: usize, subscriptions: usize, rate_hz: f64| Shape {
+        publishers,
+        subscriptions,
+        rate_hz,
+        ..node.clone()
+    };
     vec![
-        (format!("{nodes} nodes, 5 x the rate"), Shape { rate_hz: 5.0 * base.rate_hz, ..base.clone() }),
-        (
-            format!("{nodes} nodes, more subscriptions"),
-            Shape { publishers: publishers / 2, subscriptions: 2 * subscriptions, ..base.clone() },
-        ),
-        (
-            format!("{nodes} nodes, fewer endpoints"),
-            Shape {
-                publishers: publishers / 2,
-                subscriptions: subscriptions / 6,
-                rate_hz: 2.0 * base.rate_hz,
-                ..base.clone()
-            },
-        ),
-        (format!("{nodes} nodes, twice the processes"), Shape { processes: 2 * base.processes, ..base.clone() }),
-        (
-            format!("{nodes} nodes, {} KiB", SMALL_BYTES >> 10),
-            Shape { payload_bytes: Some(u64::from(SMALL_BYTES)), ..base.clone() },
-        ),
-        (
-            format!("{few} nodes, {} KiB", LARGE_BYTES >> 10),
-            Shape {
-                nodes: few as usize,
-                payload_bytes: Some(u64::from(LARGE_BYTES)),
-                rate_hz: base.rate_hz.div_euclid(4.0).max(1.0),
-                ..base
-            },
+        varied(nodes, "5 x the rate", Shape { rate_hz: 5.0 * rate_hz, ..node.clone() }),
+        varied(nodes, "more subscriptions", ends(publishers / 2, 2 * subscriptions, rate_hz)),
+        varied(nodes, "fewer endpoints", ends(publishers / 2, subscriptions / 6, 2.0 * rate_hz)),
+        varied(nodes, "twice the processes", Shape { processes: 2 * node.processes, ..node.clone() }),
+        varied(nodes, &format!("{} KiB", SMALL_BYTES >> 10), sized(SMALL_BYTES, rate_hz)),
+        // Each has MiB for its messages.
+        varied(
+            nodes.div_ceil(4),
+            &format!("{} KiB", LARGE_BYTES >> 10),
+            sized(LARGE_BYTES, rate_hz.div_euclid(4.0).max(1.0)),
         ),
     ]
 }
 
 /// Topologies that the fit has not seen: one of another shape, and one whose rate should fill this machine as far as
-/// the estimate allows. `load` is that of the middle size.
+/// the estimate allows. `load` is the load of the middle size.
 pub fn unseen(nodes: u32, node: &Shape, load: &Load, estimate: &Estimate, cores: u32) -> Vec<(String, Shape)> {
     let other = nodes as usize * 3 / 2 + 1;
     let mut found = vec![(

@@ -2,12 +2,12 @@
 
 use super::{
     Scale,
-    estimate::{FULL, Held},
+    estimate::{Cost, FULL, Held},
     point::{Check, Point},
 };
 use crate::{
     common::units::{format_mib, format_ns},
-    experiments::results_file::{ResultsFile, Table},
+    experiments::results_file::{Column, ResultsFile, Table},
     log::figures::{
         CPU, CPU_PER_MESSAGE, DUE, Figure, INSTRUMENT_CPU, INSTRUMENT_MEMORY, LATE, LOST, MEAN, P99, PSS, RECEIVED,
         SENT, SKIPPED, START_UP, TOO_LATE, TOO_LATE_COUNT,
@@ -30,6 +30,27 @@ static FIGURES: [&Figure; 12] = [
     &SKIPPED,
     &START_UP,
 ];
+
+/// The columns of the checks.
+const CHECK: [Column<Check>; 9] = [
+    ("topology", |check| check.point.name.clone()),
+    ("sent of due", |check| check.point.percent(&SENT, &DUE)),
+    ("CPU measured", |check| check.point.cost().map_or("-".to_owned(), |cost| cpu(&cost))),
+    ("estimated", |check| cpu(&check.estimated)),
+    ("error", |check| error(check.cpu_error)),
+    ("memory measured", |check| check.point.cost().map_or("-".to_owned(), |cost| format_mib(cost.pss_kib))),
+    ("estimated", |check| format_mib(check.estimated.pss_kib)),
+    ("error", |check| error(check.memory_error)),
+    ("too late", |check| check.point.percent(&TOO_LATE_COUNT, &RECEIVED)),
+];
+
+fn cpu(cost: &Cost) -> String {
+    format!("{:.1} %", cost.cpu_percent)
+}
+
+fn error(error: Option<f64>) -> String {
+    error.map_or("-".to_owned(), |error| format!("{:+.0} %", error * 100.0))
+}
 
 impl Scale {
     /// The results as a file has them.
@@ -65,11 +86,10 @@ impl Scale {
                          instrument's counts; instrument: its own threads, and these counts";
         let notes = [vec![of_memory.to_owned()], self.estimate_lines()].concat();
         let variations = of_points("variations, for the fit".to_owned(), notes, &self.variations);
-        let checks = Table {
-            title: "checks: topologies that the fit has not seen".to_owned(),
-            rows: self.check_rows(),
-            notes: self.worst().into_iter().collect(),
-        };
+        let title = "checks: topologies that the fit has not seen".to_owned();
+        let missing = |check: &Check| Some(format!("{}: {}", check.point.name, check.point.results.missing()?));
+        let notes = self.checks.iter().filter_map(missing).chain(self.worst()).collect();
+        let checks = Table::of_columns(title, notes, &CHECK, &self.checks);
         let has_checks = self.estimate.is_some() && !self.checks.is_empty();
         [sizes, variations].into_iter().chain(has_checks.then_some(checks)).collect()
     }
@@ -118,40 +138,7 @@ impl Scale {
         lines
     }
 
-    fn check_rows(&self) -> Vec<Vec<String>> {
-        let header = [
-            "topology",
-            "sent of due",
-            "CPU measured",
-            "estimated",
-            "error",
-            "memory measured",
-            "estimated",
-            "error",
-            "too late",
-        ];
-        let row = |check: &Check| {
-            let Check { point, estimated, cpu_error, memory_error } = check;
-            let Some(measured) = point.cost() else {
-                return std::iter::once(point.name.clone()).chain(point.results.missing()).collect();
-            };
-            let error = |error: &Option<f64>| error.map_or("-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
-            vec![
-                point.name.clone(),
-                point.percent(&SENT, &DUE),
-                format!("{:.1} %", measured.cpu_percent),
-                format!("{:.1} %", estimated.cpu_percent),
-                error(cpu_error),
-                format_mib(measured.pss_kib),
-                format_mib(estimated.pss_kib),
-                error(memory_error),
-                point.percent(&TOO_LATE_COUNT, &RECEIVED),
-            ]
-        };
-        std::iter::once(header.map(str::to_owned).to_vec()).chain(self.checks.iter().map(row)).collect()
-    }
-
-    /// How far the estimate is off where it was fitted: what no sum of parts explains.
+    /// The largest error of the estimate where it was fitted: no sum of parts explains it.
     fn misfit(&self) -> Option<String> {
         let estimate = self.estimate.as_ref()?;
         let off = |point: &Point| {

@@ -16,7 +16,7 @@ const SWITCHES: [(&str, &str); 3] =
 const LONGEST_NAME: usize = 180;
 
 /// A combination: the contestant, and one choice of each axis with the option that it is of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Combination {
     /// The contestant as it was given.
     pub contestant: String,
@@ -55,34 +55,29 @@ pub fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> 
 
 /// Every combination of one choice of each axis; the last axis varies fastest.
 pub fn combinations(axes: &[Axis]) -> Vec<Combination> {
-    let mut all: Vec<Vec<(&Axis, &Choice)>> = vec![Vec::new()];
+    let mut all = vec![Combination::default()];
     for axis in axes {
-        let mut longer = Vec::new();
-        for one in &all {
-            longer.extend(axis.choices.iter().map(|choice| [one.as_slice(), &[(axis, choice)]].concat()));
-        }
-        all = longer;
+        let longer =
+            |one| axis.choices.iter().map(move |choice| Combination::chosen(one, &axis.option, choice.clone()));
+        all = all.iter().flat_map(longer).collect();
     }
-    all.iter().map(|choices| Combination::of(choices)).collect()
+    all
 }
 
 impl Combination {
-    fn of(choices: &[(&Axis, &Choice)]) -> Combination {
-        let of_run = choices.iter().filter(|(axis, _)| axis.option != COMMUNICATOR);
-        let contestant = choices.iter().find(|(axis, _)| axis.option == COMMUNICATOR);
-        Combination {
-            contestant: contestant.map_or_else(String::new, |(_, choice)| choice.shown.clone()),
-            choices: of_run.map(|(axis, choice)| (axis.option.clone(), (*choice).clone())).collect(),
+    fn chosen(&self, option: &str, choice: Choice) -> Combination {
+        let mut longer = self.clone();
+        match option {
+            COMMUNICATOR => longer.contestant = choice.shown,
+            _ => longer.choices.push((option.to_owned(), choice)),
         }
+        longer
     }
 
     /// The same combination with a value of one more option.
     #[must_use]
     pub fn with(&self, option: &str, value: &str) -> Combination {
-        let choice = Choice { shown: value.to_owned(), arguments: vec![format!("--{option}={value}")] };
-        let mut longer = self.clone();
-        longer.choices.push((option.to_owned(), choice));
-        longer
+        self.chosen(option, Choice { shown: value.to_owned(), arguments: vec![format!("--{option}={value}")] })
     }
 
     /// The options by their long names, as they are shown.

@@ -10,17 +10,7 @@ mod preset;
 mod presets;
 mod sizes;
 mod table;
-mod types;
 mod zero_copy;
 
 pub use preset::Preset;
 pub use presets::{MATRIX, SIZES, TYPES, ZERO_COPY};
-
-use std::path::{Path, PathBuf};
-
-use crate::experiments::batch::file_name;
-
-/// The folder of the logs of a contestant.
-fn folder(experiment: &str, contestant: &str) -> PathBuf {
-    Path::new(experiment).join(file_name(contestant))
-}

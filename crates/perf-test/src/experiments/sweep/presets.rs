@@ -1,10 +1,13 @@
 //! The presets: a matrix with defaults of its options, and a finding.
 
 use super::{
-    preset::{Finding, Preset, of_value},
-    sizes, types, zero_copy,
+    preset::{Finding, Preset, defaults, messages_of, of_value},
+    sizes, zero_copy,
 };
-use crate::{cli::RunOptions, experiments::batch::Contestant};
+use crate::{
+    cli::{Axis, RunOptions},
+    experiments::batch::Contestant,
+};
 use perf_worker::run_spec::RunSpec;
 use perf_worker_gantry::messages;
 
@@ -36,7 +39,7 @@ pub static SIZES: Preset = Preset {
 pub static TYPES: Preset = TYPES_OF_MESSAGES;
 
 const TYPES_OF_MESSAGES: Preset =
-    Preset { name: "types", heading: "Message types", axes: types::axes, spec: nearest, is_strict: true, ..EVERY };
+    Preset { name: "types", heading: "Message types", axes: axes_of_types, spec: nearest, is_strict: true, ..EVERY };
 
 /// Without and with zero copy.
 pub static ZERO_COPY: Preset = Preset {
@@ -49,6 +52,11 @@ pub static ZERO_COPY: Preset = Preset {
     finding: zero_copy::finding,
     ..EVERY
 };
+
+fn axes_of_types(given: &[Axis]) -> Result<Vec<Axis>, String> {
+    let messages = messages_of(given, |layout| messages::list(layout, 0).collect())?;
+    Ok(defaults("100", "1", "1").into_iter().chain([messages]).collect())
+}
 
 /// The run with these options, or with the nearest that the contestant has. The size of messages of unbounded size
 /// applies to these alone.

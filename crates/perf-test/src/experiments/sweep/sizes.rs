@@ -3,9 +3,8 @@
 
 use super::{
     combination::Combination,
-    preset::{Finding, defaults},
+    preset::{Finding, defaults, messages_of},
     table::{contestants, varied_of},
-    types::messages_of,
 };
 use crate::{
     cli::{Axis, RunOptions},

@@ -1,9 +1,8 @@
 //! Runs without and with zero copy (`perf_test sweep zero-copy`), and the ratios of both within rounds.
 
 use super::{
-    preset::{Finding, defaults},
+    preset::{Finding, defaults, messages_of},
     table::of_varied,
-    types::messages_of,
 };
 use crate::{
     cli::{self, Axis, Choice, RunOptions},

@@ -17,7 +17,7 @@ impl Values {
     /// The values of a run.
     #[must_use]
     pub fn of(run: &Summary) -> Values {
-        Values::known(all().filter_map(|figure| Some((figure, figure.value(run)?))))
+        Values::known(Values::all().filter_map(|figure| Some((figure, figure.value(run)?))))
     }
 
     /// The values of these figures alone.
@@ -34,7 +34,7 @@ impl Values {
             let sum = runs.iter().filter_map(|run| run.get(figure)).sum();
             Some((figure, if figure.is_sum { sum } else { median }))
         };
-        (!runs.is_empty()).then(|| Values::known(all().filter_map(of_figure)))
+        (!runs.is_empty()).then(|| Values::known(Values::all().filter_map(of_figure)))
     }
 
     /// The value of a figure.
@@ -54,6 +54,11 @@ impl Values {
         KEPT.into_iter().chain(&USAGE)
     }
 
+    /// The figures of files of results and of their details.
+    pub fn all() -> impl Iterator<Item = &'static Figure> {
+        Values::figures().chain(&PHASES).chain(IN_DETAILS)
+    }
+
     /// The values of figures by their names in files.
     #[must_use]
     pub fn object<'a>(&self, figures: impl IntoIterator<Item = &'a Figure>) -> Map<String, Value> {
@@ -70,11 +75,6 @@ impl Values {
     pub fn copied(&self) -> u64 {
         self.get(&COPIED).unwrap_or(0.0) as u64
     }
-}
-
-/// The figures of files of results and of their details.
-fn all() -> impl Iterator<Item = &'static Figure> {
-    Values::figures().chain(&PHASES).chain(IN_DETAILS)
 }
 
 impl Serialize for Values {

@@ -127,7 +127,10 @@ impl Placement {
 }
 
 /// Restricts the calling thread, and the threads that it starts, to these CPUs.
-fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
+///
+/// # Errors
+/// A sentence that begins with the `option`: no CPU of them is usable, or this program may not choose its CPUs.
+pub fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
     let mut set = CpuSet::new();
     for &cpu in cpus {
         if cpu as usize >= CpuSet::MAX_CPU {

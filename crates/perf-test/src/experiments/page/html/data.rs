@@ -22,20 +22,12 @@ const POINTS: i32 = 8;
 pub fn json(folder: &Folder, groups: &Groups, first: &str) -> String {
     let metrics: Vec<Value> =
         FIGURES.iter().map(|figure| json!({"key": figure.key, "name": title(figure), "unit": figure.unit})).collect();
-    let series: Vec<Value> = groups
-        .series
-        .iter()
-        .map(|line| {
-            let (label, middleware) = (&line.label, line.middleware.to_lowercase());
-            json!({"label": label, "middleware": middleware, "variant": line.variant, "experiment": line.experiment})
-        })
-        .collect();
     let robots =
         Groups::of_topologies(&folder.robots).iter().map(|(_, groups)| of_topology(groups)).collect::<Vec<_>>();
     let experiments: Vec<&str> = groups.experiments().filter(|name| !name.is_empty()).collect();
-    let groups: Vec<Value> = groups.groups.iter().map(|group| of_group(group, groups)).collect();
+    let shown: Vec<Value> = groups.groups.iter().map(|group| of_group(group, groups)).collect();
     json!({
-        "metrics": metrics, "series": series, "groups": groups, "caches": caches(folder), "robots": robots, "first": first,
+        "metrics": metrics, "series": groups.series, "groups": shown, "caches": caches(folder), "robots": robots, "first": first,
         "experiments": experiments, "middlewares": middlewares(folder),
     })
     .to_string()
@@ -55,11 +47,8 @@ fn middlewares(folder: &Folder) -> Vec<&str> {
 fn of_topology(groups: &Groups) -> Value {
     let of_figure = |figure: &&'static Figure| {
         let rows = groups.groups.iter().filter_map(|group| {
-            let line = &groups.series[group.series];
             let mut row = value(group, figure)?;
-            let (label, middleware) = (&line.label, line.middleware.to_lowercase());
-            let own = json!({"label": label, "middleware": middleware, "variant": line.variant});
-            row.as_object_mut()?.extend(own.as_object()?.clone());
+            row.as_object_mut()?.extend(json!(groups.series[group.series]).as_object()?.clone());
             Some(row)
         });
         json!({"name": title(figure), "unit": figure.unit, "rows": rows.collect::<Vec<Value>>()})

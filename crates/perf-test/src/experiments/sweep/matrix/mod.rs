@@ -12,14 +12,14 @@ use std::path::Path;
 use super::{
     Preset,
     combination::{COMMUNICATOR, Combination, axes, combinations},
-    folder, sizes,
+    sizes,
     table::{table, varied},
 };
 use crate::{
     cli::{self, Axis, OutputOptions, RunOptions, SweepOptions, check_shared},
     common::{error::Failure, interrupt::Interrupt},
     experiments::{
-        batch::{Batch, Contestant, Options, PlannedRun, RunOutcomes, contestants, refuse, value},
+        batch::{Batch, Contestant, Options, PlannedRun, RunOutcomes, contestants, file_name, refuse, value},
         results_file::{Results, ResultsFile, RunResults},
     },
     report::{outputs::Outputs, plot::curves},
@@ -42,7 +42,7 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     let runs = planned(preset, file, &given).and_then(|found| runs(preset, found, options.batch.results.is_some()));
     let runs = runs.map_err(Failure::Usage)?;
     let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
-    let outcomes = batch.run_rounds(&runs, rounds, false)?;
+    let outcomes = batch.run_rounds(&runs, rounds, false, |_| Ok(()))?;
     let failure = RunOutcomes::failure(&outcomes, "no run was measured");
     let runs: Vec<RunResults> =
         runs.iter().zip(&outcomes).map(|(run, outcomes)| RunResults::new(run, outcomes)).collect();
@@ -164,7 +164,8 @@ fn run_of(
         Some(Err(sentence)) => Err(sentence.clone()),
         None => Err(format!("{label} was not found")),
     };
-    let log = folder(preset.name, &label).join(combination.log_name(preset.is_strict.then_some(varied)));
+    let log =
+        Path::new(preset.name).join(file_name(&label)).join(combination.log_name(preset.is_strict.then_some(varied)));
     let arguments = combination.arguments();
     Ok(PlannedRun { options, arguments, outputs, ..PlannedRun::new(&label, format!("{label}{shown}"), log, spec) })
 }
@@ -172,13 +173,11 @@ fn run_of(
 /// The outputs of a run, whose logs have the name of the contestant if there are several, and of the path.
 fn outputs_of(run: &RunOptions, label: Option<&String>) -> Result<Outputs, String> {
     let outputs = cli::outputs_of_several(run).map_err(|failure| failure.to_string())?;
-    let of_one =
-        label.map_or_else(|| outputs.clone(), |label| outputs.named(&crate::experiments::batch::file_name(label)));
-    Ok(if outputs == Outputs::default() {
-        outputs
-    } else {
-        of_one.named(if run.messages.zero_copy { "zero-copy" } else { "copy" })
-    })
+    if outputs == Outputs::default() {
+        return Ok(outputs);
+    }
+    let of_one = label.map_or_else(|| outputs.clone(), |label| outputs.named(&file_name(label)));
+    Ok(of_one.named(if run.messages.zero_copy { "zero-copy" } else { "copy" }))
 }
 
 #[cfg(test)]
