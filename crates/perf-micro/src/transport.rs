@@ -11,7 +11,7 @@ use serde::Serialize;
 pub enum Transport {
     /// A serial line of 115200 bit/s: the agent has a pseudo-terminal, and a relay paces each byte.
     Serial,
-    /// A USB serial device, full speed: the same line, paced to 1216 bytes in a ms, those of 19 full packets.
+    /// A USB serial device, full speed: the same line, paced to 1216 bytes in a ms, as 19 full packets have.
     Usb,
     /// TCP through a WiFi module on a serial line of 460800 bit/s: the loopback interface, paced by the byte.
     Tcp,
@@ -50,16 +50,12 @@ impl Transport {
     /// The speed of its line in bytes; none if it is not paced, or is a bus.
     #[must_use]
     pub fn speed(self) -> Option<Speed> {
-        match self {
-            Transport::Serial | Transport::Tcp => {
-                Some(Speed { bytes_per_s: f64::from(self.baud()) / BITS_OF_BYTE, chunk_bytes: 16 })
-            }
-            Transport::Usb => {
-                let bytes_per_s = USB_PACKETS_PER_S * USB_PACKET_BYTES as f64;
-                Some(Speed { bytes_per_s, chunk_bytes: USB_PACKET_BYTES })
-            }
-            Transport::Udp | Transport::CanFd | Transport::CanFdNoBrs => None,
-        }
+        let (bytes_per_s, chunk_bytes) = match self {
+            Transport::Serial | Transport::Tcp => (f64::from(self.baud()) / BITS_OF_BYTE, 16),
+            Transport::Usb => (USB_PACKETS_PER_S * USB_PACKET_BYTES as f64, USB_PACKET_BYTES),
+            Transport::Udp | Transport::CanFd | Transport::CanFdNoBrs => return None,
+        };
+        Some(Speed { bytes_per_s, chunk_bytes })
     }
 
     /// The bit rates of its bus: nominal, and for data; none if it is no bus.

@@ -84,10 +84,8 @@ impl FaultyWay {
             bytes.clear();
             return;
         }
-        let (lost, damaged) = (
-            settings.lost_frames_per_million.load(Ordering::Relaxed),
-            settings.damaged_bytes_per_million.load(Ordering::Relaxed),
-        );
+        let chances = [&settings.lost_frames_per_million, &settings.damaged_bytes_per_million];
+        let [lost, damaged] = chances.map(|chance| chance.load(Ordering::Relaxed));
         let loses_next = &settings.loses_next[self.way as usize];
         bytes.retain_mut(|byte| {
             if *byte == FRAME_BEGIN {

@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::{target::Target, variant::Variant};
 use perf_test::common::error::Failure;
@@ -40,19 +40,6 @@ pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// A message of cargo.
-#[derive(Deserialize)]
-struct Message {
-    reason: String,
-    target: Option<Crate>,
-    executable: Option<PathBuf>,
-}
-
-#[derive(Deserialize)]
-struct Crate {
-    name: String,
-}
-
 /// Builds a variant. The next build overwrites the file.
 ///
 /// # Errors
@@ -77,9 +64,9 @@ pub fn build(folder: &Path, target: Target, variant: &Variant) -> Result<PathBuf
     }
     let messages = output.stdout.split(|byte| *byte == b'\n');
     let mut executables = messages.filter_map(|line| {
-        let Message { reason, target, executable } = serde_json::from_slice(line).ok()?;
-        let is_program = reason == "compiler-artifact" && target.is_some_and(|target| target.name == PACKAGE);
-        executable.filter(|_| is_program)
+        let message: Value = serde_json::from_slice(line).ok()?;
+        let is_program = message["reason"] == "compiler-artifact" && message["target"]["name"] == PACKAGE;
+        message["executable"].as_str().filter(|_| is_program).map(PathBuf::from)
     });
     executables.next().ok_or_else(|| format!("cargo has built {PACKAGE}, and has not said where it is"))
 }

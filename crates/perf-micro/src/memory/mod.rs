@@ -20,6 +20,8 @@ mod target;
 mod text;
 mod variant;
 
+use std::collections::BTreeSet;
+
 use perf_test::{common::error::Failure, experiments::results_file::Results, report::plot::stacks::draw};
 use serde::Serialize;
 
@@ -80,15 +82,13 @@ pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
 
 /// Numbers in ascending order, of which two or more differ and are above 0: through fewer goes no line.
 fn sorted(numbers: &[u32], option: &str) -> Result<Vec<u32>, Failure> {
-    let mut numbers = numbers.to_vec();
-    numbers.sort_unstable();
-    numbers.dedup();
+    let numbers = BTreeSet::from_iter(numbers.iter().copied());
     if numbers.iter().filter(|number| **number > 0).count() < 2 {
         return Err(Failure::Usage(format!(
             "{option} needs two different numbers above 0: the cost of one more is a slope"
         )));
     }
-    Ok(numbers)
+    Ok(numbers.into_iter().collect())
 }
 
 impl Memory {

@@ -56,14 +56,14 @@ pub struct Chosen {
 /// # Errors
 /// [`Failure::Usage`]: the Cortex-M3 was asked for, and something is missing.
 pub fn choose(wanted: Option<Target>, folder: &Path) -> Result<Chosen, Failure> {
-    let missing = match wanted {
-        Some(Target::Host) => return Ok(Chosen { target: Target::Host, reason: None }),
-        Some(Target::Thumbv7m) | None => missing(folder),
-    };
+    let missing = if wanted == Some(Target::Host) { None } else { missing(folder) };
     match (wanted, missing) {
-        (_, None) => Ok(Chosen { target: Target::Thumbv7m, reason: None }),
+        (Some(Target::Thumbv7m), Some(why)) => {
+            Err(Failure::Usage(format!("{why}. --target host measures on this host")))
+        }
+        (Some(target), _) => Ok(Chosen { target, reason: None }),
+        (None, None) => Ok(Chosen { target: Target::Thumbv7m, reason: None }),
         (None, reason) => Ok(Chosen { target: Target::Host, reason }),
-        (Some(_), Some(reason)) => Err(Failure::Usage(format!("{reason}. --target host measures on this host"))),
     }
 }
 

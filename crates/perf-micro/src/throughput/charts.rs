@@ -42,6 +42,6 @@ fn is_beside(curve: &Published, transport: Transport) -> bool {
 }
 
 fn curve_of(curve: &Published) -> Curve {
-    let points = curve.points.iter().map(|(bytes, bytes_per_s)| (*bytes as f64, *bytes_per_s)).collect();
+    let points = curve.points().map(|(bytes, bytes_per_s)| (bytes as f64, bytes_per_s)).collect();
     Curve { name: format!("{}, published", curve.name), points, is_pale: true }
 }

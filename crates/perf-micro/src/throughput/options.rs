@@ -37,12 +37,8 @@ impl ThroughputOptions {
     #[must_use]
     pub fn lengths(&self, transport: Transport) -> Vec<usize> {
         let is_can = transport.bit_rates().is_some();
-        let given = self.bytes.iter().map(|bytes| *bytes as usize);
-        let fitting: Vec<usize> = given.filter(|bytes| !is_can || *bytes <= MAX_CAN_BYTES).collect();
-        match (self.bytes.is_empty(), is_can) {
-            (false, _) => fitting,
-            (true, true) => [10, 20, 40].into(),
-            (true, false) => [10, 100, 200, 400].into(),
-        }
+        let defaults: &[u32] = if is_can { &[10, 20, 40] } else { &[10, 100, 200, 400] };
+        let wanted = if self.bytes.is_empty() { defaults } else { &self.bytes };
+        wanted.iter().map(|bytes| *bytes as usize).filter(|bytes| !is_can || *bytes <= MAX_CAN_BYTES).collect()
     }
 }

@@ -42,7 +42,7 @@ impl Throughput {
             let mut table = Table::of_columns(title, Vec::new(), &COLUMNS, rows);
             let published = CURVES.iter().filter(|curve| curve.like.is_none() && is_packets);
             table.rows.extend(published.flat_map(|curve| {
-                curve.points.iter().map(|(bytes, bytes_per_s)| {
+                curve.points().map(|(bytes, bytes_per_s)| {
                     let mut row = vec![format!("{}: published only", curve.name), bytes.to_string()];
                     row.extend(std::iter::repeat_n("-".to_owned(), COLUMNS.len() - 3));
                     row.push(format!("{bytes_per_s:.0}"));

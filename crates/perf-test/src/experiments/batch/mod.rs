@@ -101,19 +101,15 @@ impl Outcome {
     /// The figures, if there are any.
     #[must_use]
     pub fn measured(&self) -> Option<&Summary> {
-        match self {
-            Outcome::Measured(summary) => Some(summary),
-            Outcome::Missing(_) | Outcome::NotDone => None,
-        }
+        let Outcome::Measured(summary) = self else { return None };
+        Some(summary)
     }
 
     /// The reason why there are no figures, if the run was tried.
     #[must_use]
     pub fn shortfall(&self) -> Option<&Shortfall> {
-        match self {
-            Outcome::Missing(shortfall) => Some(shortfall),
-            Outcome::Measured(_) | Outcome::NotDone => None,
-        }
+        let Outcome::Missing(shortfall) = self else { return None };
+        Some(shortfall)
     }
 }
 

@@ -22,24 +22,22 @@ pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
 pub fn refuse(run: &RunOptions, command: &str) -> Result<(), String> {
     let output = &run.output;
     let logs = [&output.logfile, &output.csv_logfile, &output.json_logfile, &output.full_logfile];
-    if run.time.runs.is_some() {
-        return Err(format!("--runs does not apply to {command}: give --rounds, in which each run is done once"));
-    }
-    if logs.into_iter().flatten().next().is_some() || output.plot || !output.output.is_empty() {
-        return Err(format!(
-            "{command} writes the logs of its runs to a folder: give --results DIR instead of -o, --plot or names of logs"
-        ));
-    }
-    if !run.gate.require.is_empty() {
-        return Err(format!("--require applies to single runs: leave it out of {command}"));
-    }
-    if run.time.max_runtime == Some(0) {
-        return Err(format!("{command} has complete runs: give --max-runtime 1 or more"));
-    }
-    if run.endpoints.num_pub_threads == Some(0) || run.endpoints.num_sub_threads == Some(0) {
-        return Err(format!("{command} has complete runs: give -p and -s of at least 1"));
-    }
-    Ok(())
+    let endpoints = &run.endpoints;
+    let wrong = [
+        (run.time.runs.is_some(), "--runs does not apply here: give --rounds, in which each run is done once"),
+        (
+            logs.into_iter().flatten().next().is_some() || output.plot || !output.output.is_empty(),
+            "the logs of all runs are in a folder: give --results DIR instead of -o, --plot or names of logs",
+        ),
+        (!run.gate.require.is_empty(), "--require applies to single runs: leave it out"),
+        (run.time.max_runtime == Some(0), "no run may be endless: give --max-runtime 1 or more"),
+        (
+            endpoints.num_pub_threads == Some(0) || endpoints.num_sub_threads == Some(0),
+            "each run needs both sides: give -p and -s of at least 1",
+        ),
+    ];
+    let wrong = wrong.into_iter().find(|(is_wrong, _)| *is_wrong);
+    wrong.map_or(Ok(()), |(_, sentence)| Err(format!("{command}: {sentence}")))
 }
 
 /// The options with the defaults of comparisons: RELIABLE, KEEP_LAST 10, and these seconds of warm-up and of

@@ -21,7 +21,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of runs with these lengths in seconds; none of a run that is not done.
+    /// The progress of runs with these lengths in seconds; none of a run that is not done.
     pub fn new(lengths_s: impl Iterator<Item = Option<u32>>) -> Progress {
         let lengths = lengths_s.map(|length_s| length_s.map(|length_s| Duration::from_secs(length_s.into()))).collect();
         Progress { lengths, overhead: (Duration::ZERO, 0), is_terminal: io::stderr().is_terminal() }
@@ -63,7 +63,7 @@ impl Progress {
         }
     }
 
-    /// The batch has ended; so many runs were not done.
+    /// The batch has ended; `not_done` runs were not done.
     pub fn finish(&self, not_done: usize) {
         if not_done > 0 {
             self.say(&format!("ended early: {not_done} of {} runs were not done", self.lengths.len()), true);

@@ -21,7 +21,7 @@ fn value(path: &Path) -> Value {
 fn a_refusal_is_an_outcome_and_is_told_in_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let batch = Batch::open(Some(folder.path().join("results")), false, Interrupt::of_program()).unwrap();
-    let outcomes = batch.run_all(&[planned("x", Err("x has no --wait spin".to_owned()))]).unwrap();
+    let outcomes = batch.run_all(&[planned("x", Err("x has no --wait spin".to_owned()))], |_| Ok(())).unwrap();
     let [Outcome::Missing(shortfall)] = outcomes.as_slice() else { panic!("{outcomes:?}") };
     assert_eq!((shortfall.kind, shortfall.sentence.as_str()), (ShortfallKind::Refused, "x has no --wait spin"));
     let results = folder.path().join("results");
@@ -47,7 +47,7 @@ fn runs_after_an_interrupt_are_not_done() {
     let interrupt = Interrupt::of_program();
     let batch = Batch::open(None, false, interrupt.clone()).unwrap();
     interrupt.request();
-    let outcomes = batch.run_all(&[planned("mock", Ok(mock())), planned("x", Err(String::new()))]).unwrap();
+    let outcomes = batch.run_all(&[planned("mock", Ok(mock())), planned("x", Err(String::new()))], |_| Ok(())).unwrap();
     assert!(matches!(outcomes[..], [Outcome::NotDone, Outcome::NotDone]), "{outcomes:?}");
 }
 
@@ -69,7 +69,7 @@ fn each_refusal_has_its_own_sentence_and_file() {
         log: format!("{name}.json").into(),
         ..planned("x", Err(format!("x has no {name}")))
     });
-    let outcomes = batch.run_all(&runs).unwrap();
+    let outcomes = batch.run_all(&runs, |_| Ok(())).unwrap();
     for (name, outcome) in types.iter().zip(&outcomes) {
         assert_eq!(outcome.shortfall().unwrap().sentence, format!("x has no {name}"));
         let told = value(&folder.path().join(format!("{name}.failed.json")));
@@ -89,7 +89,7 @@ fn a_run_after_failures_of_its_kind_is_not_tried_and_leaves_its_file() {
         ..planned("absent", Ok(spec.clone()))
     };
     let runs = [1, 2, 3, 4].map(run);
-    let outcomes = batch.run_all(&runs).unwrap();
+    let outcomes = batch.run_all(&runs, |_| Ok(())).unwrap();
     assert!(repeated_failure(&runs[1], &runs, &outcomes[..1]).is_none());
     assert!(repeated_failure(&runs[2], &runs, &outcomes[..2]).is_some());
     for round in 1..=4 {

@@ -29,27 +29,18 @@ const DRIVERS: [(&str, &str); 6] = [
 pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Option<String> {
     let line = system.kernel.command_line.as_deref().unwrap_or_default();
     let present: Vec<&str> = line.split_whitespace().collect();
-    let mut problems = Vec::new();
     let named = |name: &str| all.iter().flat_map(|other| &other.boot).any(|one| name_of(one) == name);
     let wanted: Vec<&str> = condition.boot.iter().map(String::as_str).collect();
     let missing: Vec<&str> = wanted.iter().copied().filter(|one| !has(&present, one)).collect();
     let is_surplus = |parameter: &&str| named(name_of(parameter)) && !has(&wanted, parameter);
     let surplus: Vec<&str> = present.iter().copied().filter(is_surplus).collect();
-    if !missing.is_empty() {
-        problems.push(format!("with the kernel parameters `{}`", missing.join(" ")));
-    }
-    if !surplus.is_empty() {
-        problems.push(format!("without the kernel parameters `{}`", surplus.join(" ")));
-    }
-    if let Some(driver) = &condition.driver {
-        problems.extend(other_driver(driver, system));
-    }
-    if let Some(part) = &condition.kernel {
-        let release = system.kernel.release.as_deref().unwrap_or("not known");
-        if !release.contains(part.as_str()) {
-            problems.push(format!("of a kernel whose release contains `{part}` (this one is {release})"));
-        }
-    }
+    let parameters = [("with", &missing), ("without", &surplus)].into_iter().filter(|(_, names)| !names.is_empty());
+    let parameters = parameters.map(|(word, names)| format!("{word} the kernel parameters `{}`", names.join(" ")));
+    let driver = condition.driver.as_ref().and_then(|driver| other_driver(driver, system));
+    let release = system.kernel.release.as_deref().unwrap_or("not known");
+    let kernel = condition.kernel.as_ref().filter(|part| !release.contains(part.as_str()));
+    let kernel = kernel.map(|part| format!("of a kernel whose release contains `{part}` (this one is {release})"));
+    let problems: Vec<String> = parameters.chain(driver).chain(kernel).collect();
     if problems.is_empty() {
         return None;
     }

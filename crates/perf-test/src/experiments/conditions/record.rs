@@ -85,13 +85,7 @@ impl Record {
         Record { schema, condition: condition.clone(), skipped, position, rounds: plan.rounds, runs }
     }
 
-    /// The log of a round of a run, relative to the folder of results.
-    #[must_use]
-    pub fn log(condition: &Condition, label: &str, round: u32) -> PathBuf {
-        PathBuf::from(format!("{}-round{round}.json", Record::stem(condition, label).display()))
-    }
-
-    /// The same without the round and the suffix.
+    /// The log of a run without its round and its suffix, relative to the folder of results.
     #[must_use]
     pub fn stem(condition: &Condition, label: &str) -> PathBuf {
         PathBuf::from(condition.folder()).join(file_name(label))
@@ -181,7 +175,7 @@ fn rounds(
     let mut found: Vec<Measured> = Vec::new();
     let mut reason = None;
     for round in 1..=record.rounds {
-        let path = folder.join(Record::log(&record.condition, &run.label, round));
+        let path = folder.join(format!("{}-round{round}.json", Record::stem(&record.condition, &run.label).display()));
         if !path.exists() {
             let shortfall = json_file::<Shortfall>(&path.with_extension(SHORTFALL_SUFFIX));
             reason = Some(shortfall.map_or("not done".to_owned(), |shortfall| shortfall.reason()));

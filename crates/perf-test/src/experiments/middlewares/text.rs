@@ -26,7 +26,7 @@ impl Versus {
         ResultsFile { ratios: self.ratios.clone(), ..file }
     }
 
-    /// The table of a case, and that of the parts of a message's way if they were measured.
+    /// The table of a case, and the table of the parts of a message's way if they were measured.
     fn tables(&self, case: &CaseResults) -> Vec<Table> {
         let phases = || {
             let title = format!("{}: mean times of the parts of a message's way", case.case.name);

@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::experiment::Experiments;
-use super::results::{self, Found};
 use super::run::Run;
 use super::settings::machine_in_short;
 use crate::common::json_file;
 use crate::experiments::batch::{SHORTFALL_SUFFIX, Shortfall, paths_in};
-use crate::experiments::results_file::{Ratio, Table};
+use crate::experiments::results_file::{self, Ratio, Table, ratio_tables};
 use crate::log::Log;
 use crate::system::{ENVIRONMENT, System};
+
+/// The schema of `versus.json` before all results had one.
+const OLD_VERSUS: &str = "gantry.perf_test.versus/1";
+/// The beginning of the schema of all results of several runs.
+const OF_SEVERAL_RUNS: &str = "gantry.perf_test.";
 
 /// A folder of results.
 #[derive(Debug, Default)]
@@ -69,7 +73,7 @@ impl Folder {
                 match Log::read_as(&file, &name) {
                     Ok(log) if log.run.topology.is_some() => folder.robots.push(Run::new(log, name)),
                     Ok(log) => folder.runs.push(Run::new(log, name)),
-                    Err(why) => match results::read(&file) {
+                    Err(why) => match results(&file) {
                         Some(Ok(found)) => folder.add(name, found),
                         Some(Err(why)) => folder.skipped.push(format!("the results of {name} cannot be read: {why}")),
                         None => folder.skipped.push(why),
@@ -99,13 +103,13 @@ impl Folder {
         }
     }
 
-    /// The runs, those of topologies last.
+    /// The runs, the runs of topologies last.
     pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().chain(&self.robots)
     }
 }
 
-/// The machines that differ in a word of their line. Descriptions precede those of logs.
+/// The machines that differ in a word of their line. Descriptions precede logs.
 fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> Vec<System> {
     let mut machines: BTreeMap<String, System> = BTreeMap::new();
     for machine in described.into_iter().chain(runs.filter_map(|run| run.machine.clone())) {
@@ -124,4 +128,32 @@ fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A file of results of several runs.
+#[derive(Debug, Default, Deserialize)]
+struct Found {
+    /// The command that measured.
+    #[serde(default)]
+    command: String,
+    /// The tables.
+    #[serde(default)]
+    tables: Vec<Table>,
+    /// The ratios.
+    ratios: Vec<Ratio>,
+}
+
+/// The tables and the ratios of a file of results of several runs; nothing of an earlier version but `versus`.
+/// `None` if it is no such file.
+fn results(file: &Path) -> Option<Result<Found, String>> {
+    let content: serde_json::Value = json_file(file).ok()?;
+    let schema = content["schema"].as_str()?;
+    if ![results_file::SCHEMA, OLD_VERSUS].contains(&schema) {
+        return schema.starts_with(OF_SEVERAL_RUNS).then(|| Ok(Found::default()));
+    }
+    let mut found = Found::deserialize(&content).map_err(|error| error.to_string());
+    if let (Ok(found), OLD_VERSUS) = (&mut found, schema) {
+        (found.command, found.tables) = ("compare middlewares".to_owned(), ratio_tables(&found.ratios));
+    }
+    Some(found)
 }

@@ -96,7 +96,7 @@ pub struct Series {
     pub middleware: String,
     /// The experiment.
     pub experiment: String,
-    /// The index of the line among those of the middleware in the experiment.
+    /// The index of the line among the lines of the middleware in the experiment.
     pub variant: usize,
 }
 

@@ -15,7 +15,6 @@ mod group;
 mod headline;
 mod html;
 mod markdown;
-mod results;
 mod run;
 mod settings;
 mod table;

@@ -100,7 +100,7 @@ pub struct FigureEntry {
 pub struct KneeEntry {
     /// The contestant as it is spelt.
     pub contestant: String,
-    /// The options of the runs besides the message that differ from those of others.
+    /// The options of the runs besides the message that differ from the options of others.
     pub options: Options,
     /// The knee; null if one line explains the latencies as well, or of too few sizes.
     pub knee: Option<Knee>,

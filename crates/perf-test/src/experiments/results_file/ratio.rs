@@ -43,7 +43,7 @@ pub struct Ratio {
     pub base: String,
     /// The other contestant as it is spelt.
     pub other: String,
-    /// The case, as `4MB`; none of the memory, which is that of the first case.
+    /// The case, as `4MB`; none of the memory, which is the memory in the first case.
     pub case: Option<String>,
     /// `latency` (the median), `cpu` (CPU time for each message) or `rss` (memory).
     pub figure: String,
@@ -57,7 +57,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of a figure of the base to that of the other, each with its name and its rounds; none if no round has
+    /// The ratio of a figure of the base to the figure of the other, each with its name and its rounds; none if no round has
     /// both. The figure has its name in ratios.
     #[must_use]
     pub fn new(

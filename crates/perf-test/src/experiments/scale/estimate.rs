@@ -11,7 +11,7 @@ use crate::measure::least_squares::weighted_sum;
 pub struct Cost {
     /// CPU time, percent of one core.
     pub cpu_percent: f64,
-    /// Resident memory without that of the instrument, KiB.
+    /// Resident memory without the instrument's, KiB.
     pub pss_kib: f64,
 }
 

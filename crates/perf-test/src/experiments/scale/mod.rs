@@ -15,6 +15,8 @@ mod shape;
 mod shapes;
 mod text;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::{
@@ -77,9 +79,7 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
     let executor = unseen.first().and_then(|wanted| wanted.robot.spec().executor.clone()).unwrap_or_default();
     let batch = Batch::open(Some(options.results.clone()), options.again, Interrupt::install()?)?;
     let of = |(name, shape)| Wanted::generated(options, &batch, name, shape);
-    let mut counts = options.nodes.clone();
-    counts.sort_unstable();
-    counts.dedup();
+    let counts: Vec<u32> = BTreeSet::from_iter(options.nodes.iter().copied()).into_iter().collect();
     let sizes: Vec<Wanted> = shapes::sizes(&counts, &node).into_iter().map(of).collect::<Result<_, _>>()?;
     let variations: Vec<Wanted> = shapes::variations(&counts, &node).into_iter().map(of).collect::<Result<_, _>>()?;
     let (mut points, mut is_ended_early) = run(&batch, sizes.into_iter().chain(variations).collect())?;
@@ -99,17 +99,8 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
             checks = points.into_iter().map(|point| Check::new(point, estimate)).collect();
         }
     }
-    let scale = Scale {
-        communicator: options.communicator.clone(),
-        executor,
-        cores,
-        node,
-        sizes: points,
-        variations,
-        estimate,
-        held,
-        checks,
-    };
+    let communicator = options.communicator.clone();
+    let scale = Scale { communicator, executor, cores, node, sizes: points, variations, estimate, held, checks };
     let too_few = || "too few sizes were measured for an estimate".to_owned();
     let failure = match is_ended_early {
         true => Some("ended early. With the same --results the command goes on from there".to_owned()),
@@ -126,12 +117,10 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
 fn held_by(estimate: &Estimate, options: &ScaleOptions, node: &Load, cores: u32) -> Vec<Held> {
     let own_kib = || System::read(&system::root_folder()).memory.total_kib;
     let memory_kib = options.memory_gib.map(|gib| u64::from(gib) << 20).or_else(own_kib);
-    let mut machines: Vec<u32> = match options.cores.as_slice() {
+    let machines: BTreeSet<u32> = match options.cores.as_slice() {
         [] => std::iter::once(cores).chain(CORES).collect(),
-        given => given.to_vec(),
+        given => given.iter().copied().collect(),
     };
-    machines.sort_unstable();
-    machines.dedup();
     // A process for each core, as in the sizes.
     let load = |cores: u32| {
         let processes = f64::from(cores);

@@ -1,4 +1,4 @@
-//! A topology with its figures, and with those of the estimate.
+//! A topology with its figures, and with the figures of the estimate.
 
 use serde::{Serialize, Serializer};
 

@@ -23,7 +23,7 @@ pub struct Combination {
     choices: Vec<(String, Choice)>,
 }
 
-/// The axes of an experiment with those of the command line, which replace its own. Contestants vary fastest, so that a
+/// The axes of an experiment with the axes of the command line, which replace its own. Contestants vary fastest, so that a
 /// slow change of the machine concerns all.
 pub fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> {
     if let Some(Axis { option, .. }) = given.iter().find(|axis| axis.choices.is_empty()) {
@@ -90,7 +90,7 @@ impl Combination {
         self.choices.iter().flat_map(|(_, choice)| choice.arguments.clone()).collect()
     }
 
-    /// The name of its log: the arguments, or those of the `varied` options alone.
+    /// The name of its log: the arguments, or the arguments of the `varied` options alone.
     pub fn log_name(&self, varied: Option<&[&str]>) -> PathBuf {
         let is_named = |option: &str| varied.is_none_or(|varied| varied.contains(&option));
         let named = self.choices.iter().filter(|(option, _)| is_named(option));

@@ -41,7 +41,7 @@ pub(super) struct Finding {
     pub sentences: Vec<String>,
     pub ratios: Vec<Ratio>,
     pub knees: Vec<KneeEntry>,
-    /// Tables after that of the runs.
+    /// Tables after the table of the runs.
     pub tables: Vec<Table>,
     /// The charts of its picture.
     pub charts: Vec<Chart>,

@@ -12,9 +12,7 @@ use perf_worker::run_spec::RunSpec;
 use perf_worker_gantry::messages;
 
 /// Every combination of lists of values.
-pub static MATRIX: Preset = EVERY;
-
-const EVERY: Preset = Preset {
+pub const MATRIX: Preset = Preset {
     name: "matrix",
     heading: "Every combination",
     axes: |_| Ok([("warmup", "1"), ("max-runtime", "3")].map(of_value).into()),
@@ -26,23 +24,21 @@ const EVERY: Preset = Preset {
 };
 
 /// Latency over the size of the message.
-pub static SIZES: Preset = Preset {
+pub const SIZES: Preset = Preset {
     name: "sizes",
     heading: "Latency over the size of the message",
     axes: sizes::axes,
     variants: sizes::variants,
     finding: sizes::finding,
-    ..TYPES_OF_MESSAGES
+    ..TYPES
 };
 
 /// All message types.
-pub static TYPES: Preset = TYPES_OF_MESSAGES;
-
-const TYPES_OF_MESSAGES: Preset =
-    Preset { name: "types", heading: "Message types", axes: axes_of_types, spec: nearest, is_strict: true, ..EVERY };
+pub const TYPES: Preset =
+    Preset { name: "types", heading: "Message types", axes: axes_of_types, spec: nearest, is_strict: true, ..MATRIX };
 
 /// Without and with zero copy.
-pub static ZERO_COPY: Preset = Preset {
+pub const ZERO_COPY: Preset = Preset {
     name: "zero-copy",
     heading: "Zero copy",
     axes: zero_copy::axes,
@@ -50,7 +46,7 @@ pub static ZERO_COPY: Preset = Preset {
     is_strict: true,
     has_outputs: true,
     finding: zero_copy::finding,
-    ..EVERY
+    ..MATRIX
 };
 
 fn axes_of_types(given: &[Axis]) -> Result<Vec<Axis>, String> {

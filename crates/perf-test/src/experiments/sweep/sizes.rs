@@ -68,7 +68,7 @@ pub fn finding(runs: &[RunResults], _: u32) -> Finding {
 /// The sizes of a contestant with equal other options.
 struct Series<'a> {
     contestant: &'a str,
-    /// The options that differ from those of others, but for the message.
+    /// The options that differ from the options of others, but for the message.
     options: Options,
     /// Sizes in bytes and median latencies in ns.
     points: Vec<(f64, f64)>,

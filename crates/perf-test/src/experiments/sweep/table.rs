@@ -42,9 +42,8 @@ pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &
 fn notes(runs: &[RunResults]) -> Vec<String> {
     let of_one = |name: &str| {
         let own = || runs.iter().filter(move |run| run.contestant == name);
-        let mut conditions: Vec<String> =
-            own().filter(|run| run.medians.is_some()).map(|run| run.conditions("publishing")).collect();
-        conditions.dedup();
+        let measured = own().filter(|run| run.medians.is_some());
+        let conditions = distinct(measured.map(|run| run.conditions("publishing")));
         let conditions = conditions.into_iter().take(2).map(|conditions| format!("{name}: {conditions}"));
         conditions.chain(notes_of(name, own())).collect::<Vec<String>>()
     };

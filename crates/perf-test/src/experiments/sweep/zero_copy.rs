@@ -115,7 +115,7 @@ mod tests {
             assert_eq!(RunSpec { zero_copy: true, ..copy.clone() }, zero_copy, "{list}");
             assert_eq!((copy.qos.to_string().as_str(), copy.max_runtime_s), ("RELIABLE, VOLATILE, KEEP_LAST 10", 30));
         }
-        // The runs of the experiment without options are those of the zero-copy documentation.
+        // The runs of the experiment without options are the runs of the zero-copy documentation.
         let line = "perf_test --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30";
         let documented = cli::resolve(&cli::parse(line.split_whitespace().map(Into::into)).unwrap().options).unwrap();
         assert_eq!(spec(&contestants("Gantry").unwrap()[0], &options(0)).unwrap(), documented.spec);

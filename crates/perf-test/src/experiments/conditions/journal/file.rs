@@ -10,6 +10,7 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::change::Change;
+use crate::system::root::Root;
 
 /// Other users read it: the settings are of the whole machine.
 const OTHERS_READ: u32 = 0o644;
@@ -27,9 +28,15 @@ pub(super) struct Head {
 }
 
 impl Head {
-    pub(super) fn new(boot_id: String, pid: u32, has_ended: bool) -> Head {
-        Head { format: FORMAT.to_owned(), boot_id, pid, has_ended }
+    /// The first line of this process.
+    pub(super) fn now(root: &Root, has_ended: bool) -> Head {
+        Head { format: FORMAT.to_owned(), boot_id: boot_id(root), pid: std::process::id(), has_ended }
     }
+}
+
+/// The kernel's id of this boot.
+pub(super) fn boot_id(root: &Root) -> String {
+    root.line(BOOT_ID).unwrap_or_default()
 }
 
 /// The content of a journal.
@@ -50,11 +57,12 @@ impl Content {
     }
 }
 
+pub(super) const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
 const FOLDERS: [&str; 2] = ["run", "dev/shm"];
 const PREFIX: &str = "perf_test-conditions-";
 const SUFFIX: &str = ".json";
 
-/// The journal of this user. Only root writes to /run, so nobody else can plant one for root; elsewhere the owner is
+/// The journal of this user. Only root writes to /run, so no other user can plant one for root; elsewhere the owner is
 /// checked.
 pub(super) fn path(root: &Path) -> PathBuf {
     let uid = geteuid().as_raw();

@@ -6,7 +6,7 @@
 //! - The process that holds the lock of the file owns the changes. The kernel frees the lock when the process ends,
 //!   however it ends, so a journal without a lock is one of a process that was killed, and any later start of the
 //!   program restores from it.
-//! - Lines are undone in the opposite order. A setting that has been changed since by somebody else is left alone.
+//! - Lines are undone in the opposite order. A setting that another program has changed since is left alone.
 //! - A line that is damaged is kept and mentioned until the user removes the file: its change is not known.
 //! - The settings are the kernel's and end with the boot: a journal of an earlier boot is dropped.
 
@@ -20,11 +20,10 @@ use std::time::Duration;
 
 pub use change::Change;
 use change::{Undone, put, undo};
-use file::{Content, Head, append, locked, of_others, parsed, path};
+use file::{Content, Head, append, boot_id, locked, of_others, parsed, path};
 
 use crate::system::root::Root;
 
-const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
 /// The look of another start at the journal is short; an experiment that runs holds it for long.
 const TRIES_TO_LOCK: u32 = 200;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
@@ -73,8 +72,7 @@ impl Journal {
             ));
         }
         let root = Root::new(root);
-        let boot_id = root.line(BOOT_ID).unwrap_or_default();
-        let head = Head::new(boot_id, std::process::id(), false);
+        let head = Head::now(&root, false);
         let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| append(&mut file, &head));
         written.map_err(|error| refused(&path, &error))?;
         let head_bytes = file.stream_position().map_err(|error| refused(&path, &error))?;
@@ -140,7 +138,7 @@ impl Journal {
         if !sentences.is_empty() {
             return Err(sentences.join("; "));
         }
-        // Lines that are undone would claim a later change of somebody else that happens to have the same value.
+        // Lines that are undone would claim a later change of another program that happens to have the same value.
         let emptied = self.file.set_len(self.head_bytes).and_then(|()| self.file.seek(SeekFrom::End(0)));
         emptied.map(drop).map_err(|error| refused(&self.path, &error))
     }
@@ -161,8 +159,7 @@ impl Drop for Journal {
         match self.restore() {
             Ok(()) => drop(fs::remove_file(&self.path)),
             Err(sentence) => {
-                let boot_id = self.root.line(BOOT_ID).unwrap_or_default();
-                let head = Head::new(boot_id, std::process::id(), true);
+                let head = Head::now(&self.root, true);
                 // Otherwise the lines that are undone are there, too, which the next start finds as they were.
                 let _ = rewrite(&mut self.file, &head, &self.changes, &[]);
                 // Fails only if the console has gone.
@@ -190,11 +187,10 @@ fn restore_own(root: &Path) -> Vec<String> {
         Err(error) => return vec![refused(&path, &error)],
     };
     let root = Root::new(root);
-    let boot_id = root.line(BOOT_ID).unwrap_or_default();
     let content = parsed(&content);
     let is_empty = content.is_empty();
     let Content { head, changes, damaged } = content;
-    if is_empty || head.as_ref().is_some_and(|head| head.boot_id != boot_id) {
+    if is_empty || head.as_ref().is_some_and(|head| head.boot_id != boot_id(&root)) {
         drop(fs::remove_file(&path));
         return Vec::new();
     }
@@ -225,7 +221,7 @@ fn left_by_another(uid: u32, path: &Path, root: &Root) -> Option<String> {
     let content = fs::read_to_string(path).ok()?;
     let Content { head: Some(head), changes, .. } = parsed(&content) else { return None };
     let is_alive = root.is_machine() && Path::new(&format!("/proc/{}", head.pid)).exists() && !head.has_ended;
-    let is_of_this_boot = head.boot_id == root.line(BOOT_ID).unwrap_or_default();
+    let is_of_this_boot = head.boot_id == boot_id(root);
     if changes.is_empty() || is_alive || !is_of_this_boot {
         return None;
     }

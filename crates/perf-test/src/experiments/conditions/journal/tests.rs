@@ -1,3 +1,4 @@
+use super::file::BOOT_ID;
 use super::*;
 
 const GOVERNOR: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";

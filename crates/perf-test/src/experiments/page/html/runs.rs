@@ -24,7 +24,7 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
         heads: heads.map(|(head, is_number)| (head.to_owned(), is_number)).collect(),
         rows: group.runs.iter().map(|run| row(run)).collect(),
     };
-    // The path of the program is that of its own machine.
+    // The path of the program means its own machine.
     let arguments = group.runs[0].entry.command_line.iter().skip(1).map(String::as_str);
     let command = std::iter::once("perf_test").chain(arguments).collect::<Vec<&str>>().join(" ");
     format!(

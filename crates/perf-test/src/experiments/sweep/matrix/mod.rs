@@ -103,7 +103,7 @@ fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<C
 /// The runs of the combinations.
 ///
 /// # Errors
-/// A sentence: an argument is wrong, or is that of a command that is no part of a batch.
+/// A sentence: an argument is wrong, or belongs to a command that is no part of a batch.
 fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<PlannedRun>, String> {
     let mut known = Known::new();
     let mut found: Vec<(Combination, RunOptions)> = Vec::new();

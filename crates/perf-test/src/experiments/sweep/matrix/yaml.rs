@@ -8,7 +8,7 @@ use crate::{
     common::yaml::{Node, document, elements, entries, is_null, line, texts, unknown_key},
 };
 
-/// A key whose values are those of an option: the key, its default and the option.
+/// A key whose values are the values of an option: the key, its default and the option.
 const KEYS: [(&str, &str, &str); 13] = [
     ("msg", "Array1k", "msg"),
     ("pubs", "1", "num-pub-threads"),
