@@ -69,7 +69,7 @@ fn contestants_that_refuse_crash_or_hang_are_rows_and_the_others_go_on() {
         "| refuser    | -      | -        | refused [1] |",
         "| failed [2] ",
         "| hung [3] ",
-        "[3] publisher 0 did not finish",
+        "[3] none of the publishers finished the run; publisher 0",
     ] {
         assert!(versus.stdout.contains(words), "{words:?} is not in {}", versus.everything());
     }
@@ -172,8 +172,8 @@ fn an_interrupt_ends_with_what_was_measured() {
     send(running.pid(), Signal::INT);
     let ended = running.finish();
     assert_eq!(ended.status.code(), Some(1), "{}", ended.everything());
-    assert!(ended.stdout.contains("| gantry     | copied   |"), "{}", ended.everything());
-    assert!(ended.stdout.contains("| mock       | not done |"), "{}", ended.everything());
+    assert!(ended.stdout.contains("| gantry     | copied |"), "{}", ended.everything());
+    assert!(ended.stdout.contains("| mock       | -      | adaptive | not done |"), "{}", ended.everything());
     assert!(ended.stderr.contains("ended early: runs not done: 1"), "{}", ended.everything());
     memory.assert_empty();
 }

@@ -57,8 +57,8 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of a figure of the base to the figure of the other, each with its name and its rounds; none if no round has
-    /// both. The figure has its name in ratios.
+    /// The ratio of a figure of the base to the figure of the other, each with its name and its rounds; none if no
+    /// round has both. The figure has its name in ratios.
     #[must_use]
     pub fn new(
         base: (&str, &[Option<Values>]),

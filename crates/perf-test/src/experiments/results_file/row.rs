@@ -43,8 +43,8 @@ pub struct RunResults {
     pub zero_copy: bool,
     /// The settings of the middleware.
     pub settings: BTreeMap<String, String>,
-    /// `loaned`, `copied`, or `partly loaned` if the middleware copied some messages that were to be loaned; `-` of a run
-    /// that it refuses.
+    /// `loaned`, `copied`, or `partly loaned` if the middleware copied some messages that were to be loaned; `-` of a
+    /// run without figures.
     #[serde(skip)]
     pub path: &'static str,
 }
@@ -74,7 +74,7 @@ impl RunResults {
             qos: spec.qos.to_string(),
             zero_copy: spec.zero_copy,
             settings: spec.settings.clone(),
-            path: path(spec, found.medians.as_ref(), outcomes),
+            path: found.medians.as_ref().map_or("-", |medians| path(spec, medians, outcomes)),
             ..found
         }
     }
@@ -111,12 +111,12 @@ impl RunResults {
 }
 
 /// The way of a run's messages.
-fn path(spec: &RunSpec, medians: Option<&Values>, outcomes: &RunOutcomes) -> &'static str {
+fn path(spec: &RunSpec, medians: &Values, outcomes: &RunOutcomes) -> &'static str {
     let has_loans = |run: &Summary| {
         let (sent, received) = (&run.total.sent, &run.total.received);
         sent.copied < sent.samples && received.copied < received.samples
     };
-    match medians.map_or(0, Values::copied) {
+    match medians.copied() {
         _ if !spec.zero_copy => "copied",
         0 => "loaned",
         _ if outcomes.all().filter_map(Outcome::measured).any(has_loans) => "partly loaned",
