@@ -39,8 +39,8 @@ impl Table {
     }
 
     /// A table with a row for each kind of run: the texts of its `conditions`, which are headings here, and its
-    /// figures. A run without figures has the kind of its shortfall in their place, with the number of the note that has
-    /// the sentence.
+    /// figures. A run without figures has the kind of its shortfall in their place, with the number of the note
+    /// that has the sentence.
     #[must_use]
     pub fn of_runs<'a>(
         title: String,
