@@ -37,7 +37,7 @@ impl Run<'_> {
         self.warnings.extend(mismatches.into_iter().map(mismatch));
         self.warn_of_late_starts();
         self.warn_of_missing_endpoints();
-        let measured = self.ledger.measured();
+        let measured = self.ledger.accounts.measured();
         let daemons = std::mem::take(&mut self.daemon_usages);
         let subscriptions: Vec<SubscriptionEntry> = self.subscriptions().map(|of| self.subscription(of)).collect();
         let of_services = self.ledger.relays().filter(|_| self.spec.executor.is_some());
@@ -61,18 +61,18 @@ impl Run<'_> {
             lost,
             unexplained,
             before_matched: self.endpoint_reports.values().map(|report| report.before_matched).sum(),
-            used: UsedEntry::of(&measured.usage),
-            instrument_used: UsedEntry::of(&measured.instrument),
+            used: UsedEntry::from_usage(&measured.usage),
+            instrument_used: UsedEntry::from_usage(&measured.instrument),
             core_percent: measured.core_percent,
             cpu_per_message_ns: self.cpu_per_message_ns(unexplained, &daemons),
-            cores: self.ledger.cores() as u64,
+            cores: self.ledger.cores as u64,
             subscriptions,
             publishers: self.ledger.publishers().map(|endpoint| self.publisher(endpoint)).collect(),
             servers: of_services.map(|endpoint| self.server(endpoint)).collect(),
             chains: self.chains(endpoints),
             workers: self.workers(),
             daemons,
-            coordinator_used: UsedEntry::of(&Usage::of_this_process().unwrap_or_default()),
+            coordinator_used: UsedEntry::from_usage(&Usage::of_this_process().unwrap_or_default()),
             own_cost: own_cost::measure(self.spec),
             calibration_before: calibrations.before,
             calibration_after: calibrations.after,
@@ -87,13 +87,13 @@ impl Run<'_> {
 
     /// The counts and the latencies of all endpoints, of which subscriptions `lost` samples.
     fn total(&self, lost: u64) -> TotalEntry {
-        let sums = self.ledger.sums();
+        let sums = &self.ledger.sums.total;
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last
         // samples leave none.
         let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
         let received = Received { missed, ..sums.received };
-        TotalEntry::of((&sums.sent, &sums.lateness), (&received, &sums.latencies, &sums.responses), &sums.relayed)
+        TotalEntry::new(sums, &received)
     }
 
     /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
@@ -108,18 +108,14 @@ impl Run<'_> {
 
     fn workers(&mut self) -> Vec<WorkerEntry> {
         let entry = |(index, worker): (usize, &Worker)| {
-            let resources = self.ledger.resources_of(index);
-            let (footprint, threads, device, instrument_bytes) = match self.ended.remove(&index) {
-                None => (None, Vec::new(), None, None),
-                Some(WorkerEnd { footprint, threads, device, instrument_bytes }) => {
-                    (Some(footprint), threads, device, instrument_bytes)
-                }
-            };
+            let resources = self.ledger.accounts.of_worker(index);
+            let WorkerEnd { footprint, threads, device, instrument_bytes } =
+                self.ended.remove(&index).unwrap_or_default();
             WorkerEntry {
                 label: worker.label.clone(),
                 pid: worker.pid,
-                used: UsedEntry::of(&resources.usage),
-                instrument_used: UsedEntry::of(&resources.instrument),
+                used: UsedEntry::from_usage(&resources.usage),
+                instrument_used: UsedEntry::from_usage(&resources.instrument),
                 memory: resources.memory,
                 footprint,
                 device,
@@ -131,14 +127,14 @@ impl Run<'_> {
     }
 
     fn subscription(&self, endpoint: Endpoint) -> SubscriptionEntry {
-        let EndpointSums { received, latencies, .. } = self.ledger.sums_of(endpoint);
+        let EndpointSums { received, latencies, .. } = self.ledger.sums.of_endpoint(endpoint);
         SubscriptionEntry {
             index: endpoint.index(),
             place: self.place(endpoint),
             sent: self.sent_at_least(self.ledger.senders_of(endpoint)),
             received: received.counts(),
             lost: self.lost_by(endpoint),
-            latency: Spread::of(&received.latency_ns),
+            latency: Spread::from_moments(&received.latency_ns),
             p50_ns: quantile_ns(received.latency_ns.n, &latencies, 0.5),
             p99_ns: quantile_ns(received.latency_ns.n, &latencies, 0.99),
             overload: self.growths.get(&endpoint).map(Growth::overload),
@@ -146,15 +142,15 @@ impl Run<'_> {
     }
 
     fn publisher(&self, endpoint: Endpoint) -> PublisherEntry {
-        let EndpointSums { sent, lateness, .. } = self.ledger.sums_of(endpoint);
+        let EndpointSums { sent, lateness, .. } = self.ledger.sums.of_endpoint(endpoint);
         let interval_ns = self.endpoint_reports.get(&endpoint).map(|report| report.interval_ns).unwrap_or_default();
         PublisherEntry {
             index: endpoint.index(),
             place: self.place(endpoint),
             sent: sent.counts(),
-            lateness: Spread::of(&sent.lateness_ns),
-            publish: Spread::of(&sent.publish_ns),
-            interval: Spread::of(&interval_ns),
+            lateness: Spread::from_moments(&sent.lateness_ns),
+            publish: Spread::from_moments(&sent.publish_ns),
+            interval: Spread::from_moments(&interval_ns),
             p50_ns: quantile_ns(sent.lateness_ns.n, &lateness, 0.5),
             p99_ns: quantile_ns(sent.lateness_ns.n, &lateness, 0.99),
         }
@@ -172,7 +168,7 @@ impl Run<'_> {
 
     fn server(&self, endpoint: Endpoint) -> ServerEntry {
         let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
-        ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums_of(endpoint).relayed }
+        ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums.of_endpoint(endpoint).relayed }
     }
 
     /// The node and the topic of an endpoint of a topology.
@@ -184,7 +180,7 @@ impl Run<'_> {
     /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed
     /// publisher that a subscription saw.
     fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
-        let sent = self.ledger.sent_by(senders);
+        let sent = self.ledger.sums.sent_by(senders);
         let Some(first) = senders.first() else { return sent.counted };
         if !senders.iter().any(|sender| self.failed_endpoints.contains_key(sender)) {
             return sent.counted;
@@ -210,13 +206,13 @@ impl Run<'_> {
     /// and for publishers of other programs, whose number of samples is not known, the gaps in the ids count.
     pub(super) fn lost_by(&self, subscription: Endpoint) -> u64 {
         let senders = self.ledger.senders_of(subscription);
-        let received = self.ledger.received_by(subscription);
+        let received = self.ledger.sums.received_by(subscription);
         let has_exited = self.failed_endpoints.get(&subscription) == Some(&EndpointFailure::Exited);
         if !senders.is_empty() && !has_exited {
             self.sent_at_least(senders).saturating_sub(received.samples)
         } else {
             // The ids of messages that its publishers refused are missing, too.
-            received.lost().saturating_sub(self.ledger.sent_by(senders).refused)
+            received.lost().saturating_sub(self.ledger.sums.sent_by(senders).refused)
         }
     }
 
@@ -244,14 +240,13 @@ impl Run<'_> {
                 let lost = self.lost_by(endpoint);
                 let name = self.name(endpoint);
                 let sentence = format!("{name}: {lost} samples that it did not report count as lost");
-                self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
+                self.warn(WarningKind::Worker, [sentence]);
             }
         }
         let alone_since_ns = self.endpoint_reports.values().filter_map(|report| report.alone_since_ns).max();
         if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.spec.has_publishers()) {
             let since_s = seconds(alone_since_ns);
-            let sentence = format!("no publisher of the topic was left after {since_s:.1} s");
-            self.warnings.push(Warning::new(WarningKind::Alone, sentence, ""));
+            self.warn(WarningKind::Alone, [format!("no publisher of the topic was left after {since_s:.1} s")]);
         }
     }
 

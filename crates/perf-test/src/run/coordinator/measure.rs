@@ -4,13 +4,7 @@
 
 use std::time::Duration;
 
-use super::{
-    EndpointFailure, Run, TICK, WorkerEnd,
-    fleet::Event,
-    is_publisher,
-    ledger::{Entry, ProcessEntry},
-    needed,
-};
+use super::{EndpointFailure, Run, TICK, WorkerEnd, fleet::Event, is_publisher, ledger::Entry, needed};
 use crate::{
     common::{
         error::Failure,
@@ -48,7 +42,7 @@ impl Run<'_> {
             if self.stopped_ns.is_none()
                 && let Some(reason) = self.reason_to_stop(now_ns < end_ns)
             {
-                self.warnings.extend(reason.map(|sentence| Warning::new(WarningKind::EarlyEnd, sentence, "")));
+                self.warn(WarningKind::EarlyEnd, reason);
                 self.stopped_ns = Some(now_ns);
                 self.ledger.end_after(u64::try_from((now_ns - self.start_ns) / SECOND_NS).unwrap_or(0));
                 stop_by_ns = now_ns + FINISH_NS;
@@ -84,7 +78,7 @@ impl Run<'_> {
 
     /// The exit of a daemon that the run has started, in words, if it has exited.
     fn exit_of(&mut self, daemon: &Daemon) -> Option<String> {
-        let started = self.started.iter_mut().find(|started| started.pid == daemon.pid())?;
+        let started = self.started.iter_mut().find(|started| started.pid == daemon.pid)?;
         started.exit(&format!("after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64))
     }
 
@@ -132,7 +126,7 @@ impl Run<'_> {
             } else if senders.is_empty() || relay_lost || senders.iter().any(|of| failed_endpoints.contains_key(of)) {
                 UNKNOWN
             } else {
-                ledger.sent_by(senders).ever
+                ledger.sums.sent_by(senders).ever
             }
         };
         fleet.drain(expected);
@@ -172,7 +166,7 @@ impl Run<'_> {
         self.hung |= !given_up.is_empty();
         for endpoint in given_up {
             let name = self.name(endpoint);
-            self.warn_worker(format!("{name} did not finish within {} s", FINISH_NS / SECOND_NS));
+            self.warn(WarningKind::Worker, [format!("{name} did not finish within {} s", FINISH_NS / SECOND_NS)]);
             self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
         }
     }
@@ -203,7 +197,7 @@ impl Run<'_> {
     fn handle(&mut self, worker: usize, event: Event) {
         match event {
             Event::Report(Report::Started(resources)) => {
-                self.ledger.begin(worker, resources, self.start_ns);
+                self.ledger.accounts.begin(worker, resources, self.start_ns);
                 self.check_start(worker, resources.usage.taken_ns);
             }
             Event::Report(Report::Row { endpoint, second, whole, counts, resources }) => {
@@ -212,37 +206,38 @@ impl Run<'_> {
                 }
                 let given_up = self.reports.events(endpoint, &counts.events);
                 self.warn_of_logs(given_up);
-                self.ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
+                self.ledger.enter(endpoint, &Entry { worker, second, whole, counts: *counts, resources });
             }
             Event::Report(Report::ProcessRow { second, whole, counts, gaps, resources }) => {
                 let endpoints =
                     self.fleet.workers.get(worker).map(|worker| worker.endpoints.clone()).unwrap_or_default();
-                let counts = *counts;
-                self.ledger.enter_process(ProcessEntry { worker, endpoints, second, whole, counts, gaps, resources });
+                let entry = Entry { worker, second, whole, counts: *counts, resources };
+                self.ledger.enter_process(&endpoints, gaps, &entry);
             }
             Event::Report(Report::Total { endpoint, counts }) => {
                 // Its seconds are not known, and so not whether its latencies grow.
                 self.growths.remove(&endpoint);
-                self.ledger.enter_total(endpoint, &counts);
+                // The rows of the endpoint were those of its process.
+                self.ledger.sums.add(endpoint, self.spec.left_out_s().into(), &counts);
             }
             Event::Report(Report::Finished { endpoint, report, resources }) => {
-                self.ledger.set_final_resources(worker, resources);
+                self.ledger.accounts.end(worker, resources);
                 self.ledger.finish_endpoint(endpoint);
                 self.working.remove(&endpoint);
                 self.endpoint_reports.insert(endpoint, report);
             }
             Event::Report(Report::Ended { footprint, threads, device, instrument_bytes }) => {
+                let footprint = Some(footprint);
                 self.ended.insert(worker, WorkerEnd { footprint, threads, device, instrument_bytes });
             }
             Event::Report(Report::Warning(endpoint, sentence)) => {
-                let sentence = format!("{}: {sentence}", self.name(endpoint));
-                self.warnings.push(Warning::new(WarningKind::Endpoint, sentence, ""));
+                self.warn(WarningKind::Endpoint, [format!("{}: {sentence}", self.name(endpoint))]);
             }
             Event::Report(Report::Failed(Some(endpoint), sentence)) => {
-                self.warn_worker(format!("{} failed: {sentence}", self.name(endpoint)));
+                self.warn(WarningKind::Worker, [format!("{} failed: {sentence}", self.name(endpoint))]);
                 self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
             }
-            Event::Report(Report::Failed(None, sentence)) => self.warn_worker(sentence),
+            Event::Report(Report::Failed(None, sentence)) => self.warn(WarningKind::Worker, [sentence]),
             Event::Report(_) => {}
             event @ (Event::Invalid(..) | Event::Closed) => self.on_worker_exit(worker, &event),
         }
@@ -261,7 +256,7 @@ impl Run<'_> {
         if endpoints.iter().any(|endpoint| self.working.contains(endpoint)) {
             let exit_description = self.exit_description(worker, event);
             let after_s = (now_ns() - self.start_ns) as f64 / SECOND_NS as f64;
-            self.warn_worker(format!("{exit_description} after {after_s:.1} s"));
+            self.warn(WarningKind::Worker, [format!("{exit_description} after {after_s:.1} s")]);
         }
         if matches!(event, Event::Closed) {
             endpoints.into_iter().for_each(|endpoint| self.on_endpoint_failed(endpoint, EndpointFailure::Exited));
@@ -278,10 +273,6 @@ impl Run<'_> {
     }
 
     /// Adds a warning about a worker.
-    fn warn_worker(&mut self, sentence: String) {
-        self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
-    }
-
     fn log(&mut self, row: RowEntry) -> Result<(), Failure> {
         let row = if self.spec.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
         let given_up = self.reports.row(&row)?;

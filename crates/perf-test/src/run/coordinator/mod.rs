@@ -133,8 +133,7 @@ pub fn run(
     measured?;
     run.warnings.extend(watch.end());
     let after = calibrate().unwrap_or_else(|failure| {
-        let sentence = format!("the machine could not be calibrated after the run: {failure}");
-        run.warnings.push(Warning::new(WarningKind::Calibration, sentence, ""));
+        run.warn(WarningKind::Calibration, [format!("the machine could not be calibrated after the run: {failure}")]);
         before
     });
     Ok(run.finish(&endpoints, Calibrations { before, after }))
@@ -238,11 +237,11 @@ enum EndpointFailure {
     Unresponsive,
 }
 
-/// The last report of a worker.
-#[derive(Debug)]
+/// The last report of a worker; empty if it has exited before.
+#[derive(Debug, Default)]
 struct WorkerEnd {
     /// Its memory by kind.
-    footprint: Footprint,
+    footprint: Option<Footprint>,
     /// The usage of its threads during measurement.
     threads: Vec<ThreadUsage>,
     /// The memory of the device that was measured, if that is not its process.
@@ -299,24 +298,22 @@ impl Run<'_> {
     fn end_processes(&mut self) {
         let several = self.fleet.workers.iter().filter(|worker| worker.invalid_lines > 1);
         let invalid = several.map(|worker| {
-            let sentence = format!(
-                "{} (pid {}) sent {} lines that are no reports",
-                worker.label, worker.pid, worker.invalid_lines
-            );
-            Warning::new(WarningKind::Worker, sentence, "")
+            format!("{} (pid {}) sent {} lines that are no reports", worker.label, worker.pid, worker.invalid_lines)
         });
-        self.warnings.extend(invalid);
-        let killed = self.fleet.end();
-        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
-        let killed: Vec<String> = self.started.iter_mut().filter_map(StartedDaemon::end).collect();
-        let daemons_ended_well = killed.is_empty();
-        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Daemon, sentence, "")));
-        if !(self.fleet.ended_well() && daemons_ended_well)
-            && let Err(sentence) = self.communicator.clean_up(self.spec)
-        {
-            let sentence = format!("files of a worker or daemon could not be removed: {sentence}");
-            self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
-        }
+        let invalid: Vec<String> = invalid.collect();
+        let workers = [invalid, self.fleet.end()].concat();
+        let daemons: Vec<String> = self.started.iter_mut().filter_map(StartedDaemon::end).collect();
+        let ended_well = self.fleet.ended_well() && daemons.is_empty();
+        let left = if ended_well { None } else { self.communicator.clean_up(self.spec).err() };
+        let left = left.map(|why| format!("files of a worker or daemon could not be removed: {why}"));
+        self.warn(WarningKind::Worker, workers);
+        self.warn(WarningKind::Daemon, daemons);
+        self.warn(WarningKind::LeftBehind, left);
+    }
+
+    /// Adds warnings without a hint.
+    fn warn(&mut self, kind: WarningKind, sentences: impl IntoIterator<Item = String>) {
+        self.warnings.extend(sentences.into_iter().map(|sentence| Warning::new(kind, sentence, "")));
     }
 
     /// An endpoint in sentences: by its topic and its node, or its index.

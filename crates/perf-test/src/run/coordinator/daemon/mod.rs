@@ -132,7 +132,7 @@ impl StartedDaemon {
         let deadline = Instant::now() + timeout;
         loop {
             let is_ready = match &self.output.ready {
-                Readiness::File(path) => FileState::of(path).is_some_and(|state| Some(state) != before),
+                Readiness::File(path) => FileState::of_file(path).is_some_and(|state| Some(state) != before),
                 Readiness::Line(_) => self.output.has_ready_line.load(Ordering::Acquire),
             };
             if let Some(sentence) = self.exit("before it was ready") {
@@ -218,7 +218,7 @@ struct FileState {
 }
 
 impl FileState {
-    fn of(path: &Path) -> Option<FileState> {
+    fn of_file(path: &Path) -> Option<FileState> {
         let found = path.metadata().ok()?;
         Some(FileState { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
     }
@@ -232,7 +232,7 @@ fn start(
 ) -> Result<StartedDaemon, Failure> {
     let (name, failed) = (&daemon.name, Failure::Measurement);
     let before = match &daemon.ready {
-        Readiness::File(path) => FileState::of(path),
+        Readiness::File(path) => FileState::of_file(path),
         Readiness::Line(_) => None,
     };
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -46,7 +46,7 @@ pub struct EndpointSums {
 #[derive(Debug, Default)]
 pub struct Sums {
     left_out_s: u64,
-    total: Tally,
+    pub total: Tally,
     by_endpoint: BTreeMap<Endpoint, EndpointSums>,
     sent: BTreeMap<Endpoint, SentBy>,
 }
@@ -80,14 +80,14 @@ impl Sums {
         }
     }
 
-    /// All endpoints.
-    pub fn total(&self) -> &Tally {
-        &self.total
+    /// The sums of one endpoint.
+    pub fn of_endpoint(&self, endpoint: Endpoint) -> EndpointSums {
+        self.by_endpoint.get(&endpoint).cloned().unwrap_or_default()
     }
 
-    /// One endpoint; `None` if it has reported nothing.
-    pub fn of(&self, endpoint: Endpoint) -> Option<&EndpointSums> {
-        self.by_endpoint.get(&endpoint)
+    /// The counts of one subscription.
+    pub fn received_by(&self, endpoint: Endpoint) -> Received {
+        self.by_endpoint.get(&endpoint).map(|sums| sums.received).unwrap_or_default()
     }
 
     /// The sum over these publishers.
