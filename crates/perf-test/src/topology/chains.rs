@@ -45,8 +45,8 @@ struct Way {
 }
 
 impl Ways {
-    /// Those of the chains of all files.
-    pub fn of(processes: &[Process]) -> Ways {
+    /// The ways of the chains of all files.
+    pub fn new(processes: &[Process]) -> Ways {
         let chains = processes.iter().flat_map(|process| &process.chains);
         Ways(chains.map(|chain| Way { chain: chain.clone(), topics: way(processes, chain) }).collect())
     }

@@ -151,14 +151,10 @@ impl Reader<'_> {
     fn trigger(&self, object: &Object<'_>) -> Result<Trigger, String> {
         match (pace(object)?, object.has(TRIGGERS)) {
             (Some(pace), false) => Ok(Trigger::Timer(pace)),
-            (None, true) => self.triggers(object).map(Trigger::Topics),
+            (None, true) => topics(object, TRIGGERS, |topic| self.node.expand(topic)).map(Trigger::Topics),
             (None, false) => Err(no_rate(object, ", or `triggered_by` with the topics on whose messages it publishes")),
             (Some(_), true) => Err(object.problem(TRIGGERS, "the publisher has a rate, too: remove one of them")),
         }
-    }
-
-    fn triggers(&self, object: &Object<'_>) -> Result<Vec<String>, String> {
-        topics(object, TRIGGERS, |topic| self.node.expand(topic))
     }
 
     fn place(&self, object: &Object<'_>) -> String {

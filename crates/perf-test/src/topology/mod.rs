@@ -81,14 +81,8 @@ impl Topology {
         notes.extend(equal_names(&processes));
         topics::connect(&mut processes, &mut notes)?;
         rates::set(&mut processes)?;
-        Ways::of(&processes).check(&processes)?;
+        Ways::new(&processes).check(&processes)?;
         Ok(Topology { processes, notes })
-    }
-
-    /// Its size and its messages per second.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts::of(&self.processes)
     }
 }
 

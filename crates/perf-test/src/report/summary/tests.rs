@@ -10,7 +10,7 @@ use perf_worker::measure::{
     memory::Memory,
     moments::Moments,
     own_cost::OwnCost,
-    tally::{Received, Relayed, Sent},
+    tally::{Received, Sent, Tally},
 };
 
 /// The run of these options, 30 s, 100 Hz, 4 MB.
@@ -25,7 +25,7 @@ pub(crate) fn times(n: u64, ns: u64) -> Distribution {
     let mut histogram = Latencies::default();
     histogram.add_cells(&[(ns, n)]);
     let at = ns as f64;
-    Distribution::of(&Moments { n, min: at, max: at, mean: at, m2: 0.0 }, &histogram)
+    Distribution::new(&Moments { n, min: at, max: at, mean: at, m2: 0.0 }, &histogram)
 }
 
 /// The summary of that run, in which every latency is `latency_ns`.
@@ -45,10 +45,9 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         instrument_bytes: None,
         threads: Vec::new(),
     };
-    let none = (Moments::default(), Latencies::default());
-    let (sent, received) =
-        (Sent { samples: 3000, ..Sent::default() }, Received { samples: 3000, ..Received::default() });
-    let total = TotalEntry::of((&sent, &none.1), (&received, &none.1, &none.1), &Relayed::default());
+    let sent = Sent { samples: 3000, ..Sent::default() };
+    let received = Received { samples: 3000, ..Received::default() };
+    let total = TotalEntry::new(&Tally { sent, ..Tally::default() }, &received);
     Summary {
         stopped_early: false,
         failure: None,
@@ -142,7 +141,7 @@ pub(crate) fn of_subscription(index: u32, lost: u64, latency_ns: u64) -> Subscri
         sent: 0,
         received: Received { samples: 1000 - lost, late: 5, ..Received::default() },
         lost,
-        latency: latency.spread(),
+        latency: latency.spread,
         p50_ns: latency.p50_ns,
         p99_ns: latency.p99_ns,
         overload: None,

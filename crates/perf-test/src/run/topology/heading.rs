@@ -100,7 +100,7 @@ impl Robot {
         let hint = format!(
             "Callbacks of the executor `{executor}` held them up, or the cores are full: see `skipped` of each publisher"
         );
-        (skipped > 0).then(|| Warning::new(WarningKind::RateNotHeld, sentence, hint))
+        Warning::when(skipped > 0, WarningKind::RateNotHeld, sentence, hint)
     }
 }
 
