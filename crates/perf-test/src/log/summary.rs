@@ -125,14 +125,6 @@ impl Summary {
         self.subscriptions.iter().map(SubscriptionEntry::unreported).sum()
     }
 
-    /// The sum of the usage of all workers since each started, without the instrument's own threads.
-    #[must_use]
-    pub fn used_with_set_up(&self) -> UsedEntry {
-        let mut sum = UsedEntry::default();
-        self.workers.iter().for_each(|worker| sum.add(&worker.used));
-        sum
-    }
-
     /// The costs of the machine.
     #[must_use]
     pub fn calibrations(&self) -> Calibrations {

@@ -43,7 +43,7 @@ impl Terminal {
         Terminal {
             tables,
             counts_overwritten: spec.capabilities.overwritten,
-            progress: Progress::of(spec),
+            progress: Progress::new(spec),
             drawn: Drawn::default(),
         }
     }

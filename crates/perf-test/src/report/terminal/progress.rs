@@ -18,9 +18,9 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of that run.
+    /// The progress of a run.
     #[must_use]
-    pub fn of(spec: &RunSpec) -> Progress {
+    pub fn new(spec: &RunSpec) -> Progress {
         let (sends, receives) = (spec.publishers > 0, spec.subscriptions > 0);
         Progress { length_s: spec.length_s(), sends, receives }
     }
