@@ -73,8 +73,8 @@ fn beside(log: &Path) -> PathBuf {
 
 /// The picture as SVG.
 fn draw(log: &Log) -> Result<String, String> {
-    let series = Series::of(log);
-    let topics = log.summary.as_ref().map(Topics::of).filter(|_| log.run.topology.is_some());
+    let series = Series::from_log(log);
+    let topics = log.summary.as_ref().map(Topics::from_summary).filter(|_| log.run.topology.is_some());
     let (width, height) = SIZE;
     let size = (width, height + topics.as_ref().map_or(0, Topics::height));
     picture(size, |root| draw_all(root, log, &series, topics.as_ref()))
