@@ -138,7 +138,7 @@ fn shown(name: &str) -> String {
     if name.eq_ignore_ascii_case(MOCK) { MOCK.to_owned() } else { name.replace('_', "-") }
 }
 
-/// The folders in which worker programs are, in order: that of this program, and those on the PATH.
+/// The folders in which worker programs are, in order: the folder of this program, then the folders on the PATH.
 fn places() -> Vec<PathBuf> {
     let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
     let beside = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));

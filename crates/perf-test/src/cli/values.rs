@@ -84,7 +84,7 @@ pub fn work(text: &str) -> Result<i64, String> {
         .ok_or_else(|| "give a time of at most 10s in us, ms or s, as 100us".to_owned())
 }
 
-/// The parser of an execution strategy, which names the alternatives to those of Apex.OS.
+/// The parser of an execution strategy. For a strategy of Apex.OS it names the alternatives.
 pub fn strategy() -> impl TypedValueParser<Value = Strategy> {
     let apex = APEX_STRATEGIES.map(|name| PossibleValue::new(name).hide(true));
     PossibleValuesParser::new(possible_values::<Strategy>().chain(apex)).try_map(|given| {

@@ -65,7 +65,7 @@ impl Spread {
 }
 
 /// A series of times with its histogram. Percentiles are within 0.1 % of the exact ones; null without times.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// The moments.

@@ -13,11 +13,11 @@ pub struct RunMemory {
     /// workers' counts of messages are part of it.
     pub peak_kib: f64,
     /// The memory at the end, KiB, without the workers' counts of messages. Shared pages count once (PSS), and the
-    /// files that the workers map (program, libraries) as those of the largest worker: the coordinator maps them, too,
+    /// files that the workers map (program, libraries) count as in the largest worker: the coordinator maps them, too,
     /// and would take its part.
     pub pss_kib: f64,
-    /// The memory of the workers' counts of messages, KiB. It is the most that they can need; that of a topology's
-    /// workers is exact.
+    /// The memory of the workers' counts of messages, KiB. It is the most that they can need; in a topology it is
+    /// exact.
     pub instrument_kib: f64,
 }
 

@@ -57,7 +57,7 @@ pub struct WorkerRow {
 impl RowEntry {
     /// The row of a run that is only a relay: messages passed on count as received and sent.
     #[must_use]
-    pub fn of_relay(mut self) -> RowEntry {
+    pub fn with_relayed_counts(mut self) -> RowEntry {
         let Relayed { samples, bytes, .. } = self.total.relayed;
         let TotalEntry { sent, received, .. } = &mut self.total;
         (sent.samples, received.samples, received.bytes) = (samples, samples, bytes);
@@ -104,7 +104,7 @@ impl RowEntry {
 }
 
 /// The messages sent and received, and their latencies.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TotalEntry {
     /// All publishers.

@@ -1,4 +1,4 @@
-//! The schema is that of these types, and logs match it.
+//! The schema is made from these types, and logs match it.
 
 use std::path::PathBuf;
 

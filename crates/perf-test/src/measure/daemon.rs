@@ -1,8 +1,8 @@
 //! A daemon: a process that a middleware needs besides the workers. The user names it (`--daemon`), or the run has
 //! started it. Its CPU time and memory are part of the cost.
 //!
-//! The kernel's accounts of it are read at the beginning of the measurement and at the end of each second, as those of
-//! the workers. So earlier and later use is not counted, and a daemon that exits keeps its last figures.
+//! The kernel's accounts of it are read at the beginning of the measurement and at the end of each second, as for the
+//! workers. So earlier and later use is not counted, and a daemon that exits keeps its last figures.
 
 use std::fs;
 

@@ -62,7 +62,7 @@ pub struct Overload {
     pub outgrows_period_after_s: Option<f64>,
     /// The growth of the mean latency, ns per second; null with fewer than three seconds.
     pub growth_ns_per_s: Option<f64>,
-    /// So much the true growth may differ from it, with 99.9 %, ns per second.
+    /// The largest distance of the true growth from it, with 99.9 %, ns per second.
     pub growth_error_ns_per_s: Option<f64>,
     /// The time from the end of the run until its queue is full at this growth, s; null if the latency does not grow,
     /// or the queue has no limit.

@@ -199,7 +199,7 @@ impl Middleware {
     }
 }
 
-/// The messages of a generation, with `unbounded_bytes` in those of variable size, as lines of text.
+/// The messages of a generation as lines of text; messages of variable size have `unbounded_bytes`.
 #[must_use]
 pub fn message_lines(layout: Layout, unbounded_bytes: u32) -> Vec<String> {
     let mut lines =

@@ -118,9 +118,9 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
 
 fn experiment(question: Question) -> Result<(), Failure> {
     let results = match question {
-        Question::ZeroCopy(options) => of_preset(&sweep::ZERO_COPY, &options),
-        Question::Sizes(options) => of_preset(&sweep::SIZES, &options),
-        Question::Types(options) => of_preset(&sweep::TYPES, &options),
+        Question::ZeroCopy(options) => preset_results(&sweep::ZERO_COPY, &options),
+        Question::Sizes(options) => preset_results(&sweep::SIZES, &options),
+        Question::Types(options) => preset_results(&sweep::TYPES, &options),
         Question::Matrix(options) => matrix::measure(&sweep::MATRIX, options.file.as_deref(), &options.sweep).map(Some),
     }?;
     results.map_or(Ok(()), shown)
@@ -134,7 +134,7 @@ fn shown(results: Results) -> Result<(), Failure> {
 }
 
 /// The results of a preset; none if the user asks for the messages only.
-fn of_preset(preset: &Preset, options: &SweepOptions) -> Result<Option<Results>, Failure> {
+fn preset_results(preset: &Preset, options: &SweepOptions) -> Result<Option<Results>, Failure> {
     if let Some(run) = options.asks_for_messages() {
         return print_messages(&run).map(|()| None);
     }

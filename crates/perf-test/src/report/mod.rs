@@ -49,7 +49,7 @@ impl Reports {
         Reports { terminal: None, logs: Vec::new(), irobot: None, quiet: true, rows }
     }
 
-    /// Whether nobody looks at figures, so that the machine need not be calibrated.
+    /// Whether no figure is shown, so that the machine need not be calibrated.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.quiet
@@ -114,7 +114,7 @@ impl Reports {
         })
     }
 
-    /// The time at which [`sample`](Self::sample) reads next; none if CPU and memory are those of rows.
+    /// The time at which [`sample`](Self::sample) reads next; none if the rows have CPU and memory.
     #[must_use]
     pub fn next_sample_ns(&self) -> Option<i64> {
         self.irobot.as_ref()?.next_sample_ns()
@@ -140,7 +140,7 @@ impl Reports {
         let ends_s = row.t_s - row.length_s;
         let mut given_up = Vec::new();
         if let Some(rows) = &self.rows {
-            // Fails if nobody looks any more.
+            // Fails if the receiver has gone.
             let _ = rows.send(row.total.sent.samples);
         }
         self.logs.retain_mut(|(kind, log)| match log.row(row) {

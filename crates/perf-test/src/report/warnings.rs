@@ -1,5 +1,5 @@
-//! The warnings of a run: those of the coordinator, those of the watch over the machine, and those from the figures of
-//! its summary.
+//! The warnings that follow from the figures of a run. The coordinator and the watch over the machine have warnings of
+//! their own.
 //!
 //! Invariant: a run without such a reason has no warning.
 

@@ -2,7 +2,7 @@
 //! never sleeps. A middleware cannot be faster, and a measurement not finer.
 //!
 //! It is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of real-time
-//! priority, like those of an ordinary run.
+//! priority, like the threads of an ordinary run.
 
 use std::num::NonZeroU64;
 use std::thread;

@@ -206,7 +206,7 @@ fn payload(object: &Object<'_>, key: &str, size_bytes: u32) -> Result<Payload, S
         messages::find(&name, LAYOUT, size_bytes as usize).map_err(|sentence| object.problem(key, &sentence))?;
     let (unbounded_bytes, payload_bytes) = match found.payload_bytes {
         _ if found.content.is_unbounded() => (size_bytes, size_bytes as usize),
-        // Of a message of single fields all is payload.
+        // All of a message of single fields is payload.
         0 => (0, found.bytes),
         payload_bytes => (0, payload_bytes),
     };

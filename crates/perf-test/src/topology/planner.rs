@@ -115,13 +115,13 @@ impl<'a> Planner<'a> {
         let mut plans: Vec<EndpointPlan> = Vec::new();
         for of in &node.publishers {
             let (chains, triggers) = match &of.trigger {
-                Trigger::Timer(_) => (self.ways.of_publishers(&of.topic), Vec::new()),
-                Trigger::Topics(topics) => (self.ways.of_publishers(&of.topic), triggers(topics)),
+                Trigger::Timer(_) => (self.ways.publisher_links(&of.topic), Vec::new()),
+                Trigger::Topics(topics) => (self.ways.publisher_links(&of.topic), triggers(topics)),
             };
             plans.push(EndpointPlan { chains, triggers, ..self.publisher(of) });
         }
         for of in &node.subscriptions {
-            let chains = self.ways.of_subscription(node, &of.topic);
+            let chains = self.ways.subscription_links(node, &of.topic);
             plans.push(EndpointPlan { chains, ..self.subscription(of) });
         }
         plans.extend(node.clients.iter().flat_map(|of| self.client(of)));

@@ -31,7 +31,7 @@ impl Topology {
         Err(format!("the topology has no {missing}: give the files of all its processes"))
     }
 
-    /// The numbers of its publishers and subscriptions, those of clients included.
+    /// The numbers of its publishers and subscriptions, with the two of each client.
     #[must_use]
     pub fn endpoint_counts(&self) -> (u32, u32) {
         let counts = self.counts();

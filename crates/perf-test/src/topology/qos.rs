@@ -32,7 +32,7 @@ pub const CHOICES: [&str; 4] = [HISTORY, RELIABILITY, DURABILITY, LIVELINESS];
 /// rmw's value for a policy that it could not read.
 pub const UNKNOWN: &str = "unknown";
 
-/// The middleware's choice, which is that of the default profile in Gantry.
+/// The middleware's choice, which in Gantry is the default profile's.
 const SYSTEM_DEFAULT: &str = "system_default";
 const DEFAULT: Qos =
     Qos { reliability: Reliability::Reliable, durability: Durability::Volatile, history: History::KeepLast, depth: 10 };

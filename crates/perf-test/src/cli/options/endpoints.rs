@@ -60,8 +60,7 @@ pub struct EndpointOptions {
     /// Example: -e INTER_THREAD
     #[arg(short, long, value_name = "STRATEGY", ignore_case = true, value_parser = strategy())]
     pub execution_strategy: Option<Strategy>,
-    /// Sends messages to a relay and back, or requests to a service; latencies are those of the round trip [default:
-    /// None]
+    /// Sends messages to a relay and back, or requests to a service; latencies are round-trip times [default: None]
     ///
     /// Main and Relay run as two commands, Both as one. Main and Both have one publisher and one subscription. Service
     /// has one server, and -p is the number of its clients. Example: --roundtrip-mode Both

@@ -137,8 +137,8 @@ impl LabelledResults {
             Cell {
                 condition: condition.name.clone(),
                 logs: rounds().map(|one| one.log.clone()).collect(),
-                rounds: rounds().map(|one| Values::of(&one.round)).collect(),
-                warnings: Warnings::of(rounds().map(|one| &one.round)),
+                rounds: rounds().map(|one| Values::from_run(&one.round)).collect(),
+                warnings: Warnings::from_runs(rounds().map(|one| &one.round)),
             }
         };
         let cells: Vec<Cell> = conditions.iter().map(cell).filter(|cell| !cell.rounds.is_empty()).collect();

@@ -49,7 +49,8 @@ impl RunResults {
     /// The results of a run by the outcomes of its rounds.
     #[must_use]
     pub fn new(run: &PlannedRun, outcomes: &[Outcome]) -> RunResults {
-        let rounds: Vec<Option<Values>> = outcomes.iter().map(|outcome| outcome.measured().map(Values::of)).collect();
+        let rounds: Vec<Option<Values>> =
+            outcomes.iter().map(|outcome| outcome.measured().map(Values::from_run)).collect();
         let found = RunResults {
             contestant: run.contestant.clone(),
             options: run.options.clone(),
@@ -57,7 +58,7 @@ impl RunResults {
             medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
             rounds,
             shortfall: outcomes.iter().rev().find_map(Outcome::shortfall).cloned(),
-            warnings: Warnings::of(outcomes.iter().filter_map(|outcome| outcome.measured())),
+            warnings: Warnings::from_runs(outcomes.iter().filter_map(|outcome| outcome.measured())),
             ..RunResults::default()
         };
         let Ok(spec) = &run.spec else { return found };

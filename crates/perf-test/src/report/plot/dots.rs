@@ -80,7 +80,7 @@ impl Panel {
             let y = top + HEAD + ROW * row + ROW / 2;
             let colour = if dot.is_base { ORANGE } else { BLUE };
             root.draw(&Text::new(dot.name.clone(), (MARGIN, y - 6), text(14, &INK)))?;
-            let Some(found) = Interval::of(dot.values.clone()) else {
+            let Some(found) = Interval::from_values(dot.values.clone()) else {
                 let why = dot.missing.clone().unwrap_or_else(|| "not measured".to_owned());
                 root.draw(&Text::new(why, (left, y - 6), text(14, &PALE)))?;
                 continue;

@@ -41,7 +41,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Of a log with or without its summary.
+    /// The series of a log with or without its summary.
     pub fn from_log(log: &Log) -> Series {
         let group = log.rows.len().div_ceil(MAX_POINTS).max(1);
         let total = log.summary.as_ref().map(|summary| &summary.total);
@@ -244,7 +244,7 @@ pub fn time(height: f64) -> String {
     format!("{} {unit}", plain(value))
 }
 
-/// The percentile with so many nines.
+/// The percentile with this number of nines.
 fn percent(nines: f64) -> String {
     match nines.round() as i32 {
         0 => "0".to_owned(),

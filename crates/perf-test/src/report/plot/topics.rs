@@ -12,7 +12,7 @@ use crate::log::{Place, SubscriptionEntry, Summary};
 const ROW: i32 = 20;
 /// The space above the lines: titles, legends and the marks of the axes.
 const HEAD: i32 = 84;
-/// Of more subscriptions those with the longest 99th percentiles are drawn; the log has all.
+/// With more subscriptions the ones with the longest 99th percentiles are drawn; the log has all.
 const MOST_ROWS: usize = 60;
 /// Ends of the columns: names, latencies, late messages, counts.
 const LATENCY: (i32, i32) = (310, 790);
@@ -39,7 +39,7 @@ pub struct Topics {
 }
 
 impl Topics {
-    /// Of a summary.
+    /// The subscriptions of a summary.
     pub fn from_summary(summary: &Summary) -> Topics {
         let mut shown: Vec<&SubscriptionEntry> = summary.subscriptions.iter().filter(|of| of.place.is_some()).collect();
         let left_out = shown.len().saturating_sub(MOST_ROWS);

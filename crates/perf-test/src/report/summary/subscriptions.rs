@@ -3,7 +3,7 @@
 use super::text::{labelled, times};
 use crate::log::{SubscriptionEntry, Summary};
 
-/// Of more subscriptions only the worst ones are shown; the full log has all.
+/// With more subscriptions only the worst ones are shown; the full log has all.
 const MAX_SHOWN: usize = 8;
 
 impl Summary {

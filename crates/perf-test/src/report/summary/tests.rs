@@ -132,7 +132,7 @@ fn a_good_run_is_reported_in_full() {
     assert_eq!(summary.find_failure(&spec("")), None);
 }
 
-/// A subscription that lost so many of 1000 messages, and received each of the others after the same time.
+/// A subscription that lost `lost` of 1000 messages, and received each of the others after the same time.
 pub(crate) fn of_subscription(index: u32, lost: u64, latency_ns: u64) -> SubscriptionEntry {
     let latency = times(1000 - lost, latency_ns);
     SubscriptionEntry {
@@ -184,7 +184,7 @@ fn each_subscription_is_shown_and_of_many_the_worst() {
 #[test]
 fn percentiles_with_fewer_than_ten_samples_beyond_are_marked() {
     let text = printed("", &summary("", 1_000_000));
-    // Of 3000 samples 30 lie beyond p99, 3 beyond p99.9. There are two rows of latencies.
+    // 30 of 3000 samples lie beyond p99, 3 beyond p99.9. There are two rows of latencies.
     assert_eq!(text.matches("1.00 ms*").count(), 4, "{text}");
     assert!(text.contains("   1.00 ms    1.00 ms    1.00 ms   1.00 ms*   1.00 ms*"), "{text}");
     assert!(text.contains("* fewer than 10 samples"));

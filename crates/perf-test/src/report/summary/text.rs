@@ -1,7 +1,7 @@
 //! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has
 //! the costs.
 
-use crate::common::units::format_ns;
+use crate::common::units::{format_ns, several};
 use crate::log::{Distribution, Spread, Summary};
 use crate::measure::percentiles::{PERCENTILES, has_tail_samples};
 use crate::report::heading::how_readers_wait;
@@ -76,8 +76,7 @@ impl Summary {
         parts.push(format!("{:.1} MiB peak", self.memory().peak_kib / 1024.0));
         parts.push(match self.warnings.len() {
             0 => "no warnings".to_owned(),
-            1 => "1 warning".to_owned(),
-            n => format!("{n} warnings"),
+            n => several(n, "warning", "warnings"),
         });
         parts.join("; ")
     }

@@ -25,7 +25,7 @@ impl Progress {
         Progress { length_s: spec.length_s(), sends, receives }
     }
 
-    /// The line after `row`, for a window of so many columns; `None` if the window is too narrow.
+    /// The line after `row`, for a window of `columns`; `None` if the window is too narrow.
     #[must_use]
     pub fn line(&self, row: &RowEntry, columns: usize) -> Option<String> {
         let elapsed_s = row.t_s.round() as u64;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{EndpointFailure, Run, WorkerEnd, chains, fleet::Worker, is_publisher, ledger::EndpointSums, needed};
+use super::{EndpointFailure, Run, WorkerEnd, chains, fleet::Worker, ledger::EndpointSums, needed};
 use crate::{
     common::{
         units::format_ns,
@@ -12,19 +12,19 @@ use crate::{
         ChainEntry, Place, PublisherEntry, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry, UsedEntry,
         WorkerEntry,
     },
-    measure::{daemon::DaemonUsage, overload::Growth},
+    measure::overload::Growth,
 };
 use perf_worker::{
     clock::{SECOND_NS, now_ns},
-    endpoint::{Endpoint, EndpointPlan},
-    measure::{calibration::Calibrations, cells::Cells, tally::Received, usage::Usage},
+    endpoint::Endpoint,
+    measure::{cells::Cells, tally::Received, usage::Usage},
     run_spec::Wait,
     worker::own_cost,
 };
 
 impl Run<'_> {
     /// Sums up; the workers have ended.
-    pub(super) fn finish(mut self, endpoints: &[EndpointPlan], calibrations: Calibrations) -> Summary {
+    pub(super) fn finish(mut self) -> Summary {
         let ended_ns = self.stopped_ns.unwrap_or_else(|| match self.spec.length_s() {
             None => now_ns(),
             Some(run_s) => self.start_ns + i64::from(run_s) * SECOND_NS,
@@ -34,11 +34,10 @@ impl Run<'_> {
         let mismatch = |sentence| {
             Warning::new(WarningKind::Mismatch, sentence, "Give both sides the same type and compatible QoS")
         };
-        self.warnings.extend(mismatches.into_iter().map(mismatch));
+        self.summary.warnings.extend(mismatches.into_iter().map(mismatch));
         self.warn_of_late_starts();
         self.warn_of_missing_endpoints();
         let measured = self.ledger.accounts.measured();
-        let daemons = std::mem::take(&mut self.daemon_usages);
         let subscriptions: Vec<SubscriptionEntry> = self.subscriptions().map(|of| self.subscription(of)).collect();
         let of_services = self.ledger.relays().filter(|_| self.spec.executor.is_some());
         let sent_at_least = self.all_sent_at_least();
@@ -49,12 +48,8 @@ impl Run<'_> {
         let unexplained = u64::saturating_sub(lost, overwritten);
         let mut summary = Summary {
             stopped_early: self.stopped_ns.is_some(),
-            failure: None,
             measured_s,
-            matched_after_ns: self.matched_after_ns,
-            start_up_ns: Some(self.start_up_ns),
-            phases_ns: endpoints.iter().filter(|of| is_publisher(&of.endpoint)).map(|plan| plan.phase_ns).collect(),
-            clock_error_ns: self.clock_error_ns,
+            phases_ns: self.ledger.publishers().filter_map(|of| Some(self.plans.get(&of)?.phase_ns)).collect(),
             achieved_hz: if publisher_seconds > 0.0 { sent_at_least as f64 / publisher_seconds } else { 0.0 },
             total: self.total(lost),
             sent_at_least,
@@ -64,22 +59,17 @@ impl Run<'_> {
             used: UsedEntry::from_usage(&measured.usage),
             instrument_used: UsedEntry::from_usage(&measured.instrument),
             core_percent: measured.core_percent,
-            cpu_per_message_ns: self.cpu_per_message_ns(unexplained, &daemons),
+            cpu_per_message_ns: self.cpu_per_message_ns(unexplained),
             cores: self.ledger.cores as u64,
             subscriptions,
             publishers: self.ledger.publishers().map(|endpoint| self.publisher(endpoint)).collect(),
             servers: of_services.map(|endpoint| self.server(endpoint)).collect(),
-            chains: self.chains(endpoints),
+            chains: self.chains(),
             workers: self.workers(),
-            daemons,
             coordinator_used: UsedEntry::from_usage(&Usage::of_this_process().unwrap_or_default()),
             own_cost: own_cost::measure(self.spec),
-            calibration_before: calibrations.before,
-            calibration_after: calibrations.after,
-            warnings: std::mem::take(&mut self.warnings),
-            requirements: Vec::new(),
             exited: self.gone(),
-            hung: self.hung,
+            ..std::mem::take(&mut self.summary)
         };
         summary.failure = summary.find_failure(self.spec);
         summary
@@ -99,8 +89,8 @@ impl Run<'_> {
     /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
     /// nanoseconds. The instrument's own threads are not part of it. Messages that are received after the run count
     /// with their CPU time, unless a reader busy-waits then for samples that never come: that is no cost of a message.
-    fn cpu_per_message_ns(&self, unexplained: u64, daemons: &[DaemonUsage]) -> Option<f64> {
-        let daemons_ns: u64 = daemons.iter().map(|daemon| daemon.cpu_ns).sum();
+    fn cpu_per_message_ns(&self, unexplained: u64) -> Option<f64> {
+        let daemons_ns: u64 = self.summary.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
         let cost = self.ledger.message_cost(self.spec.wait != Wait::Spin || unexplained == 0);
         let messages = if self.spec.subscriptions == 0 { cost.sent } else { cost.received };
         (messages > 0).then(|| (cost.cpu_ns as f64 + daemons_ns as f64) / messages as f64)
@@ -108,7 +98,7 @@ impl Run<'_> {
 
     fn workers(&mut self) -> Vec<WorkerEntry> {
         let entry = |(index, worker): (usize, &Worker)| {
-            let resources = self.ledger.accounts.of_worker(index);
+            let resources = self.ledger.accounts.worker_resources(index);
             let WorkerEnd { footprint, threads, device, instrument_bytes } =
                 self.ended.remove(&index).unwrap_or_default();
             WorkerEntry {
@@ -127,7 +117,7 @@ impl Run<'_> {
     }
 
     fn subscription(&self, endpoint: Endpoint) -> SubscriptionEntry {
-        let EndpointSums { received, latencies, .. } = self.ledger.sums.of_endpoint(endpoint);
+        let EndpointSums { received, latencies, .. } = self.ledger.sums.endpoint_sums(endpoint);
         SubscriptionEntry {
             index: endpoint.index(),
             place: self.place(endpoint),
@@ -142,7 +132,7 @@ impl Run<'_> {
     }
 
     fn publisher(&self, endpoint: Endpoint) -> PublisherEntry {
-        let EndpointSums { sent, lateness, .. } = self.ledger.sums.of_endpoint(endpoint);
+        let EndpointSums { sent, lateness, .. } = self.ledger.sums.endpoint_sums(endpoint);
         let interval_ns = self.endpoint_reports.get(&endpoint).map(|report| report.interval_ns).unwrap_or_default();
         PublisherEntry {
             index: endpoint.index(),
@@ -156,10 +146,10 @@ impl Run<'_> {
         }
     }
 
-    /// The chains of these endpoints, also those from which no message arrived.
-    fn chains(&self, endpoints: &[EndpointPlan]) -> Vec<ChainEntry> {
+    /// All chains, also the ones from which no message arrived.
+    fn chains(&self) -> Vec<ChainEntry> {
         let mut chains = chains::merge(self.endpoint_reports.values().flat_map(|report| &report.chains));
-        let subscriptions = endpoints.iter().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
+        let subscriptions = self.plans.values().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
         for (plan, link) in subscriptions.flat_map(|plan| plan.chains.iter().map(move |link| (plan, link))) {
             chains.entry(link.chain.clone()).or_default().dropped += self.lost_by(plan.endpoint);
         }
@@ -168,7 +158,7 @@ impl Run<'_> {
 
     fn server(&self, endpoint: Endpoint) -> ServerEntry {
         let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
-        ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums.of_endpoint(endpoint).relayed }
+        ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums.endpoint_sums(endpoint).relayed }
     }
 
     /// The node and the topic of an endpoint of a topology.
@@ -229,7 +219,7 @@ impl Run<'_> {
             Some(_) => "Their first seconds are not comparable: start fewer nodes, or use more cores",
             None => "Leave out the first seconds (--warmup), or start fewer endpoints",
         };
-        self.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
+        self.summary.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
     }
 
     fn warn_of_missing_endpoints(&mut self) {

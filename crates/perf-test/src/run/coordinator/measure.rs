@@ -84,10 +84,10 @@ impl Run<'_> {
 
     /// Keeps the usage of a daemon; `exit` says that it is gone.
     fn end_daemon(&mut self, daemon: Daemon, exit: Option<String>) {
-        let mut warn = |sentence, hint| self.warnings.push(Warning::new(WarningKind::Daemon, sentence, hint));
+        let mut warn = |sentence, hint| self.summary.warnings.push(Warning::new(WarningKind::Daemon, sentence, hint));
         match daemon.end() {
             Ok(usage) => {
-                self.daemon_usages.push(usage);
+                self.summary.daemons.push(usage);
                 exit.into_iter().for_each(|sentence| warn(sentence, "Its figures are those of the seconds before"));
             }
             Err(sentence) => warn(exit.unwrap_or(sentence), "Its cost is in no figure"),
@@ -163,7 +163,7 @@ impl Run<'_> {
 
     fn give_up_on(&mut self, which: impl Fn(&Endpoint) -> bool) {
         let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
-        self.hung |= !given_up.is_empty();
+        self.summary.hung |= !given_up.is_empty();
         for endpoint in given_up {
             let name = self.name(endpoint);
             self.warn(WarningKind::Worker, [format!("{name} did not finish within {} s", FINISH_NS / SECOND_NS)]);
@@ -217,7 +217,7 @@ impl Run<'_> {
             Event::Report(Report::Total { endpoint, counts }) => {
                 // Its seconds are not known, and so not whether its latencies grow.
                 self.growths.remove(&endpoint);
-                // The rows of the endpoint were those of its process.
+                // The endpoint had no rows of its own: its process had them.
                 self.ledger.sums.add(endpoint, self.spec.left_out_s().into(), &counts);
             }
             Event::Report(Report::Finished { endpoint, report, resources }) => {
@@ -274,7 +274,7 @@ impl Run<'_> {
 
     /// Adds a warning about a worker.
     fn log(&mut self, row: RowEntry) -> Result<(), Failure> {
-        let row = if self.spec.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
+        let row = if self.spec.roundtrip == Roundtrip::Relay { row.with_relayed_counts() } else { row };
         let given_up = self.reports.row(&row)?;
         self.warn_of_logs(given_up);
         Ok(())
@@ -283,7 +283,7 @@ impl Run<'_> {
     /// Adds the warnings about logs that could not be written any more.
     pub(super) fn warn_of_logs(&mut self, given_up: impl IntoIterator<Item = String>) {
         let warning = |sentence| Warning::new(WarningKind::Log, sentence, "Make room and run again");
-        self.warnings.extend(given_up.into_iter().map(warning));
+        self.summary.warnings.extend(given_up.into_iter().map(warning));
     }
 
     fn show_rows(&mut self, overdue: impl Fn(u64) -> bool) -> Result<(), Failure> {

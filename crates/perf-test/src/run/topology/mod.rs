@@ -52,7 +52,7 @@ impl Robot {
     /// # Errors
     /// The run could not begin or failed.
     pub fn run(options: &TopologyOptions) -> Result<(), Failure> {
-        let robot = Robot::of(options).map_err(Failure::Usage)?;
+        let robot = Robot::from_options(options).map_err(Failure::Usage)?;
         let interrupt = Interrupt::install()?;
         all_met(&robot.measure(&robot.outputs, &interrupt)?, "limits of the target")
     }

@@ -7,10 +7,10 @@ use super::{
     chain, overload, services,
 };
 use crate::{
-    common::units::format_ns,
+    common::units::{format_ns, several},
     log::{PublisherEntry, SubscriptionEntry, Summary},
     report::summary::text::times,
-    topology::{NodeOptions, several},
+    topology::NodeOptions,
 };
 use perf_worker::{
     choice::Choice,

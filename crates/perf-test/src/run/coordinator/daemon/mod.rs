@@ -33,7 +33,7 @@ use perf_worker::{
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time between two looks at a daemon that starts or ends.
 const POLL: Duration = Duration::from_millis(2);
-/// Lines that are kept, and those of them in the sentence about its exit.
+/// Lines that are kept, and lines in the sentence about its exit.
 const LAST_LINES: usize = 200;
 const LAST_WORDS: usize = 5;
 /// The longest line that is passed on as one.
@@ -64,8 +64,8 @@ struct Output {
 }
 
 impl StartedDaemon {
-    /// Starts it and waits until it is ready. Called on the main thread, whose end is that of the parent in the
-    /// kernel's eyes.
+    /// Starts it and waits until it is ready. Called on the main thread: its end is the end of the parent for the
+    /// kernel.
     ///
     /// # Errors
     /// [`Failure::Measurement`]: it does not start, exits, or the user has interrupted the run; [`Failure::Hung`]: it
@@ -166,7 +166,7 @@ impl StartedDaemon {
         lines.iter().filter(|(at_ns, _)| *at_ns >= time_ns).cloned().collect()
     }
 
-    /// Its last lines, as the end of a sentence. Those of a daemon that has exited are complete.
+    /// Its last lines, as the end of a sentence. They are complete if it has exited.
     fn last_words(&self) -> String {
         let deadline = Instant::now() + LAST_WORDS_TIMEOUT;
         while self.status.is_some() && !self.readers.iter().all(JoinHandle::is_finished) && Instant::now() < deadline {

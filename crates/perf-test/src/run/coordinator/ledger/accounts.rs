@@ -85,7 +85,7 @@ impl Accounts {
     }
 
     /// The resources of a worker since it started.
-    pub fn of_worker(&self, worker: usize) -> Resources {
+    pub fn worker_resources(&self, worker: usize) -> Resources {
         self.workers.get(worker).map(|account| account.latest).unwrap_or_default()
     }
 

@@ -193,6 +193,4 @@ impl Ledger {
 }
 
 #[cfg(test)]
-mod constant_memory;
-#[cfg(test)]
 mod tests;

@@ -30,15 +30,15 @@ pub struct SentBy {
 /// The sums of one endpoint, after the seconds left out.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointSums {
-    /// Of a publisher.
+    /// The messages of a publisher.
     pub sent: Sent,
     /// The delays of its messages from due time to send time.
     pub lateness: Cells,
-    /// Of a subscription.
+    /// The messages of a subscription.
     pub received: Received,
     /// Its latencies from the send time.
     pub latencies: Cells,
-    /// Of a relay or a server.
+    /// The messages of a relay or a server.
     pub relayed: Relayed,
 }
 
@@ -81,7 +81,7 @@ impl Sums {
     }
 
     /// The sums of one endpoint.
-    pub fn of_endpoint(&self, endpoint: Endpoint) -> EndpointSums {
+    pub fn endpoint_sums(&self, endpoint: Endpoint) -> EndpointSums {
         self.by_endpoint.get(&endpoint).cloned().unwrap_or_default()
     }
 

@@ -4,10 +4,7 @@ use allocations::count;
 
 use super::*;
 use crate::{cli, report::Reports};
-use perf_worker::{
-    measure::{resources::Resources, tally::Counts},
-    worker::protocol::Report,
-};
+use perf_worker::worker::protocol::Report;
 
 /// Latencies of a row, each in its own cell.
 const CELLS: u64 = 500;

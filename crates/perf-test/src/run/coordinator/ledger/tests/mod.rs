@@ -1,5 +1,7 @@
 //! Tests that rows of several endpoints become rows of the run.
 
+mod constant_memory;
+
 use super::*;
 use perf_worker::measure::{
     memory::Memory,
@@ -151,7 +153,10 @@ fn messages_after_the_run_share_its_cost_unless_readers_wait_for_lost_ones() {
     let drained = ledger.message_cost(true);
     assert_eq!((drained.received, drained.sent), (39, 20));
     assert!(drained.cpu_ns > cost.cpu_ns && drained.cpu_ns < 7 * SECOND_NS, "{drained:?}");
-    assert_eq!((ledger.sums.total.received.samples, ledger.accounts.of_worker(2).usage.cpu_ns()), (39, 5 * SECOND_NS));
+    assert_eq!(
+        (ledger.sums.total.received.samples, ledger.accounts.worker_resources(2).usage.cpu_ns()),
+        (39, 5 * SECOND_NS)
+    );
 }
 
 #[test]
