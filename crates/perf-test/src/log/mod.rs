@@ -69,8 +69,8 @@ pub struct Log {
     pub run: RunEntry,
     /// The machine before the run, as `perf_test system --json` has it under "system".
     pub environment: Map<String, Value>,
-    /// The seconds of the run, without the seconds of --warmup and --ignore, in order; the last one may be shorter than a
-    /// second.
+    /// The seconds of the run, without the seconds of --warmup and --ignore, in order; the last one may be shorter
+    /// than a second.
     pub rows: Vec<RowEntry>,
     /// The whole run; absent if the program was killed or still runs.
     pub summary: Option<Summary>,
