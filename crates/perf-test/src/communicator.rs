@@ -138,7 +138,7 @@ fn shown(name: &str) -> String {
     if name.eq_ignore_ascii_case(MOCK) { MOCK.to_owned() } else { name.replace('_', "-") }
 }
 
-/// The folders in which worker programs are, in order: that of this program, and those on the PATH.
+/// The folders in which worker programs are, in order: the folder of this program, then the folders on the PATH.
 fn places() -> Vec<PathBuf> {
     let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
     let beside = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
@@ -213,6 +213,13 @@ impl Communicator {
         ))
     }
 
+    /// The middlewares in this program, and the worker programs that are installed.
+    pub fn all() -> impl Iterator<Item = Communicator> {
+        let built_in = BUILT_IN.into_iter().map(|backend| (backend.name().to_owned(), Program::This(backend)));
+        let installed = Communicator::installed().into_iter().map(|(name, path)| (name, Program::Other(path)));
+        built_in.chain(installed).map(|(name, program)| Communicator { name, program, setting: None })
+    }
+
     /// The worker programs that [`find`](Self::find) finds, by name, with `-` between its words.
     #[must_use]
     pub fn installed() -> BTreeMap<String, PathBuf> {
@@ -244,7 +251,7 @@ impl Communicator {
             Program::This(backend) => return Ok(backend.describe()),
             Program::Other(path) => path,
         };
-        let output = Answer::of(Command::new(path).arg("describe"))?;
+        let output = Answer::from_command(Command::new(path).arg("describe"))?;
         let failed = |why: &dyn std::fmt::Display| {
             format!(
                 "{} does not describe itself ({why}): it must speak version {PROTOCOL} of the worker protocol",
@@ -268,14 +275,7 @@ impl Communicator {
             Program::This(backend) => return backend.check(spec),
             Program::Other(path) => path,
         };
-        let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
-        let output = Answer::of(Command::new(path).args(["check", &spec]))?;
-        if !output.status.success() {
-            // Without its folder: tables and folders of results show the sentence.
-            let program = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-            return Err(format!("{program} check: {}", output.error()));
-        }
-        let checked: Checked = serde_json::from_slice(&output.stdout).map_err(|error| {
+        let checked: Checked = serde_json::from_slice(&ask(path, "check", spec)?).map_err(|error| {
             format!(
                 "{} does not check options as version {PROTOCOL} of the worker protocol demands: {error}",
                 path.display()
@@ -295,7 +295,9 @@ impl Communicator {
         if !capabilities.executors.is_empty() {
             return Ok(());
         }
-        let others: Vec<String> = with_executors().into_iter().map(|other| format!("-c {other}")).collect();
+        let executes = |of: &Communicator| of.describe().is_ok_and(|of| !of.capabilities.executors.is_empty());
+        let others: Vec<String> =
+            Communicator::all().filter(executes).map(|other| format!("-c {}", other.name)).collect();
         let (name, others) = (&self.name, others.join(" or "));
         Err(format!("{name} has no executors, in which the nodes of a topology run: give {others}"))
     }
@@ -305,24 +307,18 @@ impl Communicator {
     /// # Errors
     /// A sentence: the middleware cannot work here, or files could not be removed.
     pub fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
-        let path = match &self.program {
-            Program::This(backend) => return backend.clean_up(spec),
-            Program::Other(path) => path,
-        };
-        let order = serde_json::to_string(spec).map_err(|error| error.to_string())?;
-        let output = Answer::of(Command::new(path).args(["clean-up", &order]))?;
-        if output.status.success() {
-            return Ok(());
+        match &self.program {
+            Program::This(backend) => backend.clean_up(spec),
+            Program::Other(path) => ask(path, "clean-up", spec).map(drop),
         }
-        Err(format!("{} clean-up: {}", path.display(), output.error()))
     }
 }
 
-/// The names of the middlewares that have executors; those of worker programs that are installed.
-fn with_executors() -> Vec<String> {
-    let built_in = BUILT_IN.into_iter().map(|backend| (backend.name().to_owned(), Program::This(backend)));
-    let installed = Communicator::installed().into_iter().map(|(name, path)| (name, Program::Other(path)));
-    let all = built_in.chain(installed).map(|(name, program)| Communicator { name, program, setting: None });
-    let executes = |of: &Communicator| of.describe().is_ok_and(|of| !of.capabilities.executors.is_empty());
-    all.filter(executes).map(|of| of.name).collect()
+/// The answer of a worker program to `order` about a run.
+fn ask(path: &Path, order: &str, spec: &RunSpec) -> Result<Vec<u8>, String> {
+    let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
+    let output = Answer::from_command(Command::new(path).args([order, &spec]))?;
+    // Without its folder: tables and folders of results show the sentence.
+    let program = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    if output.status.success() { Ok(output.stdout) } else { Err(format!("{program} {order}: {}", output.error())) }
 }

@@ -46,7 +46,7 @@ pub struct CompareOptions {
 }
 
 impl CompareOptions {
-    /// The logs of the base and those of the new version.
+    /// The logs of the base, and the logs of the new version.
     ///
     /// # Errors
     /// A sentence, if there are not two sides.

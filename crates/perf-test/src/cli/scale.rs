@@ -54,10 +54,10 @@ pub struct ScaleOptions {
     /// A setting of the middleware; repeatable [example: --set publishing=async]
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// Cores of the machines of the estimate [default: those of this machine, 4, 8 and 16]
+    /// Cores of the machines of the estimate [default: as in this machine, 4, 8 and 16]
     #[arg(long, value_name = "COUNT", value_delimiter = ',', value_parser = within(1..=4096), allow_hyphen_values = true)]
     pub cores: Vec<u32>,
-    /// Memory of these machines, GiB [default: that of this machine]
+    /// Memory of these machines, GiB [default: as in this machine]
     #[arg(long, value_name = "GIB", value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub memory_gib: Option<u32>,
     /// Topologies on which the estimate is checked, files or names; repeatable [default: mont_blanc]

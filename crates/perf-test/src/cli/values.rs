@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::error::ErrorKind;
 
 use crate::common::units::parse_ns;
 use perf_worker::choice::Choice;
@@ -22,10 +21,12 @@ pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String
 
 /// A parser of the names of a choice.
 pub fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(possible_values::<T>()).try_map(|given| {
-        let found = T::ALL.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(&given));
-        found.map(|(value, ..)| *value).ok_or_else(|| format!("there is no value {given}"))
-    })
+    PossibleValuesParser::new(possible_values::<T>())
+        .try_map(|given| named(&given).ok_or_else(|| format!("there is no value {given}")))
+}
+
+fn named<T: Choice>(given: &str) -> Option<T> {
+    T::ALL.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(given)).map(|(value, ..)| *value)
 }
 
 /// The names of a choice with their meanings, for the help.
@@ -83,32 +84,17 @@ pub fn work(text: &str) -> Result<i64, String> {
         .ok_or_else(|| "give a time of at most 10s in us, ms or s, as 100us".to_owned())
 }
 
-/// Parses a [`Strategy`]; the error for a strategy of Apex.OS names the alternatives.
-#[derive(Clone, Copy, Debug)]
-pub struct StrategyParser;
-
-impl TypedValueParser for StrategyParser {
-    type Value = Strategy;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<Strategy, clap::Error> {
-        if let Some(name) = APEX_STRATEGIES.into_iter().find(|name| value.eq_ignore_ascii_case(name)) {
-            let sentence = format!(
-                "-e {name} is an executor of Apex.OS, which perf_test does not have: INTER_THREAD runs all endpoints on threads of \
-                 one process, INTRA_THREAD on one thread\n"
-            );
-            return Err(command.clone().error(ErrorKind::ValueValidation, sentence));
-        }
-        choice().parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(possible_values::<Strategy>()))
-    }
+/// The parser of an execution strategy. For a strategy of Apex.OS it names the alternatives.
+pub fn strategy() -> impl TypedValueParser<Value = Strategy> {
+    let apex = APEX_STRATEGIES.map(|name| PossibleValue::new(name).hide(true));
+    PossibleValuesParser::new(possible_values::<Strategy>().chain(apex)).try_map(|given| {
+        named(&given).ok_or_else(|| {
+            format!(
+                "{given} is an executor of Apex.OS, which perf_test does not have: INTER_THREAD runs all endpoints on threads of one \
+                 process, INTRA_THREAD on one thread"
+            )
+        })
+    })
 }
 
 /// A switch, on or off.

@@ -39,7 +39,7 @@ impl Answer {
     ///
     /// # Errors
     /// A sentence: it does not start; it does not exit in time, or prints too much, and was killed.
-    pub fn of(command: &mut Command) -> Result<Answer, String> {
+    pub fn from_command(command: &mut Command) -> Result<Answer, String> {
         Answer::within(ANSWER_TIMEOUT, command)
     }
 
@@ -48,7 +48,7 @@ impl Answer {
         let failed = |error: std::io::Error| format!("cannot start {program}: {error}");
         command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
-        let outputs = [Output::of(child.stdout.take()), Output::of(child.stderr.take())];
+        let outputs = [Output::read(child.stdout.take()), Output::read(child.stderr.take())];
         let deadline = Instant::now() + timeout;
         let given_up = |why: String| {
             let arguments: Vec<_> = command.get_args().take(1).map(|argument| argument.to_string_lossy()).collect();
@@ -107,7 +107,7 @@ struct Output {
 }
 
 impl Output {
-    fn of(from: Option<impl Read + Send + 'static>) -> Output {
+    fn read(from: Option<impl Read + Send + 'static>) -> Output {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let read = bytes.clone();
         let reader = std::thread::spawn(move || {

@@ -11,6 +11,8 @@ pub mod verdict;
 pub mod warning;
 pub mod yaml;
 
+use perf_worker::nearest::or_nearest;
+
 /// The values without repetitions, in the order of their first places.
 pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
@@ -20,6 +22,12 @@ pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
         }
     }
     found
+}
+
+/// The sentence about a key that is none of `known`: the nearest of them, and all.
+pub fn no_key(key: &str, known: &[&str]) -> String {
+    let near = or_nearest(key, known.iter().copied());
+    format!("there is no key `{key}` here{near}. The keys are {}", known.join(", "))
 }
 
 /// The value in a file of JSON.

@@ -94,6 +94,12 @@ pub fn parse_ns(text: &str) -> Option<f64> {
     (0.0..1e18).contains(&(number * unit_ns)).then_some(number * unit_ns)
 }
 
+/// A count with its noun.
+#[must_use]
+pub fn several(count: usize, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

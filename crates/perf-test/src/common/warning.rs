@@ -24,6 +24,12 @@ impl Warning {
         Warning { kind: kind.to_string(), sentence: sentence.into(), hint: hint.into() }
     }
 
+    /// A warning, if there is reason for it.
+    #[must_use]
+    pub fn when(is_so: bool, kind: WarningKind, sentence: String, hint: impl Into<String>) -> Option<Warning> {
+        is_so.then(|| Warning::new(kind, sentence, hint))
+    }
+
     /// Whether it is of that kind. A log may have kinds that this version does not know.
     #[must_use]
     pub fn is(&self, kind: WarningKind) -> bool {

@@ -2,7 +2,7 @@
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
-use perf_worker::nearest::nearest;
+use super::no_key;
 
 /// A value with its place.
 pub type Node<'a> = MarkedYaml<'a>;
@@ -69,7 +69,5 @@ pub fn text_of(node: &Node<'_>) -> Option<String> {
 
 /// The sentence about a key that is none of `known`.
 pub fn unknown_key(line: usize, key: &str, known: &[&str]) -> String {
-    let nearest = nearest(key, known.iter().copied());
-    let nearest = nearest.map_or(String::new(), |nearest| format!(", the nearest is `{nearest}`"));
-    format!("line {line}: there is no key `{key}`{nearest}: the keys are {}", known.join(", "))
+    format!("line {line}: {}", no_key(key, known))
 }

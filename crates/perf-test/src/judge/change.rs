@@ -1,7 +1,7 @@
 //! The change of a figure from one group of runs to another, and its finding: higher, lower, none shown, or too few
 //! runs.
 //!
-//! Of many figures some differ by chance. So two are *primary*, median latency and CPU time, and have a finding each;
+//! Some of many figures differ by chance. So two are *primary*, median latency and CPU time, and have a finding each;
 //! the others need more evidence the more of them there are (Holm's correction).
 
 use std::fmt;
@@ -73,7 +73,7 @@ fn is_primary(figure: &Figure) -> bool {
 
 /// The changes of all figures that every run has, between groups that are not paired (see [`ratio_of_groups`]).
 #[must_use]
-pub fn of_groups(first: &[Summary], second: &[Summary]) -> Vec<Change> {
+pub fn changes_between(first: &[Summary], second: &[Summary]) -> Vec<Change> {
     let change = |figure: &'static Figure| {
         let (before, after) = (figure.values(first)?, figure.values(second)?);
         let (ratio, chance) = ratio_of_groups(&before, &after)?;
@@ -130,7 +130,7 @@ pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for change in changes {
         let median = |values: &[f64]| {
-            Interval::of(values.to_vec()).map_or(String::new(), |found| change.figure.show(found.median))
+            Interval::from_values(values.to_vec()).map_or(String::new(), |found| change.figure.show(found.median))
         };
         let (name, ratio) = (change.figure.marked(groups.into_iter().flatten()), change.ratio);
         let interval = format!("{} to {}", show_ratio(ratio.low), show_ratio(ratio.high));
@@ -185,7 +185,7 @@ mod tests {
         latencies_ns.iter().map(|latency_ns| summary("", *latency_ns)).collect()
     }
 
-    fn of<'a>(changes: &'a [Change], metric: &str) -> &'a Change {
+    fn found<'a>(changes: &'a [Change], metric: &str) -> &'a Change {
         changes.iter().find(|change| change.figure.key == metric).unwrap()
     }
 
@@ -193,20 +193,20 @@ mod tests {
     fn groups_that_overlap_show_no_difference() {
         let before = runs(&[20_000, 30_000, 40_000, 50_000, 60_000, 70_000]);
         let after = runs(&[18_000, 27_000, 36_000, 45_000, 54_000, 63_000]);
-        let changes = of_groups(&before, &after);
-        assert_eq!(of(&changes, "p50").finding, Finding::NoDifferenceShown);
+        let changes = changes_between(&before, &after);
+        assert_eq!(found(&changes, "p50").finding, Finding::NoDifferenceShown);
         // The other figures of these runs are all the same.
-        assert_eq!(of(&changes, "cpu_per_message").finding, Finding::NoDifferenceShown);
+        assert_eq!(found(&changes, "cpu_per_message").finding, Finding::NoDifferenceShown);
         let faster = runs(&[10_000, 10_100, 10_200, 10_300, 10_400, 10_500]);
-        assert_eq!(of(&of_groups(&before, &faster), "p50").finding, Finding::Lower);
-        assert_eq!(of(&of_groups(&faster, &before), "p50").finding, Finding::Higher);
+        assert_eq!(found(&changes_between(&before, &faster), "p50").finding, Finding::Lower);
+        assert_eq!(found(&changes_between(&faster, &before), "p50").finding, Finding::Higher);
     }
 
     #[test]
     fn a_verdict_needs_enough_runs_and_the_other_figures_more() {
         let finding = |n: usize| {
-            let changes = of_groups(&runs(&vec![20_000; n]), &runs(&vec![10_000; n]));
-            ["p50", "mean"].map(|metric| of(&changes, metric).finding)
+            let changes = changes_between(&runs(&vec![20_000; n]), &runs(&vec![10_000; n]));
+            ["p50", "mean"].map(|metric| found(&changes, metric).finding)
         };
         let (lower, few) = (Finding::Lower, Finding::TooFewRunsToSay);
         assert_eq!([1, 2, 3].map(finding), [[few, few]; 3]);

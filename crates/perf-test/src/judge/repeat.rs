@@ -16,7 +16,7 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
     let mut rows = vec![["figure", "median", "interval"].map(str::to_owned).to_vec()];
     let mut confidence = 0.0;
     for figure in COMPARED {
-        let Some(found) = figure.values(runs).and_then(Interval::of) else {
+        let Some(found) = figure.values(runs).and_then(Interval::from_values) else {
             continue;
         };
         let [median, low, high] = [found.median, found.low, found.high].map(|value| figure.show(value));

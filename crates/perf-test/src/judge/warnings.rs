@@ -45,8 +45,8 @@ pub struct Warned {
 }
 
 impl Warnings {
-    /// Of these runs.
-    pub fn of<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Warnings {
+    /// The warnings of these runs.
+    pub fn from_runs<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Warnings {
         let mut found = Warnings::default();
         for run in runs {
             let mut own = Warnings { runs: 1, warned: usize::from(!run.warnings.is_empty()), kinds: Vec::new() };
@@ -60,7 +60,7 @@ impl Warnings {
         found
     }
 
-    /// Adds those of other runs.
+    /// Adds the warnings of other runs.
     pub fn add(&mut self, other: &Warnings) {
         self.runs += other.runs;
         self.warned += other.warned;

@@ -1,4 +1,4 @@
-//! The programs of a run and the boot of the machine: figures of others are not those of the same run.
+//! The programs of a run and the boot of the machine. Figures of other programs or of another boot are not comparable.
 
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
@@ -24,7 +24,7 @@ pub struct Build {
 }
 
 impl Build {
-    /// Of this program and the worker program of a middleware, now.
+    /// The build of this program and of the worker program of a middleware, now.
     #[must_use]
     pub fn now(communicator: &str) -> Build {
         let own = std::env::current_exe().ok();

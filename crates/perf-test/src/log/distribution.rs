@@ -1,5 +1,7 @@
 //! Times in Gantry's own log: their moments, their percentiles and the whole histogram.
 
+use std::ops::Deref;
+
 use serde::{Deserialize, Serialize};
 
 use crate::measure::percentiles::PERCENTILES;
@@ -22,9 +24,9 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of moments in nanoseconds.
+    /// The spread of a series with these moments in nanoseconds.
     #[must_use]
-    pub fn of(moments_ns: &Moments) -> Spread {
+    pub fn from_moments(moments_ns: &Moments) -> Spread {
         let n = moments_ns.n;
         let known = |value: f64| (n > 0).then_some(value);
         Spread {
@@ -63,19 +65,12 @@ impl Spread {
 }
 
 /// A series of times with its histogram. Percentiles are within 0.1 % of the exact ones; null without times.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
-    /// The number of times.
-    pub n: u64,
-    /// The shortest, ns.
-    pub min_ns: Option<f64>,
-    /// Their arithmetic mean, ns.
-    pub mean_ns: Option<f64>,
-    /// The longest, ns.
-    pub max_ns: Option<f64>,
-    /// Their sample variance (divided by n - 1), ns².
-    pub variance_ns2: Option<f64>,
+    /// The moments.
+    #[serde(flatten)]
+    pub spread: Spread,
     /// The median, ns.
     pub p50_ns: Option<u64>,
     /// The 90th percentile, ns.
@@ -92,20 +87,15 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Of moments in nanoseconds and the histogram of the same series.
+    /// The distribution of a series with these moments in nanoseconds and this histogram.
     #[must_use]
-    pub fn of(moments_ns: &Moments, histogram: &Latencies) -> Distribution {
-        let Spread { n, min_ns, mean_ns, max_ns, variance_ns2 } = Spread::of(moments_ns);
+    pub fn new(moments_ns: &Moments, histogram: &Latencies) -> Distribution {
         // The upper end of a cell is above its values.
         let longest_ns = moments_ns.max.max(0.0) as u64;
         let percentile =
             |percent: f64| (histogram.n() > 0).then(|| histogram.quantile_ns(percent / 100.0).min(longest_ns));
         Distribution {
-            n,
-            min_ns,
-            mean_ns,
-            max_ns,
-            variance_ns2,
+            spread: Spread::from_moments(moments_ns),
             p50_ns: percentile(50.0),
             p90_ns: percentile(90.0),
             p99_ns: percentile(99.0),
@@ -113,17 +103,6 @@ impl Distribution {
             p99_99_ns: percentile(99.99),
             cells: histogram.cells(),
         }
-    }
-    /// The mean, ns; 0 without times.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
-        self.mean_ns.unwrap_or(0.0)
-    }
-
-    /// The longest time, ns; 0 without times.
-    #[must_use]
-    pub fn max(&self) -> f64 {
-        self.max_ns.unwrap_or(0.0)
     }
 
     /// One of `PERCENTILES`, ns; 0 without times, and for any other.
@@ -133,11 +112,13 @@ impl Distribution {
         let at = PERCENTILES.iter().position(|known| *known == percentile);
         at.and_then(|at| found[at]).unwrap_or(0) as f64
     }
+}
 
-    /// The series without its histogram.
-    #[must_use]
-    pub fn spread(&self) -> Spread {
-        let Distribution { n, min_ns, mean_ns, max_ns, variance_ns2, .. } = *self;
-        Spread { n, min_ns, mean_ns, max_ns, variance_ns2 }
+/// The moments of a distribution are read as the moments of a spread.
+impl Deref for Distribution {
+    type Target = Spread;
+
+    fn deref(&self) -> &Spread {
+        &self.spread
     }
 }

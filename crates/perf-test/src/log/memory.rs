@@ -13,11 +13,11 @@ pub struct RunMemory {
     /// workers' counts of messages are part of it.
     pub peak_kib: f64,
     /// The memory at the end, KiB, without the workers' counts of messages. Shared pages count once (PSS), and the
-    /// files that the workers map (program, libraries) as those of the largest worker: the coordinator maps them, too,
+    /// files that the workers map (program, libraries) count as in the largest worker: the coordinator maps them, too,
     /// and would take its part.
     pub pss_kib: f64,
-    /// The memory of the workers' counts of messages, KiB. It is the most that they can need; that of a topology's
-    /// workers is exact.
+    /// The memory of the workers' counts of messages, KiB. It is the most that they can need; in a topology it is
+    /// exact.
     pub instrument_kib: f64,
 }
 
@@ -29,7 +29,14 @@ impl Summary {
         let peaks = self.workers.iter().map(|worker| worker.memory.peak_rss_kib);
         let peaks = peaks.chain(self.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib));
         let files = self.workers.iter().filter_map(|worker| Some(worker.footprint.as_ref()?.file.rss_kib)).max();
-        let now = self.workers.iter().map(without_files_kib).chain(files).chain(self.daemons.iter().map(pss_kib));
+        // A worker that exited early has no PSS, and the kernel does not show the PSS of another user's daemon.
+        let of_worker =
+            |worker: &WorkerEntry| worker.footprint.as_ref().map_or(worker.memory.rss_kib, without_files_kib);
+        let of_daemon = |daemon: &DaemonUsage| {
+            let whole_kib = |of: &Footprint| without_files_kib(of).saturating_add(of.file.pss_kib);
+            daemon.footprint.as_ref().map_or(daemon.memory.rss_kib, whole_kib)
+        };
+        let now = self.workers.iter().map(of_worker).chain(files).chain(self.daemons.iter().map(of_daemon));
         let instrument_kib = sum(self.workers.iter().filter_map(|worker| worker.instrument_bytes)) as f64 / 1024.0;
         RunMemory { peak_kib: sum(peaks) as f64, pss_kib: (sum(now) as f64 - instrument_kib).max(0.0), instrument_kib }
     }
@@ -39,22 +46,10 @@ fn sum(values: impl Iterator<Item = u64>) -> u64 {
     values.fold(0, u64::saturating_add)
 }
 
-/// The memory of a worker without files. A worker that exited early has no PSS.
-fn without_files_kib(worker: &WorkerEntry) -> u64 {
-    let of = |footprint: &Footprint| {
-        let Footprint { heap, stack, shared, other, .. } = footprint;
-        sum([heap, stack, shared, other].into_iter().map(|kind| kind.pss_kib))
-    };
-    worker.footprint.as_ref().map_or(worker.memory.rss_kib, of)
-}
-
-/// The memory of a daemon. The kernel does not tell the PSS of another user's process.
-fn pss_kib(daemon: &DaemonUsage) -> u64 {
-    let of = |footprint: &Footprint| {
-        let Footprint { heap, stack, shared, file, other } = footprint;
-        sum([heap, stack, shared, file, other].into_iter().map(|kind| kind.pss_kib))
-    };
-    daemon.footprint.as_ref().map_or(daemon.memory.rss_kib, of)
+/// The memory of a process without files.
+fn without_files_kib(footprint: &Footprint) -> u64 {
+    let Footprint { heap, stack, shared, other, .. } = footprint;
+    sum([heap, stack, shared, other].into_iter().map(|kind| kind.pss_kib))
 }
 
 #[cfg(test)]

@@ -69,11 +69,22 @@ pub struct Log {
     pub run: RunEntry,
     /// The machine before the run, as `perf_test system --json` has it under "system".
     pub environment: Map<String, Value>,
-    /// The seconds of the run, without those of --warmup and --ignore, in order; the last one may be shorter than a
-    /// second.
+    /// The seconds of the run, without the seconds of --warmup and --ignore, in order; the last one may be shorter
+    /// than a second.
     pub rows: Vec<RowEntry>,
     /// The whole run; absent if the program was killed or still runs.
     pub summary: Option<Summary>,
+}
+
+impl Head {
+    /// Creates the log, or replaces one of that name, with no rows. Its rows are the elements of the document, and the
+    /// member `summary` ends it.
+    ///
+    /// # Errors
+    /// If the file cannot be created or written, or `path` exists and is not a file.
+    pub fn create(&self, path: &Path) -> io::Result<Document> {
+        Document::create(path, &self.run.id, self, "rows")
+    }
 }
 
 impl Log {
@@ -106,42 +117,6 @@ impl Log {
             return Err(is_no_log(&format!("its \"schema\" is {:?}", version.schema)));
         }
         serde_json::from_slice(&bytes).map_err(|error| is_no_log(&error.to_string()))
-    }
-}
-
-/// A log that is being written.
-#[derive(Debug)]
-pub struct FullLog(Document);
-
-impl FullLog {
-    /// Creates the log, or replaces one of that name, with no rows.
-    ///
-    /// # Errors
-    /// If the file cannot be created or written, or `path` exists and is not a file.
-    pub fn create(path: &Path, head: &Head) -> io::Result<FullLog> {
-        Ok(FullLog(Document::create(path, &head.run.id, head, "rows")?))
-    }
-
-    /// Adds a row.
-    ///
-    /// # Errors
-    /// If the file cannot be written; the document is then unchanged.
-    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
-        self.0.push(row)
-    }
-
-    /// The path, if the file has no name any more.
-    #[must_use]
-    pub fn removed(&self) -> Option<&Path> {
-        self.0.removed()
-    }
-
-    /// Adds the summary, which ends the log.
-    ///
-    /// # Errors
-    /// If the file cannot be written; the document is then unchanged.
-    pub fn finish(self, summary: &Summary) -> io::Result<()> {
-        self.0.finish("summary", summary)
     }
 }
 

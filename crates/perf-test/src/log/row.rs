@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Spread};
 use perf_worker::clock::SECOND_NS;
+#[cfg(test)]
 use perf_worker::measure::histogram::Latencies;
 use perf_worker::measure::memory::Memory;
-use perf_worker::measure::tally::{Received, Relayed, Sent};
+use perf_worker::measure::tally::{Received, Relayed, Sent, Tally};
 use perf_worker::measure::usage::Usage;
 
 /// One second, or the piece of one that a run ends with.
@@ -56,7 +57,7 @@ pub struct WorkerRow {
 impl RowEntry {
     /// The row of a run that is only a relay: messages passed on count as received and sent.
     #[must_use]
-    pub fn of_relay(mut self) -> RowEntry {
+    pub fn with_relayed_counts(mut self) -> RowEntry {
         let Relayed { samples, bytes, .. } = self.total.relayed;
         let TotalEntry { sent, received, .. } = &mut self.total;
         (sent.samples, received.samples, received.bytes) = (samples, samples, bytes);
@@ -103,7 +104,7 @@ impl RowEntry {
 }
 
 /// The messages sent and received, and their latencies.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TotalEntry {
     /// All publishers.
@@ -141,27 +142,24 @@ pub struct TotalEntry {
 }
 
 impl TotalEntry {
-    /// Of the same counts.
+    /// The entry of a tally, whose samples were `received`.
     #[must_use]
-    pub fn of(
-        (sent, lateness): (&Sent, &Latencies),
-        (received, latencies, responses): (&Received, &Latencies, &Latencies),
-        relayed: &Relayed,
-    ) -> TotalEntry {
+    pub fn new(tally: &Tally, received: &Received) -> TotalEntry {
+        let Tally { sent, lateness, latencies, responses, relayed, .. } = tally;
         TotalEntry {
             sent: sent.counts(),
             received: received.counts(),
             relayed: *relayed,
-            latency: Distribution::of(&received.latency_ns, latencies),
-            response: Distribution::of(&received.response_ns, responses),
-            send_lateness: Distribution::of(&sent.lateness_ns, lateness),
-            loop_reserve: Spread::of(&sent.reserve_ns),
-            prepare: Spread::of(&sent.prepare_ns),
-            read: Spread::of(&received.read_ns),
-            serialise: Spread::of(&sent.serialise_ns),
-            transport: Spread::of(&received.transport_ns),
-            wake_up: Spread::of(&received.wake_up_ns),
-            deserialise: Spread::of(&received.deserialise_ns),
+            latency: Distribution::new(&received.latency_ns, latencies),
+            response: Distribution::new(&received.response_ns, responses),
+            send_lateness: Distribution::new(&sent.lateness_ns, lateness),
+            loop_reserve: Spread::from_moments(&sent.reserve_ns),
+            prepare: Spread::from_moments(&sent.prepare_ns),
+            read: Spread::from_moments(&received.read_ns),
+            serialise: Spread::from_moments(&sent.serialise_ns),
+            transport: Spread::from_moments(&received.transport_ns),
+            wake_up: Spread::from_moments(&received.wake_up_ns),
+            deserialise: Spread::from_moments(&received.deserialise_ns),
         }
     }
 }
@@ -185,9 +183,9 @@ pub struct UsedEntry {
 }
 
 impl UsedEntry {
-    /// Of the kernel's accounts.
+    /// The entry of the kernel's accounts.
     #[must_use]
-    pub fn of(usage: &Usage) -> UsedEntry {
+    pub fn from_usage(usage: &Usage) -> UsedEntry {
         UsedEntry {
             user_ns: usage.utime_ns,
             system_ns: usage.stime_ns,
@@ -201,16 +199,6 @@ impl UsedEntry {
     #[must_use]
     pub fn cpu_ns(&self) -> i64 {
         self.user_ns + self.system_ns
-    }
-
-    /// Adds those of another process.
-    pub fn add(&mut self, other: &UsedEntry) {
-        self.user_ns += other.user_ns;
-        self.system_ns += other.system_ns;
-        self.voluntary_switches += other.voluntary_switches;
-        self.involuntary_switches += other.involuntary_switches;
-        self.minor_faults += other.minor_faults;
-        self.major_faults += other.major_faults;
     }
 }
 
@@ -230,7 +218,7 @@ pub(crate) fn documented_row_with(latencies: &Latencies) -> RowEntry {
     let sent = Sent { samples: 100, reserve_ns: reserve_s.scaled(1e9), ..Sent::default() };
     let latency_ns = latency_s.scaled(1e9);
     let received = Received { samples: 99, bytes: 99 * 4_194_304, latency_ns, ..Received::default() };
-    let none = Latencies::default();
+    let tally = Tally { sent, latencies: latencies.clone(), ..Tally::default() };
     let usage = Usage {
         utime_ns: 23_120_954_000,
         stime_ns: 121_597_000,
@@ -246,9 +234,9 @@ pub(crate) fn documented_row_with(latencies: &Latencies) -> RowEntry {
     RowEntry {
         t_s: 31.0,
         length_s: 1.0,
-        total: TotalEntry::of((&sent, &none), (&received, latencies, &none), &Relayed::default()),
-        used: UsedEntry::of(&used),
-        instrument_used: UsedEntry::of(&instrument_used),
+        total: TotalEntry::new(&tally, &received),
+        used: UsedEntry::from_usage(&used),
+        instrument_used: UsedEntry::from_usage(&instrument_used),
         core_percent: 76.25,
         memory: Memory {
             rss_kib: 40_000,
@@ -288,10 +276,10 @@ mod tests {
         let mut row = documented_row();
         row.total = TotalEntry {
             received: Received::default(),
-            latency: Distribution::of(&Moments::default(), &Latencies::default()),
+            latency: Distribution::new(&Moments::default(), &Latencies::default()),
             ..row.total
         };
         assert_eq!(row.relative_loss(), 0.0);
-        assert_eq!(row.total.latency.spread().moments_s().variance(), 0.0);
+        assert_eq!(row.total.latency.moments_s().variance(), 0.0);
     }
 }

@@ -47,7 +47,7 @@ pub struct RunEntry {
 pub struct NodesEntry {
     /// Their processes: `file` (one for each file), `node` (one for each node) or `one`.
     pub processes: String,
-    /// The `msg_pass_by` of all endpoints in place of that of the files; null if they have their own.
+    /// The `msg_pass_by` of all endpoints in place of the files' own; null if they have their own.
     pub pass_by: Option<String>,
     /// The latencies above which messages are late and too late, in words.
     pub late: String,
@@ -84,7 +84,7 @@ pub fn resolved(topology: &Topology) -> Option<Map<String, Value>> {
 }
 
 impl RunEntry {
-    /// Of this process.
+    /// The entry of a run of this process.
     #[must_use]
     pub fn now(spec: &RunSpec, id: &str, full_topic: &str, external_info: &ExternalInfo) -> RunEntry {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

@@ -16,7 +16,7 @@ use perf_worker::measure::tally::{Received, Sent};
 use perf_worker::measure::threads::ThreadUsage;
 
 /// The whole run, without the seconds of --warmup and --ignore.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SummaryEntry"))]
 pub struct Summary {
     /// Whether it ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
@@ -125,14 +125,6 @@ impl Summary {
         self.subscriptions.iter().map(SubscriptionEntry::unreported).sum()
     }
 
-    /// The sum of the usage of all workers since each started, without the instrument's own threads.
-    #[must_use]
-    pub fn used_with_set_up(&self) -> UsedEntry {
-        let mut sum = UsedEntry::default();
-        self.workers.iter().for_each(|worker| sum.add(&worker.used));
-        sum
-    }
-
     /// The costs of the machine.
     #[must_use]
     pub fn calibrations(&self) -> Calibrations {
@@ -214,7 +206,7 @@ pub struct PublisherEntry {
     /// From the stamp until publish returned; empty outside of topologies.
     #[serde(default)]
     pub publish: Spread,
-    /// Of a topology's, the times from message to message; of none in older logs.
+    /// The times from message to message of a topology's publisher; empty in older logs.
     #[serde(default)]
     pub interval: Spread,
     /// The median of it, ns; null without samples, as the next.

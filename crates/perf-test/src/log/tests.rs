@@ -1,4 +1,4 @@
-//! The schema is that of these types, and logs match it.
+//! The schema is made from these types, and logs match it.
 
 use std::path::PathBuf;
 
@@ -106,14 +106,14 @@ fn a_log_matches_its_schema_after_every_step_and_reads_back() {
         assert_eq!(wrong, Vec::<String>::new());
         Log::read(&path).unwrap()
     };
-    let mut log = FullLog::create(&path, &head()).unwrap();
+    let mut log = head().create(&path).unwrap();
     let mut latencies = Latencies::default();
     latencies.record(4_400_000);
     let row = documented_row_with(&latencies);
     for n in 0..3 {
         let whole = read();
         assert_eq!((whole.rows.len(), whole.summary.is_none()), (n, true));
-        log.row(&row).unwrap();
+        log.push(&row).unwrap();
     }
     let first = read().rows.remove(0);
     assert_eq!((first.t_s, first.total.sent.samples, first.total.received.samples), (31.0, 100, 99));
@@ -122,7 +122,7 @@ fn a_log_matches_its_schema_after_every_step_and_reads_back() {
     assert_eq!(first.total.latency.p50_ns, Some(end_ns));
     assert_eq!((first.total.response.n, first.total.response.mean_ns), (0, None));
     let met = Verdict { requirement: "lost=0".to_owned(), met: true, found: "0".to_owned() };
-    log.finish(&Summary { requirements: vec![met.clone()], ..summary("", 1_000_000) }).unwrap();
+    log.finish("summary", &Summary { requirements: vec![met.clone()], ..summary("", 1_000_000) }).unwrap();
     let whole = read();
     let summary = whole.summary.unwrap();
     assert_eq!((whole.rows.len(), summary.total.received.samples, summary.achieved_hz), (3, 3000, 100.0));

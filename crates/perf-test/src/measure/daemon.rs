@@ -1,8 +1,8 @@
 //! A daemon: a process that a middleware needs besides the workers. The user names it (`--daemon`), or the run has
 //! started it. Its CPU time and memory are part of the cost.
 //!
-//! The kernel's accounts of it are read at the beginning of the measurement and at the end of each second, as those of
-//! the workers. So earlier and later use is not counted, and a daemon that exits keeps its last figures.
+//! The kernel's accounts of it are read at the beginning of the measurement and at the end of each second, as for the
+//! workers. So earlier and later use is not counted, and a daemon that exits keeps its last figures.
 
 use std::fs;
 
@@ -19,7 +19,8 @@ use perf_worker::{
 /// A daemon that is watched.
 #[derive(Debug)]
 pub struct Daemon {
-    pid: u32,
+    /// Its process number.
+    pub pid: u32,
     name: String,
     started_by_run: bool,
     first: Option<Reading>,
@@ -35,7 +36,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn of(pid: u32) -> Result<Reading, String> {
+    fn of_process(pid: u32) -> Result<Reading, String> {
         Ok(Reading { taken_ns: now_ns(), threads: ThreadUsage::all_of_process(pid)?, memory: Memory::of_process(pid)? })
     }
 }
@@ -68,8 +69,7 @@ impl Daemon {
     /// # Errors
     /// A sentence, if there is no such process.
     pub fn find(wanted: &str) -> Result<Vec<Daemon>, String> {
-        let daemon =
-            |pid: u32| Some(Daemon { pid, name: name_of(pid)?, started_by_run: false, first: None, last: None });
+        let daemon = |pid: u32| Some(Daemon { started_by_run: false, ..Daemon::started(pid, &name_of(pid)?) });
         let found: Vec<Daemon> = match wanted.parse() {
             Ok(pid) => daemon(pid).into_iter().collect(),
             Err(_) => {
@@ -95,18 +95,12 @@ impl Daemon {
         Daemon { pid, name: name.to_owned(), started_by_run: true, first: None, last: None }
     }
 
-    /// Its process number.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.pid
-    }
-
     /// Reads its accounts. The first reading begins the measurement, the last one ends it.
     ///
     /// # Errors
     /// A sentence, if the daemon has exited.
     pub fn read(&mut self) -> Result<(), String> {
-        let reading = Reading::of(self.pid).map_err(|error| format!("the daemon {}: {error}", self.name))?;
+        let reading = Reading::of_process(self.pid).map_err(|error| format!("the daemon {}: {error}", self.name))?;
         if self.first.is_some() {
             self.last = Some(reading);
         } else {
@@ -122,7 +116,7 @@ impl Daemon {
     pub fn end(self) -> Result<DaemonUsage, String> {
         let Daemon { pid, name, started_by_run, first, last } = self;
         let first = first.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;
-        let last = last.map_or_else(|| Reading::of(pid), Ok)?;
+        let last = last.map_or_else(|| Reading::of_process(pid), Ok)?;
         let threads = since(&last.threads, &first.threads);
         let cpu_ns = threads.iter().map(|thread| thread.cpu_ns).sum();
         let core_percent = cpu_ns as f64 / (last.taken_ns - first.taken_ns).max(1) as f64 * 100.0;

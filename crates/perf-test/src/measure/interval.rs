@@ -27,7 +27,7 @@ pub struct Interval {
 impl Interval {
     /// The interval of `values`; `None` without values.
     #[must_use]
-    pub fn of(mut values: Vec<f64>) -> Option<Interval> {
+    pub fn from_values(mut values: Vec<f64>) -> Option<Interval> {
         values.sort_unstable_by(f64::total_cmp);
         let n = values.len();
         let (middle, upper) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
@@ -60,8 +60,8 @@ impl Interval {
 mod tests {
     use super::*;
 
-    fn of(n: i32) -> Interval {
-        Interval::of((1..=n).rev().map(f64::from).collect()).unwrap()
+    fn up_to(n: i32) -> Interval {
+        Interval::from_values((1..=n).rev().map(f64::from).collect()).unwrap()
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
             (10, 2.0, 9.0, 0.9785),
             (20, 6.0, 15.0, 0.9586),
         ] {
-            let found = of(n);
+            let found = up_to(n);
             assert_eq!((found.low, found.high), (low, high), "{found:?}");
             assert!((found.confidence - confidence).abs() < 1e-3, "{found:?}");
             assert_eq!(found.median, f64::from(n + 1) / 2.0);
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn few_values_give_their_range_and_its_low_confidence() {
-        assert_eq!(Interval::of(Vec::new()), None);
-        assert_eq!((of(1).low, of(1).high, of(1).confidence), (1.0, 1.0, 0.0));
-        assert_eq!((of(3).low, of(3).high, of(3).confidence), (1.0, 3.0, 0.75));
-        assert_eq!((of(5).low, of(5).high, of(5).confidence), (1.0, 5.0, 0.9375));
-        assert!(of(5).contains(1.0) && !of(5).contains(0.9));
+        assert_eq!(Interval::from_values(Vec::new()), None);
+        assert_eq!((up_to(1).low, up_to(1).high, up_to(1).confidence), (1.0, 1.0, 0.0));
+        assert_eq!((up_to(3).low, up_to(3).high, up_to(3).confidence), (1.0, 3.0, 0.75));
+        assert_eq!((up_to(5).low, up_to(5).high, up_to(5).confidence), (1.0, 5.0, 0.9375));
+        assert!(up_to(5).contains(1.0) && !up_to(5).contains(0.9));
     }
 }

@@ -25,7 +25,7 @@ const STUDENT: [(u64, f64); 11] = [
 ];
 
 /// The queue of a subscription.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Queue {
     /// The shortest period of its publishers, ns.
     pub period_ns: f64,
@@ -36,19 +36,15 @@ pub struct Queue {
 }
 
 /// The latencies of a subscription, second by second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Growth {
     queue: Queue,
     cumulative_ns: f64,
     outgrown_after_s: Option<f64>,
-    /// The seconds with messages.
-    seconds: u64,
-    /// Means of the times of these seconds, s, and of their latencies, ns.
-    mean_s: f64,
-    mean_ns: f64,
-    /// Sums of the squares and of the product of the distances from the means.
-    squares_s: f64,
-    squares_ns: f64,
+    /// The times of the seconds with messages, s, and their mean latencies, ns.
+    times_s: Moments,
+    means_ns: Moments,
+    /// The sum of the products of their distances from the means.
     products: f64,
     /// The mean latency of the last second, ns.
     last_ns: f64,
@@ -66,7 +62,7 @@ pub struct Overload {
     pub outgrows_period_after_s: Option<f64>,
     /// The growth of the mean latency, ns per second; null with fewer than three seconds.
     pub growth_ns_per_s: Option<f64>,
-    /// So much the true growth may differ from it, with 99.9 %, ns per second.
+    /// The largest distance of the true growth from it, with 99.9 %, ns per second.
     pub growth_error_ns_per_s: Option<f64>,
     /// The time from the end of the run until its queue is full at this growth, s; null if the latency does not grow,
     /// or the queue has no limit.
@@ -74,21 +70,10 @@ pub struct Overload {
 }
 
 impl Growth {
-    /// Without messages.
+    /// The growth of a queue, without messages.
     #[must_use]
     pub fn new(queue: Queue) -> Growth {
-        Growth {
-            queue,
-            cumulative_ns: 0.0,
-            outgrown_after_s: None,
-            seconds: 0,
-            mean_s: 0.0,
-            mean_ns: 0.0,
-            squares_s: 0.0,
-            squares_ns: 0.0,
-            products: 0.0,
-            last_ns: 0.0,
-        }
+        Growth { queue, ..Growth::default() }
     }
 
     /// Adds the latencies of a second, ns; the rest at the end, which is shorter, says nothing about growth. Seconds
@@ -107,13 +92,10 @@ impl Growth {
         if !whole {
             return;
         }
-        self.seconds += 1;
-        let (from_mean_s, from_mean_ns) = (second as f64 - self.mean_s, latency_ns.mean - self.mean_ns);
-        self.mean_s += from_mean_s / self.seconds as f64;
-        self.mean_ns += from_mean_ns / self.seconds as f64;
-        self.squares_s += from_mean_s * (second as f64 - self.mean_s);
-        self.squares_ns += from_mean_ns * (latency_ns.mean - self.mean_ns);
-        self.products += from_mean_s * (latency_ns.mean - self.mean_ns);
+        let from_mean_s = second as f64 - self.times_s.mean;
+        self.times_s.add(second as f64);
+        self.means_ns.add(latency_ns.mean);
+        self.products += from_mean_s * (latency_ns.mean - self.means_ns.mean);
         self.last_ns = latency_ns.mean;
     }
 
@@ -121,12 +103,13 @@ impl Growth {
     #[must_use]
     pub fn overload(&self) -> Overload {
         let Queue { period_ns, rate_hz, depth } = self.queue;
-        let line = (self.seconds > 2 && self.squares_s > 0.0).then(|| {
-            let slope = self.products / self.squares_s;
-            let rest = (self.squares_ns - slope * self.products).max(0.0);
-            let freedom = self.seconds - 2;
+        let (squares_s, squares_ns) = (self.times_s.m2, self.means_ns.m2);
+        let line = (self.times_s.n > 2 && squares_s > 0.0).then(|| {
+            let slope = self.products / squares_s;
+            let rest = (squares_ns - slope * self.products).max(0.0);
+            let freedom = self.times_s.n - 2;
             let student = STUDENT.iter().rev().find(|(of, _)| *of <= freedom).map_or(f64::INFINITY, |(_, t)| *t);
-            (slope, student * (rest / freedom as f64 / self.squares_s).sqrt())
+            (slope, student * (rest / freedom as f64 / squares_s).sqrt())
         });
         let growing = line.filter(|(slope, error)| slope - error > 0.0);
         let overflows_in_s = growing.zip(depth).map(|((slope, _), depth)| {
@@ -218,6 +201,6 @@ mod tests {
         let mut growth = Growth::new(QUEUE);
         growth.add(0, false, &latency(MS));
         growth.add(1, true, &Moments::default());
-        assert_eq!((growth.seconds, growth.overload().growth_ns_per_s), (0, None));
+        assert_eq!((growth.times_s.n, growth.overload().growth_ns_per_s), (0, None));
     }
 }

@@ -8,7 +8,7 @@
 
 use super::interval::{CONFIDENCE, Interval};
 
-/// The ratio of the values of `after` to those of `before`, and the probability of ratios as far from 1 by chance
+/// The ratio of the values of `after` to the values of `before`, and the probability of ratios as far from 1 by chance
 /// alone: two-sided, 0 to 1. `None` if a group is empty. Values are not negative; 0 to 0 is a ratio of 1.
 #[must_use]
 pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)> {

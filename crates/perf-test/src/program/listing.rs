@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::{
-    backend::BUILT_IN,
     communicator::{Communicator, FOREIGN, Program, worker_file},
     topology::{self, Counts, Named, Topology},
 };
@@ -77,8 +76,9 @@ impl Listing {
     /// As of now.
     #[must_use]
     pub fn new(layout: Layout) -> Listing {
-        let installed = Communicator::installed();
-        let is_here = |name: &str| installed.values().any(|path| path.ends_with(worker_file(name)));
+        let is_of = |of: &Communicator, file: &str| matches!(&of.program, Program::Other(path) if path.ends_with(file));
+        let all: Vec<Communicator> = Communicator::all().collect();
+        let is_here = |name: &str| all.iter().any(|of| is_of(of, &worker_file(name)));
         let missing = FOREIGN.into_iter().filter(|foreign| !is_here(foreign.program.unwrap_or(foreign.name)));
         let missing = missing.map(|foreign| Missing {
             name: foreign.name,
@@ -92,10 +92,7 @@ impl Listing {
             size_bytes: message.bytes,
         });
         let messages = messages.collect();
-        let others = installed.into_iter().map(|(name, path)| (name, Program::Other(path)));
-        let built_in = BUILT_IN.into_iter().map(|backend| (backend.name().to_owned(), Program::This(backend)));
-        let middlewares = built_in.chain(others).map(|(name, program)| Communicator { name, program, setting: None });
-        let middlewares = middlewares.map(Middleware::of).collect();
+        let middlewares = all.into_iter().map(Middleware::new).collect();
         let topologies = topology::all_named().into_iter().filter_map(|Named { name, description }| {
             let counts = Topology::read_named(&name)?.counts();
             Some(NamedTopology { name, description, counts })
@@ -192,7 +189,7 @@ fn capabilities(of: &Capabilities) -> String {
 }
 
 impl Middleware {
-    fn of(communicator: Communicator) -> Middleware {
+    fn new(communicator: Communicator) -> Middleware {
         let (description, problem) = match communicator.describe() {
             Ok(description) => (Some(description), None),
             Err(sentence) => (None, Some(sentence)),
@@ -202,7 +199,7 @@ impl Middleware {
     }
 }
 
-/// The messages of a generation, with `unbounded_bytes` in messages of variable size, as lines of text.
+/// The messages of a generation as lines of text; messages of variable size have `unbounded_bytes`.
 #[must_use]
 pub fn message_lines(layout: Layout, unbounded_bytes: u32) -> Vec<String> {
     let mut lines =

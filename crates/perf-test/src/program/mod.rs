@@ -124,16 +124,16 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
 
 fn experiment(question: Question) -> Result<(), Failure> {
     let results = match question {
-        Question::ZeroCopy(options) => of_preset(&sweep::ZERO_COPY, &options),
-        Question::Sizes(options) => of_preset(&sweep::SIZES, &options),
-        Question::Types(options) => of_preset(&sweep::TYPES, &options),
+        Question::ZeroCopy(options) => preset_results(&sweep::ZERO_COPY, &options),
+        Question::Sizes(options) => preset_results(&sweep::SIZES, &options),
+        Question::Types(options) => preset_results(&sweep::TYPES, &options),
         Question::Matrix(options) => matrix::measure(&sweep::MATRIX, options.file.as_deref(), &options.sweep).map(Some),
     }?;
     results.map_or(Ok(()), Results::print)
 }
 
 /// The results of a preset; none if the user asks for the messages only.
-fn of_preset(preset: &Preset, options: &SweepOptions) -> Result<Option<Results>, Failure> {
+fn preset_results(preset: &Preset, options: &SweepOptions) -> Result<Option<Results>, Failure> {
     if let Some(run) = options.asks_for_messages() {
         return print_messages(&run).map(|()| None);
     }
@@ -172,13 +172,14 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
         length_s => Some(Noise::measure(length_s).map_err(Failure::Measurement)?),
     };
     let advice = system::advice::advice(&found);
-    let lines = if options.json {
-        let description = Description { system: found, noise, advice };
-        vec![as_json(&description)?]
-    } else {
-        system::text::lines(&found, noise.as_ref(), &advice)
-    };
-    print_lines(&lines)
+    let found = Description { system: found, noise, advice };
+    let lines = || system::text::lines(&found.system, found.noise.as_ref(), &found.advice);
+    print_result(options.json, &found, lines)
+}
+
+/// Prints a result as one JSON object, or as lines.
+fn print_result(as_object: bool, result: &impl Serialize, lines: impl FnOnce() -> Vec<String>) -> Result<(), Failure> {
+    print_lines(&if as_object { vec![as_json(result)?] } else { lines() })
 }
 
 fn print_idl(options: &IdlOptions) -> Result<(), Failure> {
@@ -189,7 +190,7 @@ fn print_idl(options: &IdlOptions) -> Result<(), Failure> {
 fn compare_logs(options: &CompareOptions) -> Result<(), Failure> {
     let (base, new) = options.sides().map_err(Failure::Usage)?;
     let comparison = Comparison::of_logs(base, new, &options.fail_above).map_err(Failure::Usage)?;
-    print_lines(&if options.json { vec![as_json(&comparison)?] } else { comparison.lines() })?;
+    print_result(options.json, &comparison, || comparison.lines())?;
     match comparison.exceeded()[..] {
         [] => Ok(()),
         ref exceeded => Err(Failure::NotMet(exceeded.join("; "))),
@@ -224,25 +225,22 @@ fn become_micro(arguments: &[OsString]) -> Failure {
 
 fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {
     let interrupt = Interrupt::install()?;
-    let conformance = Conformance::of(options, &interrupt, &mut |check| {
+    let conformance = Conformance::check(options, &interrupt, &mut |check| {
         if options.json { Ok(()) } else { print_lines(&check.lines()) }
     })?;
-    print_lines(&[if options.json { as_json(&conformance)? } else { conformance.total() }])?;
+    print_result(options.json, &conformance, || vec![conformance.total()])?;
     conformance.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 fn list(options: &ListOptions) -> Result<(), Failure> {
     if !options.topology.is_empty() {
         let topology = Topology::read(&options.topology).map_err(Failure::Usage)?;
-        return print_lines(&if options.json { vec![as_json(&topology)?] } else { topology.lines() });
+        return print_result(options.json, &topology, || topology.lines());
     }
     let layout = options.message_layout.unwrap_or_default();
     let listing = Listing::new(layout);
-    print_lines(&if options.json {
-        vec![as_json(&listing)?]
-    } else {
-        [listing.lines(), message_lines(layout, 0), listing.topology_lines()].concat()
-    })
+    let lines = || [listing.lines(), message_lines(layout, 0), listing.topology_lines()].concat();
+    print_result(options.json, &listing, lines)
 }
 
 fn as_json(value: &impl Serialize) -> Result<String, Failure> {

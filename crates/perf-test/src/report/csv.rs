@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use crate::log::RowEntry;
 use crate::log::{document::is_removed, external_info::ExternalInfo};
-use crate::report::row_log::RowLog;
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
@@ -45,10 +44,12 @@ impl CsvLog {
         file.write_all(text.as_bytes())?;
         Ok(CsvLog { file, path: path.to_owned(), length_bytes: text.len() as u64, layout })
     }
-}
 
-impl RowLog for CsvLog {
-    fn row(&mut self, row: &RowEntry) -> io::Result<()> {
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// If the file cannot be written; the log is then unchanged.
+    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         let mut line = values(row, self.layout).join(SEPARATORS.1);
         line.push('\n');
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
@@ -59,7 +60,8 @@ impl RowLog for CsvLog {
         Ok(())
     }
 
-    fn removed(&self) -> Option<&Path> {
+    /// The path, if the file has no name any more.
+    pub fn removed(&self) -> Option<&Path> {
         Some(self.path.as_path()).filter(|path| is_removed(&self.file, path))
     }
 }
@@ -137,7 +139,7 @@ fn values(row: &RowEntry, layout: Layout) -> Vec<String> {
         format!("{:.6}", row.relative_loss()),
         row.data_received().to_string(),
     ];
-    values.extend(milliseconds(&row.total.latency.spread().moments_s()));
+    values.extend(milliseconds(&row.total.latency.moments_s()));
     if layout == Layout::V1 {
         values.extend(milliseconds(&row.total.loop_reserve.moments_s()));
         values.extend(milliseconds(&Moments::default()));

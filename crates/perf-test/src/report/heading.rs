@@ -32,7 +32,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
         ("middleware", middleware(spec)),
         ("settings", settings(spec)),
         ("message", format!("{message}, {bytes} bytes ({layout} layout){}", if spec.raw { RAW } else { "" })),
-        ("path", path(spec)),
+        ("path", path(spec).to_owned()),
         ("payload", format!("{stamp} are written right before publish; {rest}")),
         ("touch", touch(spec.touch).to_owned()),
         ("rate", rate),
@@ -47,21 +47,18 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     lines.push(("runtime", runtime(spec)));
     lines.push(("late", late(spec)));
     lines.push(("placement", placement(spec)));
-    if let Some(scheduling) = process.scheduling().filter(|_| process.is_special()) {
-        lines.push(("scheduling", format!("{scheduling}, inherited by all processes of the run")));
-    }
-    if spec.phases {
-        lines.push(("phases", phases_marked(spec)));
-    }
-    if spec.check_memory {
-        lines.push(("memory", "allocations of the measuring threads are counted".to_owned()));
-    }
-    if !spec.daemons.is_empty() {
-        lines.push(("daemons", format!("{}, measured beside the workers", spec.daemons.join(", "))));
-    }
-    for daemon in &spec.daemon_commands {
-        lines.push(("daemon", format!("{}, started by the run: {}", daemon.name, daemon.command.join(" "))));
-    }
+    let scheduling = process.scheduling().filter(|_| process.is_special());
+    lines.extend(scheduling.map(|how| ("scheduling", format!("{how}, inherited by all processes of the run"))));
+    lines.extend(spec.phases.then(|| ("phases", phases_marked(spec))));
+    let memory = "allocations of the measuring threads are counted";
+    lines.extend(spec.check_memory.then(|| ("memory", memory.to_owned())));
+    let beside = |names: String| ("daemons", format!("{names}, measured beside the workers"));
+    lines.extend((!spec.daemons.is_empty()).then(|| beside(spec.daemons.join(", "))));
+    lines.extend(
+        spec.daemon_commands
+            .iter()
+            .map(|daemon| ("daemon", format!("{}, started by the run: {}", daemon.name, daemon.command.join(" ")))),
+    );
     lines.extend(spec.heading_notes.iter().map(|note| ("note", note.clone())));
     named_lines(lines)
 }
@@ -114,14 +111,13 @@ pub fn settings(spec: &RunSpec) -> String {
     if settings.is_empty() { "none".to_owned() } else { settings.join(", ") }
 }
 
-fn path(spec: &RunSpec) -> String {
-    let path = match (spec.zero_copy, spec.shared_memory) {
+fn path(spec: &RunSpec) -> &'static str {
+    match (spec.zero_copy, spec.shared_memory) {
         (true, false) => "zero copy: loaned, written and read in place",
         (true, true) => "zero copy: loaned, written and read in place in shared memory",
         (false, false) => "copy: copied in on publish, copied out on take",
         (false, true) => "copy: copied into shared memory on publish, copied out on take",
-    };
-    path.to_owned()
+    }
 }
 
 fn touch(touch: Touch) -> &'static str {

@@ -2,7 +2,7 @@
 //!
 //! Names, types and units are performance_test's: times in s (variance and M2 in s²), `experiment_start`, `loop_start`,
 //! `utime` and `stime` in ns, `maxrss` in KiB, CPU usage in percent of all cores. With `--message-layout 1.x` the
-//! header and the loop reserves are those of performance_test 1.x. `experiment_start` is the time since the start and
+//! header and the loop reserves are as in performance_test 1.x. `experiment_start` is the time since the start and
 //! `loop_start` the length of the row, as there.
 
 use std::io;
@@ -12,39 +12,17 @@ use serde_json::{Map, Value, json};
 
 use crate::log::RowEntry;
 use crate::log::{document::Document, external_info::ExternalInfo};
-use crate::report::row_log::RowLog;
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
 use perf_worker::run_spec::{Layout, RunSpec};
 
-/// A JSON log that is being written.
-#[derive(Debug)]
-pub struct JsonLog {
-    document: Document,
-    layout: Layout,
-}
-
-impl JsonLog {
-    /// Creates the log, or replaces one of that name, with no rows.
-    ///
-    /// # Errors
-    /// If the file cannot be created or written, or `path` exists and is not a file.
-    pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<JsonLog> {
-        let header = header(path, spec, run_id, external);
-        let document = Document::create(path, run_id, &header, "analysis_results")?;
-        Ok(JsonLog { document, layout: spec.message.layout })
-    }
-}
-
-impl RowLog for JsonLog {
-    fn row(&mut self, row: &RowEntry) -> io::Result<()> {
-        self.document.push(&fields(row, self.layout))
-    }
-
-    fn removed(&self) -> Option<&Path> {
-        self.document.removed()
-    }
+/// Creates a JSON log, or replaces one of that name, with no rows.
+///
+/// # Errors
+/// If the file cannot be created or written, or `path` exists and is not a file.
+pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<Document> {
+    Document::create(path, run_id, &header(path, spec, run_id, external), "analysis_results")
 }
 
 fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> Map<String, Value> {
@@ -93,7 +71,8 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
     header
 }
 
-fn fields(row: &RowEntry, layout: Layout) -> Map<String, Value> {
+/// The fields of a row.
+pub fn fields(row: &RowEntry, layout: Layout) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in [
         ("experiment_start", json!(row.end_ns())),
@@ -105,7 +84,7 @@ fn fields(row: &RowEntry, layout: Layout) -> Map<String, Value> {
     ] {
         fields.insert(name.to_owned(), value);
     }
-    put_moments(&mut fields, "latency", &row.total.latency.spread().moments_s());
+    put_moments(&mut fields, "latency", &row.total.latency.moments_s());
     if layout == Layout::V1 {
         put_moments(&mut fields, "pub_loop_time_reserve", &row.total.loop_reserve.moments_s());
         put_moments(&mut fields, "sub_loop_time_reserve", &Moments::default());
@@ -144,8 +123,8 @@ mod tests {
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
         let mut spec = cli::resolve(&cli.options).unwrap().spec;
         change(&mut spec);
-        let mut log = JsonLog::create(&path, &spec, "id", external).unwrap();
-        log.row(&documented_row()).unwrap();
+        let mut log = create(&path, &spec, "id", external).unwrap();
+        log.push(&fields(&documented_row(), spec.message.layout)).unwrap();
         serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap()
     }
 

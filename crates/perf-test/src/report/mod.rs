@@ -6,9 +6,9 @@ pub mod csv;
 pub mod heading;
 pub mod irobot;
 pub mod json;
+mod log_file;
 pub mod outputs;
 pub mod plot;
-mod row_log;
 pub mod summary;
 pub mod tables;
 pub mod terminal;
@@ -24,25 +24,18 @@ use crate::log::RowEntry;
 use crate::log::{self, Summary};
 use crate::system::{System, root_folder};
 use crate::topology::Topology;
+use log_file::LogFile;
 use outputs::Outputs;
 use perf_worker::{endpoint::Endpoint, measure::events::Events, run_spec::RunSpec};
-use row_log::RowLog;
-
-/// A function that creates a log.
-type Create<'a> = &'a dyn Fn(&Path) -> io::Result<Box<dyn RowLog>>;
-
-fn boxed<T: RowLog + 'static>(log: T) -> Box<dyn RowLog> {
-    Box::new(log)
-}
 
 /// All outputs of one run.
 #[derive(Debug)]
 pub struct Reports {
     terminal: Option<terminal::Terminal>,
     /// The logs with their kinds.
-    logs: Vec<(&'static str, Box<dyn RowLog>)>,
-    /// iRobot's files of a topology.
-    irobot: Option<irobot::Files>,
+    logs: Vec<(&'static str, LogFile)>,
+    /// iRobot's files of a topology, until one cannot be written.
+    pub irobot: Option<irobot::Files>,
     /// No figure is shown, only counts are used.
     quiet: bool,
     /// Gets the number of messages sent in each row.
@@ -56,7 +49,7 @@ impl Reports {
         Reports { terminal: None, logs: Vec::new(), irobot: None, quiet: true, rows }
     }
 
-    /// Whether nobody looks at figures, so that the machine need not be calibrated.
+    /// Whether no figure is shown, so that the machine need not be calibrated.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.quiet
@@ -75,36 +68,34 @@ impl Reports {
         topology: Option<(&Topology, log::NodesEntry)>,
     ) -> Result<Reports, Failure> {
         let external = log::external_info::from_environment().map_err(Failure::Usage)?;
-        let csv = |path: &Path| csv::CsvLog::create(path, spec, run_id, &external).map(boxed);
-        let json = |path: &Path| json::JsonLog::create(path, spec, run_id, &external).map(boxed);
+        let layout = spec.message.layout;
+        let csv = |path: &Path| csv::CsvLog::create(path, spec, run_id, &external).map(LogFile::Csv);
+        let json =
+            |path: &Path| json::create(path, spec, run_id, &external).map(|document| LogFile::Json(document, layout));
         let full = |path: &Path| {
             let run = log::RunEntry::now(spec, run_id, full_topic, &external);
             let (topology, nodes) = topology.clone().unzip();
             let run = log::RunEntry { topology: topology.and_then(log::resolved), nodes, ..run };
             let environment = System::read(&root_folder());
-            log::FullLog::create(path, &log::Head { schema: log::SCHEMA, run, environment }).map(boxed)
+            log::Head { schema: log::SCHEMA, run, environment }.create(path).map(LogFile::Full)
         };
-        let kinds: [(&str, &Option<PathBuf>, Create<'_>); 3] =
-            [("CSV", &outputs.csv, &csv), ("JSON", &outputs.json, &json), ("full", &outputs.full, &full)];
         let mut logs = Vec::new();
-        for (kind, path, create) in kinds {
-            let Some(path) = path else { continue };
-            let log = create(path).map_err(|error| {
+        let mut add = |kind, path: &Option<PathBuf>, create: &dyn Fn(&Path) -> io::Result<LogFile>| {
+            let Some(path) = path else { return Ok(()) };
+            let refused = |error| {
                 let path = path.display();
                 Failure::Usage(format!(
                     "cannot create the {kind} log {path}: {error}. Name a file in a folder that exists and is writable"
                 ))
-            })?;
-            logs.push((kind, log));
-        }
+            };
+            logs.push((kind, create(path).map_err(refused)?));
+            Ok(())
+        };
+        add("CSV", &outputs.csv, &csv)?;
+        add("JSON", &outputs.json, &json)?;
+        add("full", &outputs.full, &full)?;
         let terminal = outputs.console.then(|| terminal::Terminal::new(spec, outputs.tables));
         Ok(Reports { terminal, logs, irobot: None, quiet: false, rows: None })
-    }
-
-    /// The same with iRobot's files.
-    #[must_use]
-    pub fn with_irobot(self, files: Option<irobot::Files>) -> Reports {
-        Reports { irobot: files, ..self }
     }
 
     /// Logs the start of the run. A log that cannot be written is closed; the sentence returned says so.
@@ -123,7 +114,7 @@ impl Reports {
         })
     }
 
-    /// The time at which [`sample`](Self::sample) reads next; none if CPU and memory are those of rows.
+    /// The time at which [`sample`](Self::sample) reads next; none if the rows have CPU and memory.
     #[must_use]
     pub fn next_sample_ns(&self) -> Option<i64> {
         self.irobot.as_ref()?.next_sample_ns()
@@ -149,7 +140,7 @@ impl Reports {
         let ends_s = row.t_s - row.length_s;
         let mut given_up = Vec::new();
         if let Some(rows) = &self.rows {
-            // Fails if nobody looks any more.
+            // Fails if the receiver has gone.
             let _ = rows.send(row.total.sent.samples);
         }
         self.logs.retain_mut(|(kind, log)| match log.row(row) {

@@ -5,9 +5,7 @@
 /// A titled box of rows, as lines of text.
 #[must_use]
 pub fn table(title: &str, rows: &[Vec<String>]) -> Vec<String> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let widths = widths(rows);
     let rule: String = widths.iter().map(|width| format!("+{}", "-".repeat(width + 2))).collect::<String>() + "+";
     let mut lines = vec![title.to_owned(), String::new(), rule.clone()];
     for row in rows {
@@ -56,6 +54,14 @@ pub fn markdown_table(rows: &[Vec<String>]) -> Vec<String> {
 /// One row of a table.
 pub fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).into()
+}
+
+/// The widths of the columns of a table, characters.
+#[must_use]
+pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    (0..columns).map(|column| width(column).unwrap_or(0)).collect()
 }
 
 #[cfg(test)]

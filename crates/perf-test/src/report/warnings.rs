@@ -1,5 +1,5 @@
-//! The warnings of a run: those of the coordinator, those of the watch over the machine, and those from the figures of
-//! its summary.
+//! The warnings that follow from the figures of a run. The coordinator and the watch over the machine have warnings of
+//! their own.
 //!
 //! Invariant: a run without such a reason has no warning.
 
@@ -40,47 +40,42 @@ impl Summary {
 
     fn sending_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if !self.rate_was_held(spec) {
-            let (achieved_hz, rate_hz) = (self.achieved_hz, spec.rate_hz);
-            warnings.push(Warning::new(
-                WarningKind::RateNotHeld,
-                format!("the publishers did not hold the rate: {achieved_hz:.2} of {rate_hz} per second"),
-                "Lower the rate, or look at lateness and CPU: the publishers waited for the middleware or for a core",
-            ));
-        }
+        let (achieved_hz, rate_hz) = (self.achieved_hz, spec.rate_hz);
+        warnings.extend(Warning::when(
+            !self.rate_was_held(spec),
+            WarningKind::RateNotHeld,
+            format!("the publishers did not hold the rate: {achieved_hz:.2} of {rate_hz} per second"),
+            "Lower the rate, or look at lateness and CPU: the publishers waited for the middleware or for a core",
+        ));
         let sent = &self.total.sent;
-        if sent.unsent > 0 {
-            warnings.push(Warning::new(
-                WarningKind::Unsent,
-                format!("{} messages were due before the end and not sent", sent.unsent),
-                "The publishers were behind their schedule: lower the rate, or look at lateness and CPU",
-            ));
-        }
-        if sent.refused > 0 {
-            warnings.push(Warning::new(
-                WarningKind::Refused,
-                format!("the middleware refused {} messages, which were not sent", sent.refused),
-                "They do not count as lost here, but subscriptions of other programs miss their ids; with KEEP_ALL a slow subscription \
-                 blocks its publishers",
-            ));
-        }
+        warnings.extend(Warning::when(
+            sent.unsent > 0,
+            WarningKind::Unsent,
+            format!("{} messages were due before the end and not sent", sent.unsent),
+            "The publishers were behind their schedule: lower the rate, or look at lateness and CPU",
+        ));
+        warnings.extend(Warning::when(
+            sent.refused > 0,
+            WarningKind::Refused,
+            format!("the middleware refused {} messages, which were not sent", sent.refused),
+            "They do not count as lost here, but subscriptions of other programs miss their ids; with KEEP_ALL a slow subscription \
+             blocks its publishers",
+        ));
         let copied = sent.copied + self.total.received.copied;
-        if copied > 0 {
-            let (on_publish, on_take) = (sent.copied, self.total.received.copied);
-            warnings.push(Warning::new(
-                WarningKind::Copied,
-                format!("zero copy was asked for, and messages were copied: {on_publish} on publish, {on_take} on take"),
-                "The middleware copies messages of this type or size, or in this setting (Gantry those of up to 256 bytes, because \
-                 that is faster): the figures are not those of zero copy",
-            ));
-        }
-        if sent.unmatched > 0 && spec.subscriptions == 0 {
-            warnings.push(Warning::new(
-                WarningKind::Unmatched,
-                format!("{} of {} messages were sent while no subscription was matched", sent.unmatched, sent.samples),
-                "Start the subscriptions first, or wait for them with --expected-num-subs",
-            ));
-        }
+        let (on_publish, on_take) = (sent.copied, self.total.received.copied);
+        warnings.extend(Warning::when(
+            copied > 0,
+            WarningKind::Copied,
+            format!("zero copy was asked for, and messages were copied: {on_publish} on publish, {on_take} on take"),
+            "The middleware copies messages of this type or size, or in this setting (Gantry those of up to 256 bytes, because \
+             that is faster): the figures are not those of zero copy",
+        ));
+        warnings.extend(Warning::when(
+            sent.unmatched > 0 && spec.subscriptions == 0,
+            WarningKind::Unmatched,
+            format!("{} of {} messages were sent while no subscription was matched", sent.unmatched, sent.samples),
+            "Start the subscriptions first, or wait for them with --expected-num-subs",
+        ));
         warnings
     }
 
@@ -88,9 +83,7 @@ impl Summary {
         let received = &self.total.received;
         let mut warnings = Vec::new();
         let mut counted = |count: u64, kind, what: &str, hint: &str| {
-            if count > 0 {
-                warnings.push(Warning::new(kind, format!("{count} {what}"), hint));
-            }
+            warnings.extend(Warning::when(count > 0, kind, format!("{count} {what}"), hint));
         };
         counted(
             received.overwritten,
@@ -142,53 +135,48 @@ impl Summary {
     fn latency_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
         let received = &self.total.received;
         let mut warnings = Vec::new();
-        if received.negative > 0 {
-            warnings.push(Warning::new(
-                WarningKind::NegativeLatency,
-                format!("{} samples were received before they were sent, according to the clock", received.negative),
-                "They are in no latency figure: the clock differs between cores, or the stamps come from another host",
-            ));
-        }
+        warnings.extend(Warning::when(
+            received.negative > 0,
+            WarningKind::NegativeLatency,
+            format!("{} samples were received before they were sent, according to the clock", received.negative),
+            "They are in no latency figure: the clock differs between cores, or the stamps come from another host",
+        ));
         let n = self.total.latency.n;
         // Nearly every run has too few samples for p99.99; the table marks such percentiles.
-        if n > 0 && !has_tail_samples(n, EXPECTED_PERCENTILE) {
-            let (percentile, needed) = (EXPECTED_PERCENTILE, samples_needed(EXPECTED_PERCENTILE));
-            warnings.push(Warning::new(
-                WarningKind::FewSamples,
-                format!(
-                    "p{percentile} and the higher percentiles rest on fewer than {MIN_TAIL_SAMPLES} of {n} samples"
-                ),
-                format!("Run for {needed} samples, or ignore p{percentile} and above"),
-            ));
-        }
+        let (percentile, needed) = (EXPECTED_PERCENTILE, samples_needed(EXPECTED_PERCENTILE));
+        warnings.extend(Warning::when(
+            n > 0 && !has_tail_samples(n, EXPECTED_PERCENTILE),
+            WarningKind::FewSamples,
+            format!("p{percentile} and the higher percentiles rest on fewer than {MIN_TAIL_SAMPLES} of {n} samples"),
+            format!("Run for {needed} samples, or ignore p{percentile} and above"),
+        ));
         let median_ns = self.total.latency.percentile_ns(50.0);
         let own_ns = self.own_cost.send_ns + self.own_cost.receive_ns;
-        if n > 0 && own_ns > OWN_COST_WARN_FRACTION * median_ns {
-            let (own, median) = (format_ns(own_ns), format_ns(median_ns));
-            warnings.push(Warning::new(
-                WarningKind::OwnCost,
-                format!("the instrument itself costs {own} per message, and the median latency is {median}"),
-                "Part of this cost lies between send and reception: compare such latencies only with each other",
-            ));
-        }
+        let (own, median) = (format_ns(own_ns), format_ns(median_ns));
+        warnings.extend(Warning::when(
+            n > 0 && own_ns > OWN_COST_WARN_FRACTION * median_ns,
+            WarningKind::OwnCost,
+            format!("the instrument itself costs {own} per message, and the median latency is {median}"),
+            "Part of this cost lies between send and reception: compare such latencies only with each other",
+        ));
         let error_ns = self.clock_error_ns.unwrap_or(0) as f64;
-        if n > 0 && error_ns > CLOCK_ERROR_WARN_FRACTION * median_ns {
-            let (error, median) = (format_ns(error_ns), format_ns(median_ns));
-            warnings.push(Warning::new(
-                WarningKind::ClockError,
-                format!("latencies are known to ± {error} only, because both ends have different clocks; the median is {median}"),
-                "Measure round trips, which need one clock only (--roundtrip-mode), or synchronise the clocks better",
-            ));
-        }
-        if spec.zero_copy && spec.message.content == Content::Text {
-            let (message, bytes) = (&spec.message.name, spec.message.unbounded_bytes);
-            warnings.push(Warning::new(
-                WarningKind::Text,
-                format!("zero copy of {message} writes and checks a text of {bytes} bytes for each message"),
-                "The texts of a loan are written when it is made, so that they are valid from then on. Use UnboundedSequence for bytes \
-                 that stay as they are",
-            ));
-        }
+        let (error, median) = (format_ns(error_ns), format_ns(median_ns));
+        warnings.extend(Warning::when(
+            n > 0 && error_ns > CLOCK_ERROR_WARN_FRACTION * median_ns,
+            WarningKind::ClockError,
+            format!(
+                "latencies are known to ± {error} only, because both ends have different clocks; the median is {median}"
+            ),
+            "Measure round trips, which need one clock only (--roundtrip-mode), or synchronise the clocks better",
+        ));
+        let (message, bytes) = (&spec.message.name, spec.message.unbounded_bytes);
+        warnings.extend(Warning::when(
+            spec.zero_copy && spec.message.content == Content::Text,
+            WarningKind::Text,
+            format!("zero copy of {message} writes and checks a text of {bytes} bytes for each message"),
+            "The texts of a loan are written when it is made, so that they are valid from then on. Use UnboundedSequence for bytes \
+             that stay as they are",
+        ));
         warnings
     }
 
@@ -197,24 +185,22 @@ impl Summary {
         // The instrument's own threads compete for the cores, too.
         let all_percent =
             self.core_percent * (1.0 + self.instrument_used.cpu_ns() as f64 / self.used.cpu_ns().max(1) as f64);
-        if all_percent > 100.0 * CORES_WARN_FRACTION * self.cores as f64 {
-            warnings.push(Warning::new(
-                WarningKind::CoresFull,
-                format!("the workers used {all_percent:.0} % of {} cores, their reports included", self.cores),
-                "They waited for each other to be scheduled: lower the load, or use more cores",
-            ));
-        }
+        warnings.extend(Warning::when(
+            all_percent > 100.0 * CORES_WARN_FRACTION * self.cores as f64,
+            WarningKind::CoresFull,
+            format!("the workers used {all_percent:.0} % of {} cores, their reports included", self.cores),
+            "They waited for each other to be scheduled: lower the load, or use more cores",
+        ));
         let busy_waiting = u64::from(spec.subscriptions);
-        if spec.wait == Wait::Spin && spec.strategy != Strategy::IntraThread && busy_waiting >= self.cores {
-            warnings.push(Warning::new(
-                WarningKind::SpinOnFewCores,
-                format!(
-                    "{busy_waiting} subscriptions busy-wait on {} cores, which leaves no core for the publishers",
-                    self.cores
-                ),
-                "Use fewer subscriptions or --wait adaptive",
-            ));
-        }
+        warnings.extend(Warning::when(
+            spec.wait == Wait::Spin && spec.strategy != Strategy::IntraThread && busy_waiting >= self.cores,
+            WarningKind::SpinOnFewCores,
+            format!(
+                "{busy_waiting} subscriptions busy-wait on {} cores, which leaves no core for the publishers",
+                self.cores
+            ),
+            "Use fewer subscriptions or --wait adaptive",
+        ));
         warnings
     }
 }
@@ -256,7 +242,7 @@ mod tests {
             ("corrupt", |_, run| run.total.received.corrupt = 1),
             ("refused-samples", |_, run| run.total.received.refused = 1),
             ("negative-latency", |_, run| run.total.received.negative = 1),
-            ("few-samples", |_, run| run.total.latency.n = 999),
+            ("few-samples", |_, run| run.total.latency.spread.n = 999),
             ("own-cost", |_, run| run.own_cost.send_ns = 1e6),
             ("clock-error", |_, run| run.clock_error_ns = Some(200_000)),
             ("cores-full", |_, run| run.core_percent = 195.0),

@@ -67,7 +67,7 @@ pub(crate) fn cpuset_mount(root: &Root) -> Option<&'static str> {
     NEW_MOUNTS.into_iter().find(has_cpuset)
 }
 
-/// The CPUs of isolated partitions: those of the kernel's own list, else of the groups below the root.
+/// The CPUs of isolated partitions, from the kernel's own list, else from the groups below the root.
 pub(super) fn partition_cpus(root: &Root) -> Option<Vec<u32>> {
     let mount = cpuset_mount(root)?;
     if let Some(cpus) = root.list(&format!("{mount}/cpuset.cpus.isolated")) {

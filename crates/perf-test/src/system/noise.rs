@@ -2,7 +2,7 @@
 //! never sleeps. A middleware cannot be faster, and a measurement not finer.
 //!
 //! It is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of real-time
-//! priority, like those of an ordinary run.
+//! priority, like the threads of an ordinary run.
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -67,7 +67,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values: &Latencies) -> Spread {
+    fn from_values(values: &Latencies) -> Spread {
         let [p50_ns, p99_ns, max_ns] = [0.5, 0.99, 1.0].map(|quantile| values.quantile_ns(quantile));
         Spread { n: values.n(), p50_ns, p99_ns, max_ns }
     }
@@ -122,7 +122,7 @@ fn timer_lateness(length_ns: i64) -> Spread {
         }
         values.record((awake_ns - due_ns).unsigned_abs());
     }
-    Spread::of(&values)
+    Spread::from_values(&values)
 }
 
 fn wake_ups(length_ns: i64) -> Result<Spread, String> {
@@ -133,7 +133,7 @@ fn wake_ups(length_ns: i64) -> Result<Spread, String> {
         thread::sleep(SLEEP);
         values.record(u64::try_from(sleeper.wake_up_ns()).unwrap_or(0));
     }
-    Ok(Spread::of(&values))
+    Ok(Spread::from_values(&values))
 }
 
 /// The largest gap between two readings of the clock, and the fraction of time in gaps of more than [`STOP_NS`].

@@ -56,7 +56,7 @@ impl Process {
         })
     }
 
-    /// Whether somebody gave it another policy or nice value than programs have by themselves.
+    /// Whether its policy or nice value is not the one that programs have by themselves.
     #[must_use]
     pub fn is_special(&self) -> bool {
         self.policy.as_deref().is_some_and(|policy| policy != POLICIES[0]) || self.nice.is_some_and(|nice| nice != 0)

@@ -113,7 +113,7 @@ pub(crate) fn printable(text: &str) -> Option<String> {
     good.then(|| text.to_owned())
 }
 
-/// The value after `name:` in lines like those of `/proc/self/status`.
+/// The value after `name:` in lines as in `/proc/self/status`.
 pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':')).map(str::trim)
 }

@@ -173,13 +173,12 @@ fn sleep(before: &Reading, after: &Reading) -> Option<Warning> {
 
 fn throttling(before: &Reading, after: &Reading) -> Option<Warning> {
     let times = after.throttled?.saturating_sub(before.throttled?);
-    (times > 0).then(|| {
-        Warning::new(
-            WarningKind::Throttled,
-            format!("control groups were stopped {times} times because their CPU quota was exhausted"),
-            "Remove the CPU limit of this container or service; `perf_test system` prints the command",
-        )
-    })
+    Warning::when(
+        times > 0,
+        WarningKind::Throttled,
+        format!("control groups were stopped {times} times because their CPU quota was exhausted"),
+        "Remove the CPU limit of this container or service; `perf_test system` prints the command",
+    )
 }
 
 fn steal(before: &Reading, after: &Reading) -> Option<Warning> {
@@ -195,20 +194,25 @@ fn other_load(before: &Reading, after: &Reading) -> Option<Warning> {
     let times = cpu_times(before, after)?;
     let own_ms = after.own_ms?.saturating_sub(before.own_ms?);
     let part = times.busy_ms().saturating_sub(own_ms) as f64 / times.total_ms() as f64;
-    (part > LOAD_WARN_FRACTION).then(|| Warning::new(WarningKind::Load, format!("other programs used {:.0} % of the CPU time during the run", part * 100.0), "Stop the programs that `ps -eo pcpu,pid,comm --sort=-pcpu | head` lists, or give the run other CPUs with `taskset -c`"))
+    Warning::when(
+        part > LOAD_WARN_FRACTION,
+        WarningKind::Load,
+        format!("other programs used {:.0} % of the CPU time during the run", part * 100.0),
+        "Stop the programs that `ps -eo pcpu,pid,comm --sort=-pcpu | head` lists, or give the run other CPUs with \
+         `taskset -c`",
+    )
 }
 
 fn clock_step(before: &Reading, after: &Reading) -> Option<Warning> {
     let step_ns = after.wall_offset_ns.saturating_sub(before.wall_offset_ns);
     let direction = if step_ns > 0 { "forward" } else { "back" };
-    (step_ns.saturating_abs() > STEP_NS).then(|| {
-        Warning::new(
-            WarningKind::ClockStepped,
-            format!("the wall clock was set {direction} by {}, or the machine slept", format_ns(step_ns.abs() as f64)),
-            "Latencies use the monotonic clock and stay correct unless the machine slept; dates in logs, and \
-               middlewares that stamp with the wall clock, do not: let time synchronisation settle first",
-        )
-    })
+    Warning::when(
+        step_ns.saturating_abs() > STEP_NS,
+        WarningKind::ClockStepped,
+        format!("the wall clock was set {direction} by {}, or the machine slept", format_ns(step_ns.abs() as f64)),
+        "Latencies use the monotonic clock and stay correct unless the machine slept; dates in logs, and \
+         middlewares that stamp with the wall clock, do not: let time synchronisation settle first",
+    )
 }
 
 #[cfg(test)]

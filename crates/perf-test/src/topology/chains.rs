@@ -45,8 +45,8 @@ struct Way {
 }
 
 impl Ways {
-    /// Those of the chains of all files.
-    pub fn of(processes: &[Process]) -> Ways {
+    /// The ways of the chains of all files.
+    pub fn new(processes: &[Process]) -> Ways {
         let chains = processes.iter().flat_map(|process| &process.chains);
         Ways(chains.map(|chain| Way { chain: chain.clone(), topics: way(processes, chain) }).collect())
     }
@@ -92,13 +92,13 @@ impl Ways {
     }
 
     /// The chains on whose way the publishers of a topic lie.
-    pub fn of_publishers(&self, topic: &str) -> Vec<ChainLink> {
+    pub fn publisher_links(&self, topic: &str) -> Vec<ChainLink> {
         self.links(topic, |_| true)
     }
 
     /// The chains on whose way a subscription of a node lies: those that end with it, and those that its messages carry
     /// on.
-    pub fn of_subscription(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
+    pub fn subscription_links(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
         let carries_on = |way: &Way| {
             node.publishers.iter().any(|of| {
                 way.topics.contains(&of.topic)

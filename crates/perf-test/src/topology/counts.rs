@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::process::Process;
+use super::{Topology, process::Process};
 use perf_worker::clock::SECOND_NS;
 
 /// The numbers of a topology.
@@ -36,10 +36,11 @@ pub struct Counts {
     pub sent_bytes_per_s: f64,
 }
 
-impl Counts {
-    /// Those of the processes.
+impl Topology {
+    /// Its size and its messages per second.
     #[must_use]
-    pub fn of(processes: &[Process]) -> Counts {
+    pub fn counts(&self) -> Counts {
+        let processes = &self.processes;
         let nodes = || processes.iter().flat_map(|process| &process.nodes);
         let publishers = || nodes().flat_map(|node| &node.publishers);
         let subscriptions = || nodes().flat_map(|node| &node.subscriptions);

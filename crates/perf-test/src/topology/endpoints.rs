@@ -151,14 +151,10 @@ impl Reader<'_> {
     fn trigger(&self, object: &Object<'_>) -> Result<Trigger, String> {
         match (pace(object)?, object.has(TRIGGERS)) {
             (Some(pace), false) => Ok(Trigger::Timer(pace)),
-            (None, true) => self.triggers(object).map(Trigger::Topics),
+            (None, true) => topics(object, TRIGGERS, |topic| self.node.expand(topic)).map(Trigger::Topics),
             (None, false) => Err(no_rate(object, ", or `triggered_by` with the topics on whose messages it publishes")),
             (Some(_), true) => Err(object.problem(TRIGGERS, "the publisher has a rate, too: remove one of them")),
         }
-    }
-
-    fn triggers(&self, object: &Object<'_>) -> Result<Vec<String>, String> {
-        topics(object, TRIGGERS, |topic| self.node.expand(topic))
     }
 
     fn place(&self, object: &Object<'_>) -> String {
@@ -210,7 +206,7 @@ fn payload(object: &Object<'_>, key: &str, size_bytes: u32) -> Result<Payload, S
         messages::find(&name, LAYOUT, size_bytes as usize).map_err(|sentence| object.problem(key, &sentence))?;
     let (unbounded_bytes, payload_bytes) = match found.payload_bytes {
         _ if found.content.is_unbounded() => (size_bytes, size_bytes as usize),
-        // Of a message of single fields all is payload.
+        // All of a message of single fields is payload.
         0 => (0, found.bytes),
         payload_bytes => (0, payload_bytes),
     };

@@ -29,6 +29,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 
+use crate::common::units::several;
 use chains::Ways;
 pub use counts::Counts;
 pub use named::{Named, all as all_named};
@@ -38,7 +39,6 @@ pub use plans::numbered;
 pub use process::{
     Chain, Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger,
 };
-pub(crate) use text::several;
 
 /// A system of nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -81,14 +81,8 @@ impl Topology {
         notes.extend(equal_names(&processes));
         topics::connect(&mut processes, &mut notes)?;
         rates::set(&mut processes)?;
-        Ways::of(&processes).check(&processes)?;
+        Ways::new(&processes).check(&processes)?;
         Ok(Topology { processes, notes })
-    }
-
-    /// Its size and its messages per second.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts::of(&self.processes)
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Processes {
 pub struct NodeOptions {
     /// Their processes.
     pub processes: Processes,
-    /// The way in which callbacks hand over messages, in place of that of the files.
+    /// The way in which callbacks hand over messages, in place of the files' own.
     pub pass_by: Option<PassBy>,
     /// The latency above which a sample is late.
     pub late: Threshold,

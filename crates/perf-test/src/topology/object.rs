@@ -7,7 +7,8 @@ use std::ops::RangeInclusive;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use perf_worker::nearest::{nearest, or_nearest};
+use crate::common::no_key;
+use perf_worker::nearest::or_nearest;
 
 /// Characters shown of a wrong value.
 const MAX_SHOWN_CHARS: usize = 40;
@@ -32,7 +33,7 @@ impl<'a> Object<'a> {
         for (index, (key, _)) in entries.iter().enumerate() {
             let place = inside(&place, key);
             if !keys.iter().any(|list| list.contains(&key.as_str())) {
-                return Err(at(&place, &unknown_key(key, keys)));
+                return Err(at(&place, &no_key(&shown(key), &keys.concat())));
             }
             if entries.iter().take(index).any(|(earlier, _)| earlier == key) {
                 return Err(at(&place, "the key is given twice: remove one"));
@@ -135,17 +136,6 @@ pub fn at(place: &str, sentence: &str) -> String {
 
 fn inside(place: &str, key: &str) -> String {
     if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") }
-}
-
-fn unknown_key(key: &str, keys: &[&[&str]]) -> String {
-    let known = || keys.iter().flat_map(|list| list.iter().copied());
-    match nearest(key, known()) {
-        Some(near) => format!("there is no key `{}` here; the nearest is `{near}`", shown(key)),
-        None => {
-            let known: Vec<String> = known().map(|key| format!("`{key}`")).collect();
-            format!("there is no key `{}` here. The keys are {}", shown(key), known.join(", "))
-        }
-    }
 }
 
 fn shown(text: &str) -> String {

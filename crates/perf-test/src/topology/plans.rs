@@ -9,7 +9,7 @@ use super::{
     Topology,
     node_options::{NodeOptions, Processes},
     planner::Planner,
-    process::Node,
+    process::{Node, Payload},
 };
 use perf_worker::{
     endpoint::Endpoint,
@@ -31,7 +31,7 @@ impl Topology {
         Err(format!("the topology has no {missing}: give the files of all its processes"))
     }
 
-    /// The numbers of its publishers and subscriptions, those of clients included.
+    /// The numbers of its publishers and subscriptions, with the two of each client.
     #[must_use]
     pub fn endpoint_counts(&self) -> (u32, u32) {
         let counts = self.counts();
@@ -44,16 +44,10 @@ impl Topology {
     pub fn payload_bytes(&self, endpoint: Endpoint) -> Option<u64> {
         let nodes = self.processes.iter().flat_map(|process| &process.nodes);
         // As the planner numbers them: the clients of a node after its own.
-        let of_clients = |node: &Node| -> Vec<u64> { node.clients.iter().map(|of| of.payload.payload_bytes).collect() };
-        let of_kind = |node: &Node| -> Vec<u64> {
-            let own: Vec<u64> = match endpoint {
-                Endpoint::Publisher(_) => node.publishers.iter().map(|of| of.payload.payload_bytes).collect(),
-                Endpoint::Subscription(_) => node.subscriptions.iter().map(|of| of.payload.payload_bytes).collect(),
-                Endpoint::Relay(_) => return node.servers.iter().map(|of| of.payload.payload_bytes).collect(),
-            };
-            [own, of_clients(node)].concat()
-        };
-        nodes.flat_map(of_kind).nth(endpoint.index() as usize)
+        nodes
+            .flat_map(|node| payloads(node, endpoint))
+            .nth(endpoint.index() as usize)
+            .map(|payload| payload.payload_bytes)
     }
 
     /// The plans of the workers of the run `spec`, each with a name of its own, whose topics have the id `run_id` in
@@ -95,6 +89,16 @@ impl Topology {
         let names = numbered(plans.iter().map(|plan| plan.name.clone()).collect());
         plans.iter_mut().zip(names).for_each(|(plan, name)| plan.name = name);
         plans
+    }
+}
+
+/// The payloads of a node's endpoints of the kind of `endpoint`, in their order.
+fn payloads(node: &Node, endpoint: Endpoint) -> Vec<&Payload> {
+    let of_clients = node.clients.iter().map(|of| &of.payload);
+    match endpoint {
+        Endpoint::Publisher(_) => node.publishers.iter().map(|of| &of.payload).chain(of_clients).collect(),
+        Endpoint::Subscription(_) => node.subscriptions.iter().map(|of| &of.payload).chain(of_clients).collect(),
+        Endpoint::Relay(_) => node.servers.iter().map(|of| &of.payload).collect(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The nodes of a topology as they are run: full names, periods in nanoseconds, messages with their sizes.
 //!
-//! Invariants: all endpoints of a topic have one message type, and those of a service one service type. Publishers and
-//! subscriptions of a topic have compatible QoS.
+//! Invariants: all endpoints of a topic have one message type, and all endpoints of a service one service type.
+//! Publishers and subscriptions of a topic have compatible QoS.
 
 use serde::{Serialize, Serializer};
 
@@ -11,7 +11,7 @@ use perf_worker::{
     run_spec::{MessageSpec, PassBy, Qos},
 };
 
-/// The nodes of one process: those of one file.
+/// The nodes of one process, which one file has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Process {
     /// The name of the file without folder and extension.

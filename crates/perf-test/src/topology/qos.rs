@@ -32,7 +32,7 @@ pub const CHOICES: [&str; 4] = [HISTORY, RELIABILITY, DURABILITY, LIVELINESS];
 /// rmw's value for a policy that it could not read.
 pub const UNKNOWN: &str = "unknown";
 
-/// The middleware's choice, which is that of the default profile in Gantry.
+/// The middleware's choice, which in Gantry is the default profile's.
 const SYSTEM_DEFAULT: &str = "system_default";
 const DEFAULT: Qos =
     Qos { reliability: Reliability::Reliable, durability: Durability::Volatile, history: History::KeepLast, depth: 10 };
@@ -43,30 +43,6 @@ const MAX_DEPTH: u32 = 1_000_000;
 /// # Errors
 /// A sentence with the first value that is no QoS.
 pub fn read(object: &Object<'_>) -> Result<NodeQos, String> {
-    let history = [
-        (SYSTEM_DEFAULT, DEFAULT.history),
-        ("keep_last", History::KeepLast),
-        ("keep_all", History::KeepAll),
-        (UNKNOWN, DEFAULT.history),
-    ];
-    let reliability = [
-        (SYSTEM_DEFAULT, DEFAULT.reliability),
-        ("reliable", Reliability::Reliable),
-        ("best_effort", Reliability::BestEffort),
-        (UNKNOWN, DEFAULT.reliability),
-    ];
-    let durability = [
-        (SYSTEM_DEFAULT, DEFAULT.durability),
-        ("transient_local", Durability::TransientLocal),
-        ("volatile", Durability::Volatile),
-        (UNKNOWN, DEFAULT.durability),
-    ];
-    let liveliness = [
-        (SYSTEM_DEFAULT, Liveliness::Automatic),
-        ("automatic", Liveliness::Automatic),
-        ("manual_by_topic", Liveliness::ManualByTopic),
-        (UNKNOWN, Liveliness::Automatic),
-    ];
     if object.choice(NO_CONVENTIONS, &[("false", false), ("true", true)])? == Some(true) {
         let sentence = "perf_test gives topics the names of ROS 2: give `false`, or leave it out";
         return Err(object.problem(NO_CONVENTIONS, sentence));
@@ -74,11 +50,21 @@ pub fn read(object: &Object<'_>) -> Result<NodeQos, String> {
     for key in UNLIMITED {
         object.choice(key, &[("default", ())])?;
     }
+    let history = [("keep_last", History::KeepLast), ("keep_all", History::KeepAll)];
+    let reliability = [("reliable", Reliability::Reliable), ("best_effort", Reliability::BestEffort)];
+    let durability = [("transient_local", Durability::TransientLocal), ("volatile", Durability::Volatile)];
+    let liveliness = [("automatic", Liveliness::Automatic), ("manual_by_topic", Liveliness::ManualByTopic)];
     let qos = Qos {
-        reliability: object.choice(RELIABILITY, &reliability)?.unwrap_or(DEFAULT.reliability),
-        durability: object.choice(DURABILITY, &durability)?.unwrap_or(DEFAULT.durability),
-        history: object.choice(HISTORY, &history)?.unwrap_or(DEFAULT.history),
+        history: choice(object, HISTORY, DEFAULT.history, history)?,
+        reliability: choice(object, RELIABILITY, DEFAULT.reliability, reliability)?,
+        durability: choice(object, DURABILITY, DEFAULT.durability, durability)?,
         depth: object.whole(DEPTH, 1..=MAX_DEPTH)?.unwrap_or(DEFAULT.depth),
     };
-    Ok(NodeQos { qos, liveliness: object.choice(LIVELINESS, &liveliness)?.unwrap_or(Liveliness::Automatic) })
+    Ok(NodeQos { qos, liveliness: choice(object, LIVELINESS, Liveliness::Automatic, liveliness)? })
+}
+
+/// The value of a policy; `default` if it is absent, unknown or the middleware's choice.
+fn choice<T: Copy>(object: &Object<'_>, key: &str, default: T, [one, other]: [(&str, T); 2]) -> Result<T, String> {
+    let values = [(SYSTEM_DEFAULT, default), one, other, (UNKNOWN, default)];
+    Ok(object.choice(key, &values)?.unwrap_or(default))
 }

@@ -11,7 +11,7 @@ use super::process::{Process, Publisher, Trigger};
 pub fn set(processes: &mut [Process]) -> Result<(), String> {
     let publishers = processes.iter_mut().flat_map(|process| &mut process.nodes).flat_map(|node| &mut node.publishers);
     let mut open: Vec<&mut Publisher> = publishers.collect();
-    // Of each topic, the rate of its publishers that are known, and the number of the others.
+    // The rate of each topic's publishers that are known, and the number of the others.
     let mut topics: BTreeMap<String, (f64, usize)> = BTreeMap::new();
     for publisher in &open {
         topics.entry(publisher.topic.clone()).or_default().1 += 1;
@@ -43,7 +43,7 @@ pub fn set(processes: &mut [Process]) -> Result<(), String> {
     Ok(())
 }
 
-/// The rate of a publisher; none if that of a topic which triggers it is not known yet.
+/// The rate of a publisher; none if the rate of a topic which triggers it is not known yet.
 fn rate_hz(trigger: &Trigger, topics: &BTreeMap<String, (f64, usize)>) -> Option<f64> {
     match trigger {
         Trigger::Timer(pace) => Some(pace.messages_per_s()),

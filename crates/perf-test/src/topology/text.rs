@@ -4,6 +4,7 @@ use super::{
     Counts, Topology,
     process::{Liveliness, Node, NodeQos, Payload, Process, Trigger},
 };
+use crate::common::units::several;
 use perf_worker::{choice::Choice, pacing::Pace};
 
 impl Topology {
@@ -107,10 +108,4 @@ fn works(work_us: u32) -> String {
 /// A pace of one message in each period.
 fn every(pace: &Pace) -> String {
     format!("every {} ms", pace.per_ns as f64 / 1e6)
-}
-
-/// A count with its noun.
-#[must_use]
-pub fn several(count: usize, one: &str, more: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { more })
 }

@@ -88,7 +88,7 @@ fn several_of_each_in_one_process_and_apart() {
             sent.samples > 0 && received.samples == 2 * sent.samples && summary.lost == 0,
             "{strategy}: {summary:?}"
         );
-        // The messages of two publishers are told apart, and the phase of each is known.
+        // The messages of two publishers are distinguished, and the phase of each is known.
         assert_eq!((received.missed, received.duplicates, received.corrupt), (0, 0, 0), "{strategy}: {received:?}");
         assert_eq!(summary.total.response.n, received.samples, "{strategy}");
     }

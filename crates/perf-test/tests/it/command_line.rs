@@ -245,7 +245,7 @@ fn programs_with_different_types_are_told_so() {
 
 fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     let memory = Memory::new();
-    // A limit on file sizes that the domain's own files obey and those of 4 MB messages exceed, for both kinds of
+    // A limit on file sizes that the domain's own files obey and the files of 4 MB messages exceed, for both kinds of
     // shell.
     let program = env!("CARGO_BIN_EXE_perf_test");
     let script = format!("ulimit -f 6400; trap '' XFSZ; exec {program} -m Array4m -r 100 --max-runtime 30 -o none");

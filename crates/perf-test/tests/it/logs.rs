@@ -104,7 +104,7 @@ fn sane(row: &Row) {
     let Some((n, m2)) = row.n_and_m2.filter(|(n, _)| *n > 0) else { return };
     let latency = row.latency;
     assert!(latency.min > 0.0 && latency.min <= latency.mean && latency.mean <= latency.max && m2 >= 0.0, "{row:?}");
-    // The variance lies between that of the two extremes with all other samples at the mean and that with all samples
+    // The variance lies between the variance of the two extremes with all others at the mean, and of all samples
     // at an extreme. A factor of 1000, as in performance_test's CSV, is outside for fewer than 2000 samples.
     if (2..2000).contains(&n) {
         let square = |time: f64| time * time;

@@ -84,7 +84,7 @@ pub struct Row {
     pub lost: u64,
     pub bytes: u64,
     pub latency: Series,
-    /// Of 1.x.
+    /// The loop of the publisher, in 1.x.
     pub publisher_loop: Option<Series>,
     /// By getrusage's names; CPU times in ns.
     pub rusage: BTreeMap<&'static str, f64>,

@@ -98,7 +98,7 @@ fn the_reference_system_runs_in_one_process_and_in_many() {
             assert_eq!(subscription.sent, subscription.received.samples + subscription.lost, "{subscription:?}");
         }
         let [hot] = summary.chains.as_slice() else { panic!("{:?}", summary.chains) };
-        // Of four publishers on the way to the detector's, each works for 2.1 ms.
+        // Each of four publishers on the way to the detector's works for 2.1 ms.
         assert!(hot.newest.n > 0 && hot.newest.min_ns.unwrap() >= 4.0 * 2.1 * MS, "{hot:?}");
         assert!(hot.latency.mean_ns >= hot.newest.mean_ns, "{hot:?}");
         for words in ["hot path", "/BehaviorPlanner"] {

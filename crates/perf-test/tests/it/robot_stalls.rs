@@ -84,7 +84,7 @@ fn assert_accounted(names: &str, topology: &Topology, summary: &Summary) {
     assert_eq!(summary.lost, summary.subscriptions.iter().map(|of| of.lost).sum::<u64>(), "{names}");
 }
 
-/// Does the work for each item, so many at once.
+/// Does the work for each item, several at once.
 fn at_once<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

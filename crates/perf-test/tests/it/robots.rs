@@ -51,7 +51,7 @@ pub fn run(files: &[&str], options: &str) -> (Finished, Log) {
     (run, log)
 }
 
-/// The same for so many seconds, and with any exit code.
+/// The same for a number of seconds, and with any exit code.
 #[track_caller]
 pub fn attempt(files: &[&str], run_s: u64, options: &str) -> (Finished, Log) {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
@@ -108,7 +108,7 @@ fn every_message_of_a_stalled_executor_is_accounted_for() {
         assert!(received.overwritten > 0 && unexplained > 0 && received.duplicates > 0, "{subscription:?}");
     }
     assert!(finished.stdout.contains("timers passed over"), "{}", finished.stdout);
-    // The totals are those of the table.
+    // The totals agree with the table.
     let each = |of: &SubscriptionEntry| of.received.overwritten.min(of.lost);
     let overwritten: u64 = summary.subscriptions.iter().map(each).sum();
     assert_eq!(summary.unexplained, summary.lost - overwritten);
@@ -224,7 +224,7 @@ fn an_interrupted_robot_has_its_figures() {
         assert_eq!(subscription.sent, summary.publishers[sender].sent.samples);
         assert_eq!((subscription.sent, subscription.lost), (subscription.received.samples, 0), "{subscription:?}");
     }
-    // Of 50 ms: nothing was due that an order to stop could leave out.
+    // With a period of 50 ms nothing was due that an order to stop could leave out.
     assert_eq!(summary.publishers[1].sent.unsent, 0, "{}", finished.everything());
 }
 

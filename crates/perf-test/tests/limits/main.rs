@@ -49,7 +49,7 @@ fn why_no_small_tmpfs() -> Option<String> {
     }
 }
 
-/// Runs for five seconds with a log of this kind on a disk of so many KiB; returns the log and the output about it.
+/// Runs for five seconds with a log of this kind on a disk of `size_kib`; returns the log and the output about it.
 fn log_on_a_full_disk(kind: &str, size_kib: u32) -> (String, String) {
     let (disk, memory) = (folder(), folder());
     // A long command line: the header of a CSV log contains it, so that few rows fit.

@@ -25,7 +25,7 @@ pub const MESSAGES: u64 = 5000;
 /// Length of a payload. Short, so that all messages fit into the first second on a busy machine, too.
 const PAYLOAD_BYTES: usize = 1000;
 
-/// Runs this process as a worker which goes into the trap for so many messages.
+/// Runs this process as a worker which goes into the trap for a number of messages.
 pub fn run(messages: u64) -> ExitCode {
     static NOTHING: OnceLock<Nothing> = OnceLock::new();
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));

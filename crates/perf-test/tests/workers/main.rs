@@ -112,7 +112,7 @@ fn late_messages_count_by_both_latencies() {
     assert_eq!([too_late.late, too_late.late_response], [0; 2], "{too_late:?}");
 }
 
-/// A publisher and a subscription in one worker, without a coordinator: the orders and the plan are those of the page.
+/// A publisher and a subscription in one worker, without a coordinator: the page has the orders and the plan.
 fn it_keeps_the_promises_that_no_figure_shows() {
     let page = include_str!("../../../../docs/internals/worker-protocol.md");
     let plan = page.lines().find_map(|line| line.strip_prefix("-> ").filter(|line| line.contains("\"spec\""))).unwrap();
@@ -128,7 +128,7 @@ fn keeps_its_promises(mut plan: Value) {
     plan["spec"]["max_runtime_s"] = json!(2);
     let mut subscription = plan["endpoints"][0].clone();
     subscription["endpoint"] = json!({"Subscription": 0});
-    // Of a single one the plan has the phase.
+    // The plan has the phase of a single one.
     subscription["publishers"] = json!(2);
     plan["endpoints"].as_array_mut().unwrap().push(subscription);
 

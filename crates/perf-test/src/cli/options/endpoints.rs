@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::LONGEST_S;
-use crate::cli::values::{StrategyParser, choice, setting, within};
+use crate::cli::values::{choice, setting, strategy, within};
 use perf_worker::run_spec::{MockScript, Roundtrip, Strategy};
 
 /// Publishers, subscriptions and their processes.
@@ -58,10 +58,9 @@ pub struct EndpointOptions {
     ///
     /// INTRA_THREAD requires one publisher and at least one subscription. performance_test's default was INTER_THREAD.
     /// Example: -e INTER_THREAD
-    #[arg(short, long, value_name = "STRATEGY", ignore_case = true, value_parser = StrategyParser)]
+    #[arg(short, long, value_name = "STRATEGY", ignore_case = true, value_parser = strategy())]
     pub execution_strategy: Option<Strategy>,
-    /// Sends messages to a relay and back, or requests to a service; latencies are those of the round trip [default:
-    /// None]
+    /// Sends messages to a relay and back, or requests to a service; latencies are round-trip times [default: None]
     ///
     /// Main and Relay run as two commands, Both as one. Main and Both have one publisher and one subscription. Service
     /// has one server, and -p is the number of its clients. Example: --roundtrip-mode Both

@@ -16,8 +16,8 @@ pub struct MachineOptions {
     pub use_rt_prio: Option<u32>,
     /// Threads of the workers that have the priority of --use-rt-prio and the CPUs of --pin [default: process]
     ///
-    /// process, as in performance_test: those of the endpoints and the middleware's own; endpoints: those of the
-    /// endpoints alone. The instrument's threads never have them. Example: --rt-scope endpoints
+    /// process, as in performance_test: the threads of the endpoints and of the middleware; endpoints: the threads of
+    /// the endpoints alone. The instrument's threads never have them. Example: --rt-scope endpoints
     #[arg(long, value_name = "SCOPE", value_parser = choice::<RtScope>(), ignore_case = true)]
     pub rt_scope: Option<RtScope>,
     /// CPU mask of the workers, decimal or 0x…; bit 0 is CPU 0; 0 allows all CPUs [default: 0]

@@ -100,9 +100,8 @@ pub fn check_message(options: &RunOptions) -> Result<(), Failure> {
 pub fn outputs_of_several(options: &RunOptions) -> Result<Outputs, Failure> {
     let topic = endpoints::topic(&options.endpoints, options.messages.msg.is_some());
     let found = topic.and_then(|topic| outputs::outputs(&options.output, options.legacy.disable_logging, &topic));
-    let Outputs { console, .. } = *found.as_ref().map_err(|sentence| Failure::Usage(sentence.clone()))?;
     let is_asked = options.output.print_to_console || !options.output.output.is_empty();
-    found.map(|outputs| Outputs { console: console && is_asked, ..outputs }).map_err(Failure::Usage)
+    found.map(|outputs| Outputs { console: outputs.console && is_asked, ..outputs }).map_err(Failure::Usage)
 }
 
 /// The same run with or without zero copy, with the daemons that it needs then.

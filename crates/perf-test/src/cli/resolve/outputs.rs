@@ -81,7 +81,7 @@ fn suffix(path: &Path) -> String {
     path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// A name in the current folder that differs from those of runs in earlier seconds.
+/// A name in the current folder that differs from the names of runs in earlier seconds.
 fn default_name(topic: &str, suffix: &str) -> PathBuf {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let topic: String = topic.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn interval(values: [f64; 6]) -> Interval {
-        Interval::of(values.to_vec()).unwrap()
+        Interval::from_values(values.to_vec()).unwrap()
     }
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!((alone.mark("fast"), alone.words(2).as_str()), (" *", "fast"));
         assert_eq!(Best::among(metric, &[("fast", fast), ("alike", alike)]).words(2), "no difference shown");
         assert_eq!(Best::among(metric, &[("fast", fast)]).words(1), "-");
-        let few = Interval::of(vec![1.0, 1.1]).unwrap();
+        let few = Interval::from_values(vec![1.0, 1.1]).unwrap();
         let doubtful = Best::among(metric, &[("few", few), ("slow", slow)]);
         assert_eq!((doubtful.words(2).as_str(), doubtful.mark("few")), ("few ?", " ?"));
         let doubtful = Best::among(metric, &[("few", few), ("fast", fast)]);

@@ -43,7 +43,7 @@ impl Run {
         of_summary.chain(totals()).for_each(|total| cells.add(&total.latency.cells));
         Run {
             fault: fault(summary.as_ref(), &rows),
-            values: summary.as_ref().map_or_else(|| values_of_rows(&rows, &cells), Values::of),
+            values: summary.as_ref().map_or_else(|| values_of_rows(&rows, &cells), Values::from_run),
             samples: summary.as_ref().map_or_else(|| cells.n(), |summary| summary.total.latency.n),
             seconds: rows.iter().map(|row| (row.t_s, latencies(&row.total.latency))).collect(),
             machine: serde_json::from_value(serde_json::Value::Object(environment)).ok(),

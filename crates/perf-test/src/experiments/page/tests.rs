@@ -10,7 +10,7 @@ use crate::experiments::batch::{Shortfall, ShortfallKind};
 use crate::experiments::results_file::{ResultsFile, Table};
 use crate::log::documented_row;
 use crate::log::external_info::ExternalInfo;
-use crate::log::{FullLog, Head, RunEntry, SCHEMA};
+use crate::log::{Head, RunEntry, SCHEMA};
 use crate::report::summary::tests::{spec, summary};
 use crate::system::System;
 
@@ -20,10 +20,10 @@ fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u6
     let mut run = RunEntry::now(&spec(options), "0123456789abcdef", "/topic", &ExternalInfo::default());
     (run.spec.message.name, run.spec.message.bytes) = (message.to_owned(), bytes as usize);
     let head = Head { schema: SCHEMA, run, environment: System::default() };
-    let mut log = FullLog::create(path, &head).unwrap();
-    log.row(&documented_row()).unwrap();
+    let mut log = head.create(path).unwrap();
+    log.push(&documented_row()).unwrap();
     if is_complete {
-        log.finish(&summary(options, latency_ns)).unwrap();
+        log.finish("summary", &summary(options, latency_ns)).unwrap();
     }
 }
 

@@ -72,7 +72,7 @@ impl Ratio {
             .zip(other.1)
             .filter_map(|(base, other)| Some(ratio(other.as_ref()?.get(figure)?, base.as_ref()?.get(figure)?)));
         let by_round: Vec<f64> = both.collect();
-        let interval = Interval::of(by_round.clone())?;
+        let interval = Interval::from_values(by_round.clone())?;
         Some(Ratio { by_round, ..Ratio::of_interval(base.0, other.0, case, name, interval) })
     }
 

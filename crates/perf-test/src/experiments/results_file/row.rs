@@ -82,8 +82,8 @@ impl RunResults {
     /// The figures and warnings of rounds.
     #[must_use]
     pub fn of_rounds(contestant: &str, rounds: &[Option<&Summary>]) -> RunResults {
-        let warnings = Warnings::of(rounds.iter().copied().flatten());
-        let rounds: Vec<Option<Values>> = rounds.iter().map(|round| round.map(Values::of)).collect();
+        let warnings = Warnings::from_runs(rounds.iter().copied().flatten());
+        let rounds: Vec<Option<Values>> = rounds.iter().map(|round| round.map(Values::from_run)).collect();
         let medians = Values::together(&rounds.iter().flatten().collect::<Vec<_>>());
         RunResults { contestant: contestant.to_owned(), medians, rounds, warnings, ..RunResults::default() }
     }

@@ -26,7 +26,7 @@ pub struct Wanted {
 impl Wanted {
     /// A topology by its file or its name.
     pub fn given(options: &ScaleOptions, name: &str) -> Result<Wanted, Failure> {
-        let robot = Robot::of(&*topology_options(options, name)?).map_err(Failure::Usage)?;
+        let robot = Robot::from_options(&*topology_options(options, name)?).map_err(Failure::Usage)?;
         Ok(Wanted {
             name: name.to_owned(),
             shape: None,
@@ -46,7 +46,7 @@ impl Wanted {
                 given.topology.push(path.display().to_string());
             }
         }
-        let robot = Robot::of(&given).map_err(Failure::Usage)?;
+        let robot = Robot::from_options(&given).map_err(Failure::Usage)?;
         Ok(Wanted { name, shape: Some(shape), load: Load::of_topology(robot.topology()), robot: Arc::new(robot) })
     }
 }

@@ -6,13 +6,12 @@ use super::{
     point::{Check, Point},
 };
 use crate::{
-    common::units::{format_mib, format_ns},
+    common::units::{format_mib, format_ns, several},
     experiments::results_file::{Column, ResultsFile, Table},
     log::figures::{
         CPU, CPU_PER_MESSAGE, DUE, Figure, INSTRUMENT_CPU, INSTRUMENT_MEMORY, LATE, LOST, MEAN, P99, PSS, RECEIVED,
         SENT, SKIPPED, START_UP, TOO_LATE, TOO_LATE_COUNT,
     },
-    topology::several,
 };
 
 /// The figures of the columns.

@@ -96,7 +96,7 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{judge::change::of_groups, log::Summary, report::summary::tests::summary};
+    use crate::{judge::change::changes_between, log::Summary, report::summary::tests::summary};
 
     fn runs(latencies_ns: &[u64]) -> Vec<Summary> {
         latencies_ns.iter().map(|latency_ns| summary("", *latency_ns)).collect()
@@ -104,7 +104,7 @@ mod tests {
 
     fn answer(bound: &str, before: &[u64], after: &[u64]) -> Result<Answer, String> {
         let bound: Bound = bound.parse().unwrap();
-        bound.answer(&of_groups(&runs(before), &runs(after)), [before.len(), after.len()])
+        bound.answer(&changes_between(&runs(before), &runs(after)), [before.len(), after.len()])
     }
 
     const BASE_NS: [u64; 6] = [10_000, 10_010, 10_020, 10_030, 10_040, 10_050];
@@ -133,7 +133,7 @@ mod tests {
             let sentence = answer(bound, &BASE_NS[..n], &BASE_NS[..n]).unwrap_err();
             assert!(sentence.contains(&format!("at least {enough} logs a side")), "{sentence}");
         }
-        let mut changes = of_groups(&runs(&BASE_NS), &runs(&BASE_NS));
+        let mut changes = changes_between(&runs(&BASE_NS), &runs(&BASE_NS));
         changes.retain(|change| change.figure.key != "p50");
         let sentence = "p50=1%".parse::<Bound>().unwrap().answer(&changes, [6, 6]).unwrap_err();
         assert!(sentence.contains("not every run has a latency p50"), "{sentence}");

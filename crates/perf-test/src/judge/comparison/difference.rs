@@ -36,7 +36,7 @@ const OF_THE_MACHINE: [(&str, &str); 14] = [
 /// A property that is not the same in all runs.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Its name: that of a condition in a log, or of a property of the machine.
+    /// The name of a condition in a log, or of a property of the machine.
     pub name: String,
     /// The values on the first side, each once.
     pub base: Vec<String>,

@@ -43,7 +43,7 @@ impl Comparison {
     pub fn of_logs(base: &[PathBuf], new: &[PathBuf], bounds: &[Bound]) -> Result<Comparison, String> {
         let (base, new) = (Side::read(base)?, Side::read(new)?);
         side::all_are_different(&base, &new)?;
-        let changes = change::of_groups(&base.runs, &new.runs);
+        let changes = change::changes_between(&base.runs, &new.runs);
         let counts = [base.runs.len(), new.runs.len()];
         let answers = bounds.iter().map(|bound| bound.answer(&changes, counts)).collect::<Result<_, String>>()?;
         let differences = difference::between(&base, &new);

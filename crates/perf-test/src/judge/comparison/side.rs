@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{
-    common::units::format_rate,
+    common::units::{format_rate, several},
     judge::warnings::Warnings,
     log::{Log, RunEntry, Summary},
 };
@@ -58,7 +58,7 @@ impl Side {
         if !early.is_empty() {
             sentences.push(format!("{name}: stopped before their end: {}", early.join(", ")));
         }
-        sentences.extend(Warnings::of(&self.runs).note(name));
+        sentences.extend(Warnings::from_runs(&self.runs).note(name));
         sentences
     }
 
@@ -101,8 +101,7 @@ pub fn all_are_different(base: &Side, new: &Side) -> Result<(), String> {
 
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let runs = self.runs.len();
-        write!(f, "{runs} run{}", if runs == 1 { "" } else { "s" })?;
+        f.write_str(&several(self.runs.len(), "run", "runs"))?;
         if let Some(run) = self.descriptions.first() {
             let spec = &run.spec;
             let rate = format_rate(spec.rate_hz);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::slice::from_ref;
 
 use super::*;
-use crate::log::{FullLog, Head, RunEntry};
+use crate::log::{Head, RunEntry};
 use crate::report::summary::tests::{spec, summary};
 use crate::system::System;
 
@@ -13,7 +13,7 @@ fn log(folder: &Path, name: &str, latency_ns: u64, created_unix_ms: u64) -> Path
     let run = RunEntry { created_unix_ms, ..RunEntry::now(&spec(""), name, "/t", &Default::default()) };
     let head = Head { schema: crate::log::SCHEMA, run, environment: System::default() };
     let path = folder.join(name);
-    FullLog::create(&path, &head).unwrap().finish(&summary("", latency_ns)).unwrap();
+    head.create(&path).unwrap().finish("summary", &summary("", latency_ns)).unwrap();
     path
 }
 

@@ -1,4 +1,4 @@
-//! The figures themselves. Less is better in those of time, memory and losses.
+//! The figures themselves. Less is better where they are times, memory or losses.
 
 use super::{
     Figure,
@@ -31,7 +31,7 @@ const fn sum(names: [&'static str; 4], value: Value) -> Figure {
     Figure { is_sum: true, ..figure(names, Unit::Count, value) }
 }
 
-// The names are those of options, of sentences, of columns, and of files.
+// Names in options, in sentences, in columns, and in files.
 
 /// The median of the latency from the send time.
 pub static P50: Figure = times(["p50", "latency p50", "p50", "p50_ns"], Series::Latency, Statistic::Percentile(50.0));
@@ -124,11 +124,12 @@ pub static LATE_COUNT: Figure =
 pub static TOO_LATE_COUNT: Figure =
     sum(["too_late", "too late messages", "too late", "too_late"], |run| Some(run.total.received.too_late as f64));
 /// The late messages among those received.
-pub static LATE: Figure =
-    figure(["late%", "late", "late", "late_percent"], Unit::Percent, |run| of_received(run, run.total.received.late));
+pub static LATE: Figure = figure(["late%", "late", "late", "late_percent"], Unit::Percent, |run| {
+    percent_of_received(run, run.total.received.late)
+});
 /// The too late messages among those received.
 pub static TOO_LATE: Figure = figure(["too_late%", "too late", "too late", "too_late_percent"], Unit::Percent, |run| {
-    of_received(run, run.total.received.too_late)
+    percent_of_received(run, run.total.received.too_late)
 });
 /// The lost messages among those that were due.
 pub static LOST_PERCENT: Figure = figure(["lost%", "lost", "lost", "lost_percent"], Unit::Percent, |run| {
@@ -247,7 +248,7 @@ fn per_second(run: &Summary, count: u64) -> Option<f64> {
     (run.measured_s > 0.0).then(|| count as f64 / run.measured_s)
 }
 
-fn of_received(run: &Summary, count: u64) -> Option<f64> {
+fn percent_of_received(run: &Summary, count: u64) -> Option<f64> {
     percent(count, run.total.received.samples)
 }
 

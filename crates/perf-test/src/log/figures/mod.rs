@@ -53,7 +53,7 @@ impl Figure {
     /// The median of its values with their interval; `None` if no run has a value.
     #[must_use]
     pub fn interval<'a>(&self, runs: impl IntoIterator<Item = &'a Values>) -> Option<Interval> {
-        Interval::of(runs.into_iter().filter_map(|run| run.get(self)).collect())
+        Interval::from_values(runs.into_iter().filter_map(|run| run.get(self)).collect())
     }
 
     /// A value with its unit.

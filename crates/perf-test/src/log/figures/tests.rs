@@ -26,7 +26,7 @@ fn a_value_is_shown_with_the_unit_that_suits_it() {
     let expected = ["1.5 µs", "1.5 MiB", "4.19 MB/s", "419 MB/s", "9.0"];
     assert_eq!(shown.map(|(figure, value)| figure.show(value)), expected);
     assert_eq!([0.0, 0.01234, 1.234].map(|value| LATE.show(value)), ["0 %", "0.0123 %", "1.23 %"]);
-    let interval = Interval { low: 900.0, high: 1500.0, ..Interval::of(vec![1000.0]).unwrap() };
+    let interval = Interval { low: 900.0, high: 1500.0, ..Interval::from_values(vec![1000.0]).unwrap() };
     assert_eq!(P50.show_median(&interval), "1.0 µs (900 ns to 1.5 µs)");
     assert_eq!(P50.show_interval(&interval).as_deref(), Some("[900 ns, 1.5 µs]"));
     let alike = Interval { low: 1100.0, ..interval };
@@ -51,7 +51,7 @@ fn several_runs_have_medians_and_sums_of_losses_and_copies() {
 fn numbers_that_no_run_has_are_sums_nevertheless() {
     let mut run = summary("", 1000);
     (run.total.sent.copied, run.total.received.copied, run.lost) = (u64::MAX, 1, u64::MAX);
-    let values = Values::of(&run);
+    let values = Values::from_run(&run);
     let of_two = Values::together(&[&values, &values]).unwrap();
     let json = serde_json::to_value(&of_two).unwrap();
     assert_eq!((&json["lost"], &json["copied"]), (&u64::MAX.into(), &u64::MAX.into()));

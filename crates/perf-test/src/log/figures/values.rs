@@ -16,7 +16,7 @@ pub struct Values(BTreeMap<&'static str, f64>);
 impl Values {
     /// The values of a run.
     #[must_use]
-    pub fn of(run: &Summary) -> Values {
+    pub fn from_run(run: &Summary) -> Values {
         Values::known(Values::all().filter_map(|figure| Some((figure, figure.value(run)?))))
     }
 

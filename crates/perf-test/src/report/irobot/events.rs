@@ -44,7 +44,7 @@ pub struct EventLog {
     /// The start of the run, ns.
     pub start_ns: i64,
     of_second: BTreeMap<Endpoint, Events>,
-    /// Ids that publishers did not send, by their topics. Where several publishers share one, those of all.
+    /// Ids that the publishers of each topic did not send.
     unsent: BTreeMap<String, Vec<Range<u64>>>,
 }
 

@@ -36,7 +36,7 @@ const TOTAL: [Column; 8] = [
     column("lost[%]", "lost_perc", NARROW),
 ];
 
-/// A line of an endpoint: so many messages, late, too late and lost ones, and times.
+/// A line of an endpoint: the counts of its messages and of the late, too late and lost ones, and its times.
 fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times: &Spread, measured_s: f64) -> String {
     let (plan, payload_bytes) = of;
     let us = |ns: f64| format!("{:.0}", ns / 1000.0);
@@ -51,8 +51,7 @@ fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times: &Spread
     style.line(&ALL, values.chain([format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0), last]))
 }
 
-/// The blocks of subscriptions, of clients with their responses, and of publishers, whose times are those of
-/// publishing.
+/// The blocks of subscriptions, of clients with their responses, and of publishers with the times of publishing.
 pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
     let (mut subscriptions, mut clients, mut publishers) = (Vec::new(), Vec::new(), Vec::new());
     for (plan, bytes) in &process.endpoints {
@@ -63,7 +62,7 @@ pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
             let block = if plan.service { &mut clients } else { &mut subscriptions };
             block.push(line(style, (plan, *bytes), counts, latency, summary.measured_s));
         }
-        // A client's line is that of its responses.
+        // A client has a line for its responses.
         let publisher = summary.publishers.iter().find(|of| of.endpoint() == plan.endpoint && !plan.service);
         if let Some(publisher) = publisher {
             let counts = [publisher.sent.samples, 0, 0, 0];

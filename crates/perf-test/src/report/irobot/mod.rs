@@ -68,7 +68,7 @@ pub struct Files {
     folders: Vec<Folder>,
     /// The events of the present second.
     events: EventLog,
-    /// None if the lines of `resources.txt` are those of rows.
+    /// None if each row is a line of `resources.txt`.
     sampling: Option<Sampling>,
 }
 
@@ -86,7 +86,7 @@ impl Files {
             Lines::create(folder, "metadata.txt")?.add(metadata)?;
             let mut resources = Lines::create(folder, "resources.txt")?;
             resources.add(&resources::head(style))?;
-            // Files of an earlier run are not those of this one.
+            // Files of an earlier run do not belong to this one.
             for name in ["latency_all.txt", "latency_total.txt", "events.txt"] {
                 remove(&folder.join(name))?;
             }

@@ -1,5 +1,5 @@
 //! CPU and memory of the processes in a period of the user's (`-s`), from the kernel's accounts of each. Rows have
-//! those of seconds.
+//! the figures of whole seconds.
 
 use crate::{log::WorkerRow, report::summary::is_instrument};
 use perf_worker::{

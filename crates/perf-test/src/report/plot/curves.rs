@@ -4,7 +4,7 @@ use plotters::prelude::RGBColor;
 
 use super::{
     panel::{Axis, BLUE, GREEN, Line, Mark, ORANGE, Panel, RED, picture},
-    series::{log_axis, plain, time},
+    series::{bounds, log_axis, plain, time},
 };
 
 const WIDTH: u32 = 1280;
@@ -87,15 +87,9 @@ fn panels(charts: &[Chart], has_equal_axes: bool) -> Vec<Panel> {
         let around: Vec<&Line> = if has_equal_axes { lines.iter().flatten().collect() } else { own.iter().collect() };
         let points = || around.iter().flat_map(|line| &line.points);
         let [x, y] = chart.scales;
-        Panel {
-            title: chart.title.clone(),
-            across: chart.across,
-            x: x.axis(points().map(|(x, _)| *x)),
-            y: y.axis(points().map(|(_, y)| *y)),
-            shade: None,
-            marks: chart.marks.iter().map(|(name, value)| Mark { at: x.log(*value), name: name.clone() }).collect(),
-            lines: own.clone(),
-        }
+        let axes = [x.axis(points().map(|(x, _)| *x)), y.axis(points().map(|(_, y)| *y))];
+        let marks = chart.marks.iter().map(|(name, value)| Mark { at: x.log(*value), name: name.clone() }).collect();
+        Panel { marks, ..Panel::new(&chart.title, chart.across, axes, own.clone()) }
     };
     charts.iter().zip(&lines).map(panel).collect()
 }
@@ -132,9 +126,7 @@ impl Scale {
 
 /// An axis of bytes, whose values are logarithms to the base 2.
 fn bytes_axis(places: impl Iterator<Item = f64>) -> Axis {
-    let range = |(low, high): (f64, f64), place: f64| (low.min(place), high.max(place));
-    let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), range);
-    let (low, high) = if low.is_finite() { (low - 0.5, high + 0.5) } else { (9.5, 23.5) };
+    let (low, high) = bounds(places).map_or((9.5, 23.5), |(low, high)| (low - 0.5, high + 0.5));
     let marks = (low.floor() as i32..=high.ceil() as i32).filter(|mark| mark.rem_euclid(MARK_STEP) == 0);
     let marks = marks.map(f64::from).filter(|mark| (low..=high).contains(mark)).collect();
     Axis { range: (low, high), marks, mark: bytes }

@@ -4,6 +4,7 @@
 use plotters::prelude::{Circle, Color, PathElement, Text};
 
 use super::panel::{Area, BLUE, Drawing, GRID, INK, MARGIN, ORANGE, PALE, picture, text};
+use super::series::bounds;
 use crate::{common::units::Unit, measure::interval::Interval};
 
 const WIDTH: u32 = 1280;
@@ -59,8 +60,7 @@ impl Panel {
     fn draw(&self, root: &Area<'_>, top: i32) -> Drawing {
         root.draw(&Text::new(self.title.clone(), (MARGIN, top), text(18, &INK)))?;
         let values = self.dots.iter().flat_map(|dot| &dot.values).copied().filter(|value| *value > 0.0);
-        let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-        let (first, last) = if low <= high { (decade(low), decade(high) + 1) } else { (0, 1) };
+        let (first, last) = bounds(values).map_or((0, 1), |(low, high)| (decade(low), decade(high) + 1));
         // A value of 0 has a place of its own, before the powers of ten.
         let has_zero = self.dots.iter().flat_map(|dot| &dot.values).any(|value| *value <= 0.0);
         let first = first - i32::from(has_zero);
@@ -80,7 +80,7 @@ impl Panel {
             let y = top + HEAD + ROW * row + ROW / 2;
             let colour = if dot.is_base { ORANGE } else { BLUE };
             root.draw(&Text::new(dot.name.clone(), (MARGIN, y - 6), text(14, &INK)))?;
-            let Some(found) = Interval::of(dot.values.clone()) else {
+            let Some(found) = Interval::from_values(dot.values.clone()) else {
                 let why = dot.missing.clone().unwrap_or_else(|| "not measured".to_owned());
                 root.draw(&Text::new(why, (left, y - 6), text(14, &PALE)))?;
                 continue;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use plotters::prelude::Text;
 
+use crate::common::units::several;
 use crate::log::Log;
 use crate::report::outputs::Outputs;
 use panel::{Area, Drawing, INK, MARGIN, PALE, Panel, picture, text};
@@ -73,8 +74,8 @@ fn beside(log: &Path) -> PathBuf {
 
 /// The picture as SVG.
 fn draw(log: &Log) -> Result<String, String> {
-    let series = Series::of(log);
-    let topics = log.summary.as_ref().map(Topics::of).filter(|_| log.run.topology.is_some());
+    let series = Series::from_log(log);
+    let topics = log.summary.as_ref().map(Topics::from_summary).filter(|_| log.run.topology.is_some());
     let (width, height) = SIZE;
     let size = (width, height + topics.as_ref().map_or(0, Topics::height));
     picture(size, |root| draw_all(root, log, &series, topics.as_ref()))
@@ -147,9 +148,9 @@ fn machine(log: &Log) -> String {
 }
 
 fn endpoints(conditions: &RunSpec) -> String {
-    let publishers = if conditions.publishers == 1 { "publisher" } else { "publishers" };
-    let subscriptions = if conditions.subscriptions == 1 { "subscription" } else { "subscriptions" };
-    let counts = format!("{} {publishers}, {} {subscriptions}", conditions.publishers, conditions.subscriptions);
+    let publishers = several(conditions.publishers as usize, "publisher", "publishers");
+    let counts =
+        format!("{publishers}, {}", several(conditions.subscriptions as usize, "subscription", "subscriptions"));
     match conditions.executor {
         // Its nodes are in processes of their own choice.
         Some(_) => counts,

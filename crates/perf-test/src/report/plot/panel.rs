@@ -126,6 +126,11 @@ pub struct Panel {
 }
 
 impl Panel {
+    /// A chart without a shade and marks.
+    pub fn new(title: &str, across: &'static str, [x, y]: [Axis; 2], lines: Vec<Line>) -> Panel {
+        Panel { title: title.to_owned(), across, x, y, shade: None, marks: Vec::new(), lines }
+    }
+
     /// Draws it into its area.
     pub fn draw(&self, area: &Area<'_>) -> Drawing {
         let (head, body) = area.split_vertically(52);

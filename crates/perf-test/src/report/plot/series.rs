@@ -41,8 +41,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// Of a log with or without its summary.
-    pub fn of(log: &Log) -> Series {
+    /// The series of a log with or without its summary.
+    pub fn from_log(log: &Log) -> Series {
         let group = log.rows.len().div_ceil(MAX_POINTS).max(1);
         let total = log.summary.as_ref().map(|summary| &summary.total);
         let whole = |which: fn(&RowEntry) -> &Distribution, of_summary: Option<&Distribution>| {
@@ -76,15 +76,7 @@ impl Series {
             line("p99", ORANGE, |[_, p99, _]| *p99),
             line("p50", BLUE, |[p50, _, _]| *p50),
         ];
-        Panel {
-            title: "Latency from send time (log scale)".to_owned(),
-            across: TIME,
-            shade: None,
-            marks: Vec::new(),
-            x: self.time_axis(),
-            y: times_axis(&lines),
-            lines,
-        }
+        Panel::new("Latency from send time (log scale)", TIME, [self.time_axis(), times_axis(&lines)], lines)
     }
 
     /// The latencies by percentile.
@@ -102,15 +94,8 @@ impl Series {
             (n > 0.0).then(|| Shade { from: (n / MIN_TAIL_SAMPLES).log10().max(0.0), name: "fewer than 10 beyond" });
         let nines = (self.latency.n().max(self.response.n()).max(100) as f64).log10().ceil();
         let x = Axis { range: (0.0, nines), marks: (0..=nines as u32).map(f64::from).collect(), mark: percent };
-        Panel {
-            title: "Latency by percentile (log scale)".to_owned(),
-            across: "percent of all samples that are not slower",
-            shade,
-            marks: Vec::new(),
-            x,
-            y: times_axis(&lines),
-            lines,
-        }
+        let across = "percent of all samples that are not slower";
+        Panel { shade, ..Panel::new("Latency by percentile (log scale)", across, [x, times_axis(&lines)], lines) }
     }
 
     /// The CPU time of all workers.
@@ -137,15 +122,7 @@ impl Series {
             Line { name: String::from(*name), colour: *colour, points }
         };
         let lines: Vec<Line> = figures.iter().map(line).collect();
-        Panel {
-            title: title.to_owned(),
-            across: TIME,
-            shade: None,
-            marks: Vec::new(),
-            x: self.time_axis(),
-            y: from_zero(&lines),
-            lines,
-        }
+        Panel::new(title, TIME, [self.time_axis(), from_zero(&lines)], lines)
     }
 
     fn over_time(&self, which: impl Fn(&Moment) -> Option<f64>) -> Vec<(f64, f64)> {
@@ -214,11 +191,14 @@ fn times_axis(lines: &[Line]) -> Axis {
     log_axis(lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height), time)
 }
 
+/// The least and the greatest of some values; `None` without any.
+pub fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.map(|value| (value, value)).reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
+}
+
 /// An axis from the lowest to the highest of these logarithms.
 pub fn log_axis(places: impl Iterator<Item = f64>, mark: fn(f64) -> String) -> Axis {
-    let range = |(low, high): (f64, f64), place: f64| (low.min(place), high.max(place));
-    let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), range);
-    let (low, high) = if low.is_finite() { (low, high) } else { (3.0, 6.0) };
+    let (low, high) = bounds(places).unwrap_or((3.0, 6.0));
     let (low, high) = (low - 0.1, high + 0.1);
     let marked = |steps: &[f64]| -> Vec<f64> {
         let decades = low.floor() as i32..=high.ceil() as i32;
@@ -264,7 +244,7 @@ pub fn time(height: f64) -> String {
     format!("{} {unit}", plain(value))
 }
 
-/// The percentile with so many nines.
+/// The percentile with this number of nines.
 fn percent(nines: f64) -> String {
     match nines.round() as i32 {
         0 => "0".to_owned(),

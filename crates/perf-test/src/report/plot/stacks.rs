@@ -21,7 +21,7 @@ const LEGEND_STEP: i32 = 110;
 /// A chart.
 #[derive(Debug)]
 pub struct Chart {
-    /// The quantity across, and that of the bars with its unit.
+    /// The quantity across, and the quantity of the bars with its unit.
     pub title: String,
     /// The names of the parts, from below; at most three.
     pub parts: Vec<&'static str>,

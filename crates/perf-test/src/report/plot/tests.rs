@@ -97,7 +97,7 @@ fn every_log_has_a_picture_also_a_killed_runs_and_one_without_rows() {
 
 #[test]
 fn the_latencies_of_a_killed_run_are_those_of_its_rows() {
-    let series = Series::of(&log(1300, false));
+    let series = Series::from_log(&log(1300, false));
     assert_eq!(series.latency.n(), 1300 * 99);
     let panel = series.latency_over_time();
     // In groups of three rows; the longest of each is still there.

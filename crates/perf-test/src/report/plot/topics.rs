@@ -4,6 +4,7 @@
 use plotters::prelude::{Circle, Color, PathElement, RGBColor, Rectangle, Text};
 
 use super::panel::{Area, BLUE, Drawing, GRID, INK, MARGIN, ORANGE, PALE, RED, text};
+use super::series::bounds;
 use crate::common::units::format_ns;
 use crate::log::{Place, SubscriptionEntry, Summary};
 
@@ -11,7 +12,7 @@ use crate::log::{Place, SubscriptionEntry, Summary};
 const ROW: i32 = 20;
 /// The space above the lines: titles, legends and the marks of the axes.
 const HEAD: i32 = 84;
-/// Of more subscriptions those with the longest 99th percentiles are drawn; the log has all.
+/// With more subscriptions the ones with the longest 99th percentiles are drawn; the log has all.
 const MOST_ROWS: usize = 60;
 /// Ends of the columns: names, latencies, late messages, counts.
 const LATENCY: (i32, i32) = (310, 790);
@@ -38,8 +39,8 @@ pub struct Topics {
 }
 
 impl Topics {
-    /// Of a summary.
-    pub fn of(summary: &Summary) -> Topics {
+    /// The subscriptions of a summary.
+    pub fn from_summary(summary: &Summary) -> Topics {
         let mut shown: Vec<&SubscriptionEntry> = summary.subscriptions.iter().filter(|of| of.place.is_some()).collect();
         let left_out = shown.len().saturating_sub(MOST_ROWS);
         if left_out > 0 {
@@ -47,7 +48,7 @@ impl Topics {
             shown.truncate(MOST_ROWS);
         }
         shown.sort_by(|one, other| one.place.as_ref().map(names).cmp(&other.place.as_ref().map(names)));
-        Topics { rows: shown.into_iter().map(Row::of).collect(), left_out }
+        Topics { rows: shown.into_iter().map(Row::from_entry).collect(), left_out }
     }
 
     /// The height of its picture.
@@ -133,9 +134,8 @@ impl Topics {
     /// The powers of ten, ns, around all latencies and periods.
     fn decades(&self) -> (i32, i32) {
         let all = self.rows.iter().flat_map(|row| row.latency_ns.into_iter().flatten().chain(row.period_ns));
-        let (low, high) =
-            all.filter(|ns| *ns >= 1.0).fold((f64::INFINITY, 1.0_f64), |(low, high), ns| (low.min(ns), high.max(ns)));
-        if low > high { (3, 6) } else { (low.log10().floor() as i32, high.log10().ceil() as i32) }
+        let decades = |(low, high): (f64, f64)| (low.log10().floor() as i32, high.log10().ceil() as i32);
+        bounds(all.filter(|ns| *ns >= 1.0)).map_or((3, 6), decades)
     }
 
     fn x_of_latency(&self, ns: f64) -> i32 {
@@ -179,7 +179,7 @@ fn mark(area: &Area<'_>, x: i32, value: &str, below: i32) -> Drawing {
 }
 
 impl Row {
-    fn of(entry: &SubscriptionEntry) -> Row {
+    fn from_entry(entry: &SubscriptionEntry) -> Row {
         let received = &entry.received;
         let name = entry.place.as_ref().map(|place| format!("{} → {}", place.topic, place.node)).unwrap_or_default();
         let percent = |count: u64| 100.0 * count as f64 / received.samples.max(1) as f64;

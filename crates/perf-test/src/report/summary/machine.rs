@@ -60,7 +60,7 @@ impl Summary {
                 format_ns(measured.cpu_ns() as f64),
                 format_ns(measured.user_ns as f64),
                 format_ns(measured.system_ns as f64),
-                format_ns(self.used_with_set_up().cpu_ns() as f64),
+                format_ns(self.workers.iter().map(|worker| worker.used.cpu_ns()).sum::<i64>() as f64),
                 format_ns(self.coordinator_used.cpu_ns() as f64)
             ),
             labelled!(

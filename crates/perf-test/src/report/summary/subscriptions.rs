@@ -1,11 +1,9 @@
 //! The figures of each subscription, if there are several.
 
-use super::text::labelled;
-use crate::common::units::format_ns;
+use super::text::{labelled, times};
 use crate::log::{SubscriptionEntry, Summary};
-use crate::measure::percentiles::has_tail_samples;
 
-/// Of more subscriptions only the worst ones are shown; the full log has all.
+/// With more subscriptions only the worst ones are shown; the full log has all.
 const MAX_SHOWN: usize = 8;
 
 impl Summary {
@@ -30,15 +28,7 @@ impl Summary {
 
 fn line(of: &SubscriptionEntry) -> String {
     let SubscriptionEntry { received, lost, latency, p50_ns, p99_ns, .. } = of;
-    let percentile = |percentile: f64, value_ns: &Option<u64>| {
-        let mark = if has_tail_samples(latency.n, percentile) { "" } else { "*" };
-        format!("{}{mark}", format_ns((value_ns.unwrap_or(0) as f64).min(latency.max())))
-    };
-    let times = if latency.n == 0 {
-        Default::default()
-    } else {
-        [percentile(50.0, p50_ns), percentile(99.0, p99_ns), format_ns(latency.max())]
-    };
+    let times = times(latency, *p50_ns, *p99_ns);
     let counts = [received.samples, *lost, received.late, received.too_late].map(|count| count.to_string());
     let cells: String = counts.iter().chain(&times).map(|cell| format!("{cell:>10}")).collect();
     labelled!("", "{:<17}{cells}", of.endpoint().to_string())

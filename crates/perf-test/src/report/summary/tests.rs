@@ -10,7 +10,7 @@ use perf_worker::measure::{
     memory::Memory,
     moments::Moments,
     own_cost::OwnCost,
-    tally::{Received, Relayed, Sent},
+    tally::{Received, Sent, Tally},
 };
 
 /// The run of these options, 30 s, 100 Hz, 4 MB.
@@ -25,7 +25,7 @@ pub(crate) fn times(n: u64, ns: u64) -> Distribution {
     let mut histogram = Latencies::default();
     histogram.add_cells(&[(ns, n)]);
     let at = ns as f64;
-    Distribution::of(&Moments { n, min: at, max: at, mean: at, m2: 0.0 }, &histogram)
+    Distribution::new(&Moments { n, min: at, max: at, mean: at, m2: 0.0 }, &histogram)
 }
 
 /// The summary of that run, in which every latency is `latency_ns`.
@@ -45,10 +45,9 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         instrument_bytes: None,
         threads: Vec::new(),
     };
-    let none = (Moments::default(), Latencies::default());
-    let (sent, received) =
-        (Sent { samples: 3000, ..Sent::default() }, Received { samples: 3000, ..Received::default() });
-    let total = TotalEntry::of((&sent, &none.1), (&received, &none.1, &none.1), &Relayed::default());
+    let sent = Sent { samples: 3000, ..Sent::default() };
+    let received = Received { samples: 3000, ..Received::default() };
+    let total = TotalEntry::new(&Tally { sent, ..Tally::default() }, &received);
     Summary {
         stopped_early: false,
         failure: None,
@@ -133,7 +132,7 @@ fn a_good_run_is_reported_in_full() {
     assert_eq!(summary.find_failure(&spec("")), None);
 }
 
-/// A subscription that lost so many of 1000 messages, and received each of the others after the same time.
+/// A subscription that lost `lost` of 1000 messages, and received each of the others after the same time.
 pub(crate) fn of_subscription(index: u32, lost: u64, latency_ns: u64) -> SubscriptionEntry {
     let latency = times(1000 - lost, latency_ns);
     SubscriptionEntry {
@@ -142,7 +141,7 @@ pub(crate) fn of_subscription(index: u32, lost: u64, latency_ns: u64) -> Subscri
         sent: 0,
         received: Received { samples: 1000 - lost, late: 5, ..Received::default() },
         lost,
-        latency: latency.spread(),
+        latency: latency.spread,
         p50_ns: latency.p50_ns,
         p99_ns: latency.p99_ns,
         overload: None,
@@ -185,7 +184,7 @@ fn each_subscription_is_shown_and_of_many_the_worst() {
 #[test]
 fn percentiles_with_fewer_than_ten_samples_beyond_are_marked() {
     let text = printed("", &summary("", 1_000_000));
-    // Of 3000 samples 30 lie beyond p99, 3 beyond p99.9. There are two rows of latencies.
+    // 30 of 3000 samples lie beyond p99, 3 beyond p99.9. There are two rows of latencies.
     assert_eq!(text.matches("1.00 ms*").count(), 4, "{text}");
     assert!(text.contains("   1.00 ms    1.00 ms    1.00 ms   1.00 ms*   1.00 ms*"), "{text}");
     assert!(text.contains("* fewer than 10 samples"));

@@ -1,7 +1,7 @@
 //! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has
 //! the costs.
 
-use crate::common::units::format_ns;
+use crate::common::units::{format_ns, several};
 use crate::log::{Distribution, Spread, Summary};
 use crate::measure::percentiles::{PERCENTILES, has_tail_samples};
 use crate::report::heading::how_readers_wait;
@@ -76,8 +76,7 @@ impl Summary {
         parts.push(format!("{:.1} MiB peak", self.memory().peak_kib / 1024.0));
         parts.push(match self.warnings.len() {
             0 => "no warnings".to_owned(),
-            1 => "1 warning".to_owned(),
-            n => format!("{n} warnings"),
+            n => several(n, "warning", "warnings"),
         });
         parts.join("; ")
     }
@@ -211,7 +210,7 @@ impl Summary {
             lines.push(labelled!(
                 "lateness",
                 "p50 {p50}, p99 {p99}, p99.9 {p999}, {} (send time after the due time)",
-                spread(&lateness.spread())
+                spread(lateness)
             ));
         }
         lines.push(labelled!("prepare", "{} (from wake-up to stamp: loan, payload)", spread(&self.total.prepare)));
@@ -223,13 +222,7 @@ impl Summary {
 
 /// n, min, mean, percentiles and max.
 fn figures(times: &Distribution) -> impl Iterator<Item = String> {
-    let percentiles: Vec<String> = PERCENTILES
-        .iter()
-        .map(|percentile| {
-            let mark = if has_tail_samples(times.n, *percentile) { "" } else { "*" };
-            format!("{}{mark}", format_ns(times.percentile_ns(*percentile)))
-        })
-        .collect();
+    let percentiles = PERCENTILES.map(|percentile| marked(times.n, percentile, times.percentile_ns(percentile)));
     let begin = [times.n.to_string(), format_ns(times.min_ns.unwrap_or(0.0)), format_ns(times.mean())];
     begin.into_iter().chain(percentiles).chain([format_ns(times.max())])
 }
@@ -240,4 +233,19 @@ fn row(cells: impl Iterator<Item = String>) -> String {
 
 fn spread(times: &Spread) -> String {
     format!("mean {}, max {}, n {}", format_ns(times.mean()), format_ns(times.max()), times.n)
+}
+
+/// A percentile, with a mark if too few samples lie beyond it.
+fn marked(n: u64, percentile: f64, value_ns: f64) -> String {
+    format!("{}{}", format_ns(value_ns), if has_tail_samples(n, percentile) { "" } else { "*" })
+}
+
+/// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
+pub fn times(times: &Spread, p50_ns: Option<u64>, p99_ns: Option<u64>) -> [String; 3] {
+    if times.n == 0 {
+        return Default::default();
+    }
+    let [p50, p99] = [(50.0, p50_ns), (99.0, p99_ns)]
+        .map(|(percentile, value_ns)| marked(times.n, percentile, (value_ns.unwrap_or(0) as f64).min(times.max())));
+    [p50, p99, format_ns(times.max())]
 }

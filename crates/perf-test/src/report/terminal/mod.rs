@@ -43,7 +43,7 @@ impl Terminal {
         Terminal {
             tables,
             counts_overwritten: spec.capabilities.overwritten,
-            progress: Progress::of(spec),
+            progress: Progress::new(spec),
             drawn: Drawn::default(),
         }
     }
@@ -59,7 +59,7 @@ impl Terminal {
         write(&text)
     }
 
-    /// Draws the tables of a row and the progress, over those of the previous row if possible.
+    /// Draws the tables of a row and the progress, over the tables of the previous row if possible.
     ///
     /// # Errors
     /// If standard output cannot be written.
@@ -80,7 +80,7 @@ impl Terminal {
     }
 }
 
-/// The escape sequences that go up so many lines and clear the rest.
+/// The escape sequences that go up by `lines` and clear the rest.
 fn up(lines: usize) -> String {
     if lines > 0 { format!("\x1b[{lines}F\x1b[J") } else { String::new() }
 }

@@ -18,14 +18,14 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of that run.
+    /// The progress of a run.
     #[must_use]
-    pub fn of(spec: &RunSpec) -> Progress {
+    pub fn new(spec: &RunSpec) -> Progress {
         let (sends, receives) = (spec.publishers > 0, spec.subscriptions > 0);
         Progress { length_s: spec.length_s(), sends, receives }
     }
 
-    /// The line after `row`, for a window of so many columns; `None` if the window is too narrow.
+    /// The line after `row`, for a window of `columns`; `None` if the window is too narrow.
     #[must_use]
     pub fn line(&self, row: &RowEntry, columns: usize) -> Option<String> {
         let elapsed_s = row.t_s.round() as u64;

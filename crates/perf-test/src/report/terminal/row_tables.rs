@@ -14,7 +14,7 @@ pub fn lines(row: &RowEntry, tables: Tables, counts_overwritten: bool) -> Vec<St
     let run_time = ["T_experiment".to_owned(), seconds(row.t_s), "T_loop".to_owned(), seconds(row.length_s)];
     let mut lines = table("run time", &[run_time.into()]);
     lines.push(String::new());
-    let mut pairs = vec![(samples(row), moments("latency", &row.total.latency.spread().moments_s()))];
+    let mut pairs = vec![(samples(row), moments("latency", &row.total.latency.moments_s()))];
     if tables == Tables::V1 {
         let reserve = moments("publisher loop", &row.total.loop_reserve.moments_s());
         pairs.push((reserve, moments("subscriber loop", &Moments::default())));

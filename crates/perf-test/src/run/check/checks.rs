@@ -17,46 +17,85 @@ use perf_worker_gantry::messages::MessageChoice;
 pub const DESCRIPTION: &str = "description";
 /// A value and a name that no middleware declares.
 const UNDECLARED: &str = "perf_test_undeclared";
-/// A check of one run, or the reason why it is not done.
-pub struct RunCheck {
+
+/// A check that is to be done.
+pub struct Todo {
     /// Its name.
     pub name: String,
-    todo: Result<Todo, String>,
+    run: Run,
 }
 
-struct Todo {
-    options: String,
-    losses: Losses,
-    /// A middleware that refuses the run before it starts does not declare it.
-    may_refuse: bool,
+/// The run of a check, and its expectation.
+enum Run {
+    /// The messages of a run with these options arrive, but for `losses`.
+    Delivers {
+        options: String,
+        losses: Losses,
+        /// A middleware that refuses the run before it starts does not declare it.
+        may_refuse: bool,
+    },
+    /// A run with this option is refused.
+    RefusesOption(String),
+    /// A run with this setting and value is refused. The coordinator does not check the setting here: the middleware
+    /// itself must refuse it, or not confirm it.
+    RefusesSetting(String, String),
+    /// No run, for this reason.
+    NotDeclared(String),
 }
 
-impl RunCheck {
-    fn new(name: impl Into<String>, options: String, losses: Losses) -> RunCheck {
-        RunCheck { name: name.into(), todo: Ok(Todo { options, losses, may_refuse: false }) }
+impl Todo {
+    fn new(name: impl Into<String>, options: String) -> Todo {
+        Todo { name: name.into(), run: Run::Delivers { options, losses: Losses::None, may_refuse: false } }
     }
 
-    fn unless_refused(mut self) -> RunCheck {
-        self.todo = self.todo.map(|todo| Todo { may_refuse: true, ..todo });
+    fn unless_refused(mut self) -> Todo {
+        if let Run::Delivers { may_refuse, .. } = &mut self.run {
+            *may_refuse = true;
+        }
         self
     }
 
-    fn not_declared(name: impl Into<String>, why: impl Into<String>) -> RunCheck {
-        RunCheck { name: name.into(), todo: Err(why.into()) }
+    fn refuses(what: &str, run: Run) -> Todo {
+        Todo { name: format!("{what} is refused"), run }
+    }
+
+    fn not_declared(name: impl Into<String>, why: impl Into<String>) -> Todo {
+        Todo { name: name.into(), run: Run::NotDeclared(why.into()) }
     }
 
     /// Does it.
     pub fn check(self, subject: &Subject<'_>) -> Check {
-        let Todo { options, losses, may_refuse } = match self.todo {
-            Ok(todo) => todo,
-            Err(why) => return Check::not_declared(self.name, why),
+        let (result, options) = match self.run {
+            Run::NotDeclared(why) => return Check::not_declared(self.name, why),
+            Run::Delivers { options, losses, may_refuse } => {
+                let result = match subject.measure(&options) {
+                    Ok(measured) => judge(subject, &measured, losses),
+                    Err(Failure::Usage(sentence)) if may_refuse => return Check::not_declared(self.name, sentence),
+                    Err(failure) => Err(failure.to_string()),
+                };
+                (result, Some(options))
+            }
+            Run::RefusesOption(option) => {
+                let options = format!("{} -r 100 --max-runtime 1 {option}", message_options(subject.first()));
+                (refusal(subject.measure(&options), "the run was done"), Some(options))
+            }
+            Run::RefusesSetting(setting, value) => {
+                let measured = subject.spec(&subject.delivery(subject.first())).and_then(|mut spec| {
+                    spec.settings.insert(setting, value);
+                    measure_quietly(&spec, subject.interrupt, None)
+                });
+                (refusal(measured, "a worker confirmed it: it must report the values that are in effect"), None)
+            }
         };
-        let result = match subject.measure(&options) {
-            Ok(measured) => judge(subject, &measured, losses),
-            Err(Failure::Usage(sentence)) if may_refuse => return Check::not_declared(self.name, sentence),
-            Err(failure) => Err(failure.to_string()),
-        };
-        Check::of(self.name, result, Some(subject.command(&options)))
+        Check::new(self.name, result, options.map(|options| subject.command(&options)))
+    }
+}
+
+/// The sentence with which a run was refused, or the fault that it was not: `done` says how.
+fn refusal<T>(measured: Result<T, Failure>, done: &str) -> Result<String, String> {
+    match measured {
+        Ok(_) => Err(format!("it is not declared, and {done}")),
+        Err(failure) => Ok(failure.to_string()),
     }
 }
 
@@ -82,18 +121,15 @@ pub fn description(subject: &Subject<'_>) -> Check {
         require(same == 1, &format!("the setting `{name}` is declared {same} times"));
     }
     let found = format!("version {}, {} settings", description.version, description.settings.len());
-    Check::of(DESCRIPTION, if faults.is_empty() { Ok(found) } else { Err(faults.join("; ")) }, None)
+    Check::new(DESCRIPTION, if faults.is_empty() { Ok(found) } else { Err(faults.join("; ")) }, None)
 }
 
 fn pushes(subject: &Subject<'_>) -> bool {
     subject.can().delivery == DeliveryKind::Push
 }
 
-/// A check that a run is refused.
-pub type Refusal = Box<dyn Fn(&Subject<'_>) -> Check>;
-
 /// Everything that is not declared is refused, before a message is sent.
-pub fn refusals(subject: &Subject<'_>) -> Vec<Refusal> {
+fn refusals(subject: &Subject<'_>) -> impl Iterator<Item = Todo> {
     let can = subject.can();
     let mut options: Vec<String> = Vec::new();
     options.extend(undeclared::<Reliability>("--reliability", &can.reliability));
@@ -107,20 +143,11 @@ pub fn refusals(subject: &Subject<'_>) -> Vec<Refusal> {
     }
     let undeclared = [(can.raw, "--raw"), (can.phases, "--phases"), (can.services, "--roundtrip-mode Service")];
     options.extend(undeclared.into_iter().filter(|(can, _)| !can).map(|(_, option)| option.to_owned()));
-    let is_wanted = |what: &str| subject.wants(&refusal_name(what));
-    options.retain(|options| is_wanted(options));
-    let of_option = |options: String| -> Refusal { Box::new(move |subject| refused_option(subject, &options)) };
-    let settings = subject.description.settings.iter().map(|setting| (setting.name.clone(), UNDECLARED.to_owned()));
-    let settings = settings.chain([(UNDECLARED.to_owned(), "1".to_owned())]);
-    let settings = settings.filter(|(name, value)| is_wanted(&format!("{name}={value}")));
-    let of_setting = |(name, value): (String, String)| -> Refusal {
-        Box::new(move |subject| refused_setting(subject, &name, &value))
-    };
-    options.into_iter().map(of_option).chain(settings.map(of_setting)).collect()
-}
-
-fn refusal_name(what: &str) -> String {
-    format!("{what} is refused")
+    let of_option = |option: String| Todo::refuses(&option, Run::RefusesOption(option.clone()));
+    let names = subject.description.settings.iter().map(|setting| setting.name.clone());
+    let settings = names.map(|name| (name, UNDECLARED.to_owned())).chain([(UNDECLARED.to_owned(), "1".to_owned())]);
+    let of_setting = |(name, value)| Todo::refuses(&format!("{name}={value}"), Run::RefusesSetting(name, value));
+    options.into_iter().map(of_option).chain(settings.map(of_setting))
 }
 
 fn undeclared<T: Choice>(option: &str, declared: &[T]) -> Vec<String> {
@@ -128,72 +155,42 @@ fn undeclared<T: Choice>(option: &str, declared: &[T]) -> Vec<String> {
     others.map(|(_, name, _)| format!("{option} {name}")).collect()
 }
 
-fn refused_option(subject: &Subject<'_>, option: &str) -> Check {
-    let name = refusal_name(option);
-    let Some(message) = subject.messages.first() else { return Check::not_declared(name, "there is no message") };
-    let options = format!("{} -r 100 --max-runtime 1 {option}", message_options(message));
-    let result = match subject.measure(&options) {
-        Ok(_) => Err("it is not declared, and the run was done".to_owned()),
-        Err(failure) => Ok(failure.to_string()),
-    };
-    Check::of(name, result, Some(subject.command(&options)))
-}
-
-/// A setting that the coordinator does not check here: the middleware itself must refuse it, or not confirm it.
-fn refused_setting(subject: &Subject<'_>, setting: &str, value: &str) -> Check {
-    let name = refusal_name(&format!("{setting}={value}"));
-    let Some(message) = subject.messages.first() else { return Check::not_declared(name, "there is no message") };
-    let result = subject.spec(&subject.delivery(message)).and_then(|mut spec| {
-        spec.settings.insert(setting.to_owned(), value.to_owned());
-        measure_quietly(&spec, subject.interrupt, None)
-    });
-    let result =
-        match result {
-            Ok(_) => Err("it is not declared, and a worker confirmed it: it must report the values that are in effect"
-                .to_owned()),
-            Err(failure) => Ok(failure.to_string()),
-        };
-    Check::of(name, result, None)
-}
-
-/// The runs whose messages must arrive.
-pub fn runs(subject: &Subject<'_>) -> Vec<RunCheck> {
-    let mut runs: Vec<RunCheck> = subject.messages.iter().map(|message| every_message(subject, message)).collect();
-    let Some(first) = subject.messages.first() else { return runs };
-    let delivery = subject.delivery(first);
+/// The checks of one run each: first the runs that must be refused, then the runs whose messages must arrive.
+pub fn checks(subject: &Subject<'_>) -> Vec<Todo> {
+    let mut runs: Vec<Todo> = refusals(subject).collect();
+    runs.extend(subject.messages.iter().map(|message| every_message(subject, message)));
+    let delivery = subject.delivery(subject.first());
     runs.extend(loans(subject));
     for Setting { name, values, .. } in &subject.description.settings {
         let is_fixed = subject.fixed_settings.contains(name);
         let others = values.iter().skip(1).filter(|_| !is_fixed);
         runs.extend(others.map(|value| {
             let setting = format!("{name}={value}");
-            RunCheck::new(format!("setting {setting}"), format!("{delivery} --set {setting}"), Losses::None)
+            Todo::new(format!("setting {setting}"), format!("{delivery} --set {setting}"))
         }));
     }
     let publishers = if subject.can().sources { 2 } else { 1 };
     for strategy in ["INTER_PROCESS", "INTER_THREAD"] {
         let name = format!("{publishers} publishers and 2 subscriptions, {strategy}");
         let options = format!("{delivery} -p {publishers} -s 2 -e {strategy}");
-        runs.push(RunCheck::new(name, options, Losses::None));
+        runs.push(Todo::new(name, options));
     }
     runs.extend(ways(subject, &delivery));
-    runs.push(overload(subject, first));
+    runs.push(overload(subject));
     runs.push(match subject.can().delivery {
-        DeliveryKind::Pull => {
-            RunCheck::new("round trip", format!("{delivery} --roundtrip-mode Both"), Losses::None).unless_refused()
-        }
-        DeliveryKind::Push => RunCheck::not_declared("round trip", "its own threads deliver messages"),
+        DeliveryKind::Pull => Todo::new("round trip", format!("{delivery} --roundtrip-mode Both")).unless_refused(),
+        DeliveryKind::Push => Todo::not_declared("round trip", "its own threads deliver messages"),
     });
     runs.push(if subject.can().services {
-        RunCheck::new("services", format!("{delivery} --roundtrip-mode Service"), Losses::None)
+        Todo::new("services", format!("{delivery} --roundtrip-mode Service"))
     } else {
-        RunCheck::not_declared("services", "it has none")
+        Todo::not_declared("services", "it has none")
     });
     runs
 }
 
 /// The other ways to wait, messages without a type, and the phases of a message's way.
-fn ways(subject: &Subject<'_>, delivery: &str) -> Vec<RunCheck> {
+fn ways(subject: &Subject<'_>, delivery: &str) -> Vec<Todo> {
     let can = subject.can();
     // All other runs wait in the default way, or in the first one that there is.
     let usual = if can.wait.contains(&Wait::default()) { Some(Wait::default()) } else { can.wait.first().copied() };
@@ -201,20 +198,16 @@ fn ways(subject: &Subject<'_>, delivery: &str) -> Vec<RunCheck> {
     let mut options: Vec<String> = waits.map(|wait| format!("wait {}", wait.name())).collect();
     options.extend(can.raw.then(|| "raw".to_owned()));
     options.extend(can.phases.then(|| "phases".to_owned()));
-    let run = |option: String| {
-        let line = format!("{delivery} --{option}");
-        RunCheck::new(option, line, Losses::None)
-    };
-    options.into_iter().map(run).collect()
+    options.into_iter().map(|option| Todo::new(&*option, format!("{delivery} --{option}"))).collect()
 }
 
 /// Every message arrives once, in order and intact.
-fn every_message(subject: &Subject<'_>, message: &MessageChoice) -> RunCheck {
+fn every_message(subject: &Subject<'_>, message: &MessageChoice) -> Todo {
     let name = format!("every {}", message.name);
     if !subject.can().copies && !is_loaned(subject, message) {
-        return RunCheck::not_declared(name, "it copies no messages, and does not loan these contents");
+        return Todo::not_declared(name, "it copies no messages, and does not loan these contents");
     }
-    let run = RunCheck::new(name, subject.delivery(message), Losses::None);
+    let run = Todo::new(name, subject.delivery(message));
     if subject.messages_are_given { run } else { run.unless_refused() }
 }
 
@@ -229,7 +222,7 @@ fn loaned<'a>(subject: &'a Subject<'_>) -> Option<&'a MessageChoice> {
 }
 
 /// Messages that are declared as loaned are not copied.
-fn loans(subject: &Subject<'_>) -> Option<RunCheck> {
+fn loans(subject: &Subject<'_>) -> Option<Todo> {
     if !subject.can().copies {
         // Every run is one with loans.
         return None;
@@ -237,27 +230,28 @@ fn loans(subject: &Subject<'_>) -> Option<RunCheck> {
     let Some(message) = loaned(subject) else {
         let why =
             format!("it loans none of the messages, or they are shorter than {LOANED_BYTES} bytes and may be copied");
-        return Some(RunCheck::not_declared("loans", why));
+        return Some(Todo::not_declared("loans", why));
     };
     let options = format!("{} --zero-copy", subject.delivery(message));
     // Another setting than the default may be needed.
-    Some(RunCheck::new(format!("loans of {}", message.name), options, Losses::None).unless_refused())
+    Some(Todo::new(format!("loans of {}", message.name), options).unless_refused())
 }
 
 /// As many messages as possible and the shortest history: losses are counted, and no message is overwritten while it is
 /// read.
-fn overload(subject: &Subject<'_>, first: &MessageChoice) -> RunCheck {
+fn overload(subject: &Subject<'_>) -> Todo {
     let can = subject.can();
     let is_declared = can.reliability.contains(&Reliability::BestEffort) && can.history.contains(&History::KeepLast);
     if !is_declared {
-        return RunCheck::not_declared("overload", "it has no BEST_EFFORT with KEEP_LAST");
+        return Todo::not_declared("overload", "it has no BEST_EFFORT with KEEP_LAST");
     }
     let is_supported = |message: &&MessageChoice| {
         !can.copies || subject.spec(&format!("{} --zero-copy", message_options(message))).is_ok()
     };
     let loaned = loaned(subject).filter(is_supported);
     let zero_copy = if loaned.is_some() && can.copies { " --zero-copy" } else { "" };
-    let message = message_options(loaned.unwrap_or(first));
+    let message = message_options(loaned.unwrap_or(subject.first()));
     let qos = "--reliability BEST_EFFORT --history KEEP_LAST --history-depth 1";
-    RunCheck::new("overload", format!("{message} -r 0 --max-runtime 1 --touch full {qos}{zero_copy}"), Losses::Counted)
+    let options = format!("{message} -r 0 --max-runtime 1 --touch full {qos}{zero_copy}");
+    Todo { name: "overload".to_owned(), run: Run::Delivers { options, losses: Losses::Counted, may_refuse: false } }
 }

@@ -24,18 +24,17 @@ pub enum Losses {
 /// All its faults as one sentence.
 pub fn judge(subject: &Subject<'_>, (spec, summary): &Measured, losses: Losses) -> Result<String, String> {
     let mut faults = general(spec, summary);
-    if losses == Losses::None {
-        faults.extend(copied(spec, summary));
-    }
     match losses {
-        Losses::None if subject.is_reliable() && summary.lost > 0 => {
+        Losses::None => {
+            faults.extend(copied(spec, summary));
             let (lost, overwritten) = (summary.lost, summary.total.received.overwritten);
-            faults.push(format!(
-                "{lost} messages were lost ({overwritten} counted as overwritten), although the history of this reliable run \
-                 holds all"
-            ));
+            if subject.is_reliable() && lost > 0 {
+                faults.push(format!(
+                    "{lost} messages were lost ({overwritten} counted as overwritten), although the history of this reliable \
+                     run holds all"
+                ));
+            }
         }
-        Losses::None => {}
         Losses::Counted => faults.extend(uncounted(subject, summary)),
     }
     if !faults.is_empty() {

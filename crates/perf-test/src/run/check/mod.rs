@@ -59,7 +59,7 @@ impl Conformance {
     /// # Errors
     /// [`Failure::Usage`] if there is no such middleware, message or setting; [`Failure::Measurement`] if the user
     /// interrupts.
-    pub fn of(
+    pub fn check(
         options: &ConformanceOptions,
         interrupt: &Interrupt,
         show: &mut dyn FnMut(&Check) -> Result<(), Failure>,
@@ -78,11 +78,8 @@ impl Conformance {
         if subject.wants(checks::DESCRIPTION) {
             add(checks::description(&subject))?;
         }
-        for check in checks::refusals(&subject) {
-            add(check(&subject))?;
-        }
-        for run in checks::runs(&subject).into_iter().filter(|run| subject.wants(&run.name)) {
-            add(run.check(&subject))?;
+        for todo in checks::checks(&subject).into_iter().filter(|todo| subject.wants(&todo.name)) {
+            add(todo.check(&subject))?;
         }
         for check in programs::late_join(&subject) {
             add(check)?;
@@ -122,7 +119,7 @@ impl Conformance {
 
 impl Check {
     /// A check whose result is the counts or the faults.
-    fn of(name: impl Into<String>, result: Result<String, String>, command: Option<String>) -> Check {
+    fn new(name: impl Into<String>, result: Result<String, String>, command: Option<String>) -> Check {
         let (outcome, sentence) = match result {
             Ok(counts) => (Outcome::Ok, counts),
             Err(faults) => (Outcome::Failed, faults),
@@ -139,15 +136,13 @@ impl Check {
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let Check { name, sentence, .. } = self;
-        let first = match self.outcome {
-            Outcome::Ok => format!("ok            {name}: {sentence}"),
-            Outcome::Failed => format!("FAILED        {name}: {sentence}"),
-            Outcome::NotDeclared => format!("not declared  {name}: {sentence}"),
+        let outcome = match self.outcome {
+            Outcome::Ok => "ok",
+            Outcome::Failed => "FAILED",
+            Outcome::NotDeclared => "not declared",
         };
         let again = self.command.as_ref().filter(|_| self.outcome == Outcome::Failed);
-        [Some(first), again.map(|command| format!("              run it alone: {command}"))]
-            .into_iter()
-            .flatten()
-            .collect()
+        let again = again.map(|command| format!("{:<14}run it alone: {command}", ""));
+        std::iter::once(format!("{outcome:<14}{name}: {sentence}")).chain(again).collect()
     }
 }

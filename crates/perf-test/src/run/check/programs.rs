@@ -60,7 +60,7 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
                     judge(subject, &publisher, Losses::None)?;
                     judge_late(subject, durability, &late)
                 };
-                Check::of(name, joined.map_err(|failure| failure.to_string()).and_then(judge), None)
+                Check::new(name, joined.map_err(|failure| failure.to_string()).and_then(judge), None)
             }
         }
     };
@@ -74,7 +74,7 @@ type Joined = Result<(Measured, Measured), Failure>;
 /// The runs of a publisher that is alone for a second, and of a subscription that joins then.
 fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let failed = Failure::Measurement;
-    let message = subject.messages.first().map(message_options).unwrap_or_default();
+    let message = message_options(subject.first());
     let topic = format!("conformance_{}", random_id()?);
     let reliability = if subject.is_reliable() { "RELIABLE" } else { "BEST_EFFORT" };
     let history = match subject.can().history.contains(&History::KeepLast) {
@@ -104,7 +104,7 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
 
 /// The depth of the history with that durability: some middlewares keep less for late subscriptions than for others.
 fn history_depth(subject: &Subject<'_>, durability: Durability) -> u32 {
-    let message = subject.messages.first().map(message_options).unwrap_or_default();
+    let message = message_options(subject.first());
     let depth = subject.depth(DEPTH);
     let options = format!("{message} --durability {} --history KEEP_LAST --history-depth {depth}", durability.name());
     if subject.spec(&options).is_ok() { depth } else { subject.depth(SHORT_DEPTH) }
@@ -135,7 +135,7 @@ fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
         return Check::not_declared(name, "its endpoints tell nothing");
     }
     let Some(sent) = sent else {
-        return Check::of(name, Err("no publisher ran before its subscription".to_owned()), None);
+        return Check::new(name, Err("no publisher ran before its subscription".to_owned()), None);
     };
     let (unmatched, samples) = (sent.unmatched, sent.samples);
     let result = if unmatched == 0 {
@@ -145,24 +145,20 @@ fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
     } else {
         Ok(format!("{unmatched} of {samples} messages were sent while no subscription was matched"))
     };
-    Check::of(name, result, None)
+    Check::new(name, result, None)
 }
 
 /// A run whose publisher is killed leaves nothing that disturbs the next run.
 pub fn killed_worker(subject: &Subject<'_>) -> Check {
-    let Some(first) = subject.messages.first() else {
-        return Check::not_declared(KILLED_PUBLISHER, "there is no message");
-    };
-    let options = subject.delivery(first);
+    let options = subject.delivery(subject.first());
     let result = kill_publisher(subject, &options).and_then(|killed| {
-        let left = killed.warnings_of(WarningKind::LeftBehind).next();
-        if let Some(left) = left {
+        if let Some(left) = killed.warnings_of(WarningKind::LeftBehind).next() {
             return Err(left.sentence.clone());
         }
         let next = subject.measure(&options).map_err(|failure| format!("the next run failed: {failure}"))?;
         judge(subject, &next, Losses::None).map(|counts| format!("the next run is good: {counts}"))
     });
-    Check::of(KILLED_PUBLISHER, result, None)
+    Check::new(KILLED_PUBLISHER, result, None)
 }
 
 /// The summary of a run whose publisher is killed after its first second.

@@ -83,10 +83,13 @@ impl<'a> Subject<'a> {
             interrupt,
         };
         // The user's own mistakes, as a setting that does not exist, are no faults of the middleware.
-        if let Some(first) = subject.messages.first() {
-            subject.spec(&subject.delivery(first))?;
-        }
+        subject.spec(&subject.delivery(subject.first()))?;
         Ok(subject)
+    }
+
+    /// The message of most checks. There is always one: the user's, or the first one of [`MESSAGES`].
+    pub fn first(&self) -> &MessageChoice {
+        &self.messages[0]
     }
 
     /// Its capabilities.

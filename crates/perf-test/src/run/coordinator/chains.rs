@@ -26,10 +26,10 @@ impl ChainSums {
         let ((oldest_ns, oldest), (newest_ns, newest)) = (&self.oldest, &self.newest);
         ChainEntry {
             name,
-            latency: Spread::of(oldest_ns),
+            latency: Spread::from_moments(oldest_ns),
             p50_ns: quantile_ns(oldest, 0.5),
             p99_ns: quantile_ns(oldest, 0.99),
-            newest: Spread::of(newest_ns),
+            newest: Spread::from_moments(newest_ns),
             newest_p50_ns: quantile_ns(newest, 0.5),
             newest_p99_ns: quantile_ns(newest, 0.99),
             dropped: self.dropped,

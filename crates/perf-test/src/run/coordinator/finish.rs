@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{EndpointFailure, Run, WorkerEnd, chains, fleet::Worker, is_publisher, ledger::EndpointSums, needed};
+use super::{EndpointFailure, Run, WorkerEnd, chains, fleet::Worker, ledger::EndpointSums, needed};
 use crate::{
     common::{
         units::format_ns,
@@ -12,19 +12,19 @@ use crate::{
         ChainEntry, Place, PublisherEntry, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry, UsedEntry,
         WorkerEntry,
     },
-    measure::{daemon::DaemonUsage, overload::Growth},
+    measure::overload::Growth,
 };
 use perf_worker::{
     clock::{SECOND_NS, now_ns},
-    endpoint::{Endpoint, EndpointPlan},
-    measure::{calibration::Calibrations, cells::Cells, tally::Received, usage::Usage},
+    endpoint::Endpoint,
+    measure::{cells::Cells, tally::Received, usage::Usage},
     run_spec::Wait,
     worker::own_cost,
 };
 
 impl Run<'_> {
     /// Sums up; the workers have ended.
-    pub(super) fn finish(mut self, endpoints: &[EndpointPlan], calibrations: Calibrations) -> Summary {
+    pub(super) fn finish(mut self) -> Summary {
         let ended_ns = self.stopped_ns.unwrap_or_else(|| match self.spec.length_s() {
             None => now_ns(),
             Some(run_s) => self.start_ns + i64::from(run_s) * SECOND_NS,
@@ -34,11 +34,10 @@ impl Run<'_> {
         let mismatch = |sentence| {
             Warning::new(WarningKind::Mismatch, sentence, "Give both sides the same type and compatible QoS")
         };
-        self.warnings.extend(mismatches.into_iter().map(mismatch));
+        self.summary.warnings.extend(mismatches.into_iter().map(mismatch));
         self.warn_of_late_starts();
         self.warn_of_missing_endpoints();
-        let measured = self.ledger.measured();
-        let daemons = std::mem::take(&mut self.daemon_usages);
+        let measured = self.ledger.accounts.measured();
         let subscriptions: Vec<SubscriptionEntry> = self.subscriptions().map(|of| self.subscription(of)).collect();
         let of_services = self.ledger.relays().filter(|_| self.spec.executor.is_some());
         let sent_at_least = self.all_sent_at_least();
@@ -49,37 +48,28 @@ impl Run<'_> {
         let unexplained = u64::saturating_sub(lost, overwritten);
         let mut summary = Summary {
             stopped_early: self.stopped_ns.is_some(),
-            failure: None,
             measured_s,
-            matched_after_ns: self.matched_after_ns,
-            start_up_ns: Some(self.start_up_ns),
-            phases_ns: endpoints.iter().filter(|of| is_publisher(&of.endpoint)).map(|plan| plan.phase_ns).collect(),
-            clock_error_ns: self.clock_error_ns,
+            phases_ns: self.ledger.publishers().filter_map(|of| Some(self.plans.get(&of)?.phase_ns)).collect(),
             achieved_hz: if publisher_seconds > 0.0 { sent_at_least as f64 / publisher_seconds } else { 0.0 },
             total: self.total(lost),
             sent_at_least,
             lost,
             unexplained,
             before_matched: self.endpoint_reports.values().map(|report| report.before_matched).sum(),
-            used: UsedEntry::of(&measured.usage),
-            instrument_used: UsedEntry::of(&measured.instrument),
+            used: UsedEntry::from_usage(&measured.usage),
+            instrument_used: UsedEntry::from_usage(&measured.instrument),
             core_percent: measured.core_percent,
-            cpu_per_message_ns: self.cpu_per_message_ns(unexplained, &daemons),
-            cores: self.ledger.cores() as u64,
+            cpu_per_message_ns: self.cpu_per_message_ns(unexplained),
+            cores: self.ledger.cores as u64,
             subscriptions,
             publishers: self.ledger.publishers().map(|endpoint| self.publisher(endpoint)).collect(),
             servers: of_services.map(|endpoint| self.server(endpoint)).collect(),
-            chains: self.chains(endpoints),
+            chains: self.chains(),
             workers: self.workers(),
-            daemons,
-            coordinator_used: UsedEntry::of(&Usage::of_this_process().unwrap_or_default()),
+            coordinator_used: UsedEntry::from_usage(&Usage::of_this_process().unwrap_or_default()),
             own_cost: own_cost::measure(self.spec),
-            calibration_before: calibrations.before,
-            calibration_after: calibrations.after,
-            warnings: std::mem::take(&mut self.warnings),
-            requirements: Vec::new(),
             exited: self.gone(),
-            hung: self.hung,
+            ..std::mem::take(&mut self.summary)
         };
         summary.failure = summary.find_failure(self.spec);
         summary
@@ -87,20 +77,20 @@ impl Run<'_> {
 
     /// The counts and the latencies of all endpoints, of which subscriptions `lost` samples.
     fn total(&self, lost: u64) -> TotalEntry {
-        let sums = self.ledger.sums();
+        let sums = &self.ledger.sums.total;
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last
         // samples leave none.
         let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
         let received = Received { missed, ..sums.received };
-        TotalEntry::of((&sums.sent, &sums.lateness), (&received, &sums.latencies, &sums.responses), &sums.relayed)
+        TotalEntry::new(sums, &received)
     }
 
     /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
     /// nanoseconds. The instrument's own threads are not part of it. Messages that are received after the run count
     /// with their CPU time, unless a reader busy-waits then for samples that never come: that is no cost of a message.
-    fn cpu_per_message_ns(&self, unexplained: u64, daemons: &[DaemonUsage]) -> Option<f64> {
-        let daemons_ns: u64 = daemons.iter().map(|daemon| daemon.cpu_ns).sum();
+    fn cpu_per_message_ns(&self, unexplained: u64) -> Option<f64> {
+        let daemons_ns: u64 = self.summary.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
         let cost = self.ledger.message_cost(self.spec.wait != Wait::Spin || unexplained == 0);
         let messages = if self.spec.subscriptions == 0 { cost.sent } else { cost.received };
         (messages > 0).then(|| (cost.cpu_ns as f64 + daemons_ns as f64) / messages as f64)
@@ -108,18 +98,14 @@ impl Run<'_> {
 
     fn workers(&mut self) -> Vec<WorkerEntry> {
         let entry = |(index, worker): (usize, &Worker)| {
-            let resources = self.ledger.resources_of(index);
-            let (footprint, threads, device, instrument_bytes) = match self.ended.remove(&index) {
-                None => (None, Vec::new(), None, None),
-                Some(WorkerEnd { footprint, threads, device, instrument_bytes }) => {
-                    (Some(footprint), threads, device, instrument_bytes)
-                }
-            };
+            let resources = self.ledger.accounts.worker_resources(index);
+            let WorkerEnd { footprint, threads, device, instrument_bytes } =
+                self.ended.remove(&index).unwrap_or_default();
             WorkerEntry {
                 label: worker.label.clone(),
                 pid: worker.pid,
-                used: UsedEntry::of(&resources.usage),
-                instrument_used: UsedEntry::of(&resources.instrument),
+                used: UsedEntry::from_usage(&resources.usage),
+                instrument_used: UsedEntry::from_usage(&resources.instrument),
                 memory: resources.memory,
                 footprint,
                 device,
@@ -131,14 +117,14 @@ impl Run<'_> {
     }
 
     fn subscription(&self, endpoint: Endpoint) -> SubscriptionEntry {
-        let EndpointSums { received, latencies, .. } = self.ledger.sums_of(endpoint);
+        let EndpointSums { received, latencies, .. } = self.ledger.sums.endpoint_sums(endpoint);
         SubscriptionEntry {
             index: endpoint.index(),
             place: self.place(endpoint),
             sent: self.sent_at_least(self.ledger.senders_of(endpoint)),
             received: received.counts(),
             lost: self.lost_by(endpoint),
-            latency: Spread::of(&received.latency_ns),
+            latency: Spread::from_moments(&received.latency_ns),
             p50_ns: quantile_ns(received.latency_ns.n, &latencies, 0.5),
             p99_ns: quantile_ns(received.latency_ns.n, &latencies, 0.99),
             overload: self.growths.get(&endpoint).map(Growth::overload),
@@ -146,24 +132,24 @@ impl Run<'_> {
     }
 
     fn publisher(&self, endpoint: Endpoint) -> PublisherEntry {
-        let EndpointSums { sent, lateness, .. } = self.ledger.sums_of(endpoint);
+        let EndpointSums { sent, lateness, .. } = self.ledger.sums.endpoint_sums(endpoint);
         let interval_ns = self.endpoint_reports.get(&endpoint).map(|report| report.interval_ns).unwrap_or_default();
         PublisherEntry {
             index: endpoint.index(),
             place: self.place(endpoint),
             sent: sent.counts(),
-            lateness: Spread::of(&sent.lateness_ns),
-            publish: Spread::of(&sent.publish_ns),
-            interval: Spread::of(&interval_ns),
+            lateness: Spread::from_moments(&sent.lateness_ns),
+            publish: Spread::from_moments(&sent.publish_ns),
+            interval: Spread::from_moments(&interval_ns),
             p50_ns: quantile_ns(sent.lateness_ns.n, &lateness, 0.5),
             p99_ns: quantile_ns(sent.lateness_ns.n, &lateness, 0.99),
         }
     }
 
-    /// The chains of these endpoints, also those from which no message arrived.
-    fn chains(&self, endpoints: &[EndpointPlan]) -> Vec<ChainEntry> {
+    /// All chains, also the ones from which no message arrived.
+    fn chains(&self) -> Vec<ChainEntry> {
         let mut chains = chains::merge(self.endpoint_reports.values().flat_map(|report| &report.chains));
-        let subscriptions = endpoints.iter().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
+        let subscriptions = self.plans.values().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
         for (plan, link) in subscriptions.flat_map(|plan| plan.chains.iter().map(move |link| (plan, link))) {
             chains.entry(link.chain.clone()).or_default().dropped += self.lost_by(plan.endpoint);
         }
@@ -172,7 +158,7 @@ impl Run<'_> {
 
     fn server(&self, endpoint: Endpoint) -> ServerEntry {
         let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
-        ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums_of(endpoint).relayed }
+        ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums.endpoint_sums(endpoint).relayed }
     }
 
     /// The node and the topic of an endpoint of a topology.
@@ -184,7 +170,7 @@ impl Run<'_> {
     /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed
     /// publisher that a subscription saw.
     fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
-        let sent = self.ledger.sent_by(senders);
+        let sent = self.ledger.sums.sent_by(senders);
         let Some(first) = senders.first() else { return sent.counted };
         if !senders.iter().any(|sender| self.failed_endpoints.contains_key(sender)) {
             return sent.counted;
@@ -210,13 +196,13 @@ impl Run<'_> {
     /// and for publishers of other programs, whose number of samples is not known, the gaps in the ids count.
     pub(super) fn lost_by(&self, subscription: Endpoint) -> u64 {
         let senders = self.ledger.senders_of(subscription);
-        let received = self.ledger.received_by(subscription);
+        let received = self.ledger.sums.received_by(subscription);
         let has_exited = self.failed_endpoints.get(&subscription) == Some(&EndpointFailure::Exited);
         if !senders.is_empty() && !has_exited {
             self.sent_at_least(senders).saturating_sub(received.samples)
         } else {
             // The ids of messages that its publishers refused are missing, too.
-            received.lost().saturating_sub(self.ledger.sent_by(senders).refused)
+            received.lost().saturating_sub(self.ledger.sums.sent_by(senders).refused)
         }
     }
 
@@ -233,7 +219,7 @@ impl Run<'_> {
             Some(_) => "Their first seconds are not comparable: start fewer nodes, or use more cores",
             None => "Leave out the first seconds (--warmup), or start fewer endpoints",
         };
-        self.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
+        self.summary.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
     }
 
     fn warn_of_missing_endpoints(&mut self) {
@@ -244,14 +230,13 @@ impl Run<'_> {
                 let lost = self.lost_by(endpoint);
                 let name = self.name(endpoint);
                 let sentence = format!("{name}: {lost} samples that it did not report count as lost");
-                self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
+                self.warn(WarningKind::Worker, [sentence]);
             }
         }
         let alone_since_ns = self.endpoint_reports.values().filter_map(|report| report.alone_since_ns).max();
         if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.spec.has_publishers()) {
             let since_s = seconds(alone_since_ns);
-            let sentence = format!("no publisher of the topic was left after {since_s:.1} s");
-            self.warnings.push(Warning::new(WarningKind::Alone, sentence, ""));
+            self.warn(WarningKind::Alone, [format!("no publisher of the topic was left after {since_s:.1} s")]);
         }
     }
 

@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use command_fds::{CommandFdExt, FdMapping};
+use serde::Serialize;
 
 use perf_worker::{
     endpoint::Endpoint,
@@ -79,7 +80,7 @@ impl Fleet {
     /// Sends an order to all workers that still listen.
     pub fn order(&mut self, order: &Order) {
         for worker in &mut self.workers {
-            worker.order(order);
+            worker.send(order);
         }
     }
 
@@ -89,7 +90,7 @@ impl Fleet {
             let receives = |endpoint: &&Endpoint| !matches!(endpoint, Endpoint::Publisher(_));
             let of_worker = worker.endpoints.iter().filter(receives).map(|endpoint| (*endpoint, expected(*endpoint)));
             let expected = of_worker.collect();
-            worker.order(&Order::Drain { expected });
+            worker.send(&Order::Drain { expected });
         }
     }
 
@@ -134,9 +135,10 @@ impl Drop for Fleet {
 }
 
 impl Worker {
-    fn order(&mut self, order: &Order) {
+    /// Sends a message as a line.
+    fn send(&mut self, message: &impl Serialize) {
         let Some(stdin) = &mut self.stdin else { return };
-        let sent = serde_json::to_vec(order).map_err(std::io::Error::from).and_then(|mut line| {
+        let sent = serde_json::to_vec(message).map_err(std::io::Error::from).and_then(|mut line| {
             line.push(b'\n');
             stdin.write_all(&line)
         });
@@ -203,12 +205,7 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     let stdin = child.stdin.take();
     let mut worker =
         Worker { label: label.clone(), pid: child.id(), endpoints, invalid_lines: 0, child, stdin, status: None };
-    if let Some(stdin) = &mut worker.stdin {
-        let mut line = serde_json::to_vec(plan)?;
-        line.push(b'\n');
-        // The end of the reports of a worker that has exited is an event.
-        let _ = stdin.write_all(&line);
-    }
+    worker.send(plan);
     let events = events.clone();
     let listen = move || {
         let mut said = BufReader::new(reports);

@@ -11,8 +11,7 @@ use perf_worker::{
 };
 
 /// The latencies of the subscriptions of a topology, before the first one.
-pub fn growths(endpoints: &[EndpointPlan], senders: &Senders) -> BTreeMap<Endpoint, Growth> {
-    let plans: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
+pub fn growths(plans: &BTreeMap<Endpoint, EndpointPlan>, senders: &Senders) -> BTreeMap<Endpoint, Growth> {
     let of = |plan: &EndpointPlan| {
         let senders = senders.get(&plan.endpoint)?.iter().filter_map(|sender| plans.get(sender));
         // Not their paces: those without a timer have none.
@@ -22,6 +21,6 @@ pub fn growths(endpoints: &[EndpointPlan], senders: &Senders) -> BTreeMap<Endpoi
         (highest_hz > 0.0).then(|| (plan.endpoint, Growth::new(queue)))
     };
     // A client waits for its own responses, not for a topic.
-    let of_nodes = endpoints.iter().filter(|plan| !plan.node.is_empty() && !plan.service);
+    let of_nodes = plans.values().filter(|plan| !plan.node.is_empty() && !plan.service);
     of_nodes.filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_))).filter_map(of).collect()
 }

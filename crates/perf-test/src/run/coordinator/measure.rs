@@ -4,13 +4,7 @@
 
 use std::time::Duration;
 
-use super::{
-    EndpointFailure, Run, TICK, WorkerEnd,
-    fleet::Event,
-    is_publisher,
-    ledger::{Entry, ProcessEntry},
-    needed,
-};
+use super::{EndpointFailure, Run, TICK, WorkerEnd, fleet::Event, is_publisher, ledger::Entry, needed};
 use crate::{
     common::{
         error::Failure,
@@ -48,7 +42,7 @@ impl Run<'_> {
             if self.stopped_ns.is_none()
                 && let Some(reason) = self.reason_to_stop(now_ns < end_ns)
             {
-                self.warnings.extend(reason.map(|sentence| Warning::new(WarningKind::EarlyEnd, sentence, "")));
+                self.warn(WarningKind::EarlyEnd, reason);
                 self.stopped_ns = Some(now_ns);
                 self.ledger.end_after(u64::try_from((now_ns - self.start_ns) / SECOND_NS).unwrap_or(0));
                 stop_by_ns = now_ns + FINISH_NS;
@@ -84,16 +78,16 @@ impl Run<'_> {
 
     /// The exit of a daemon that the run has started, in words, if it has exited.
     fn exit_of(&mut self, daemon: &Daemon) -> Option<String> {
-        let started = self.started.iter_mut().find(|started| started.pid == daemon.pid())?;
+        let started = self.started.iter_mut().find(|started| started.pid == daemon.pid)?;
         started.exit(&format!("after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64))
     }
 
     /// Keeps the usage of a daemon; `exit` says that it is gone.
     fn end_daemon(&mut self, daemon: Daemon, exit: Option<String>) {
-        let mut warn = |sentence, hint| self.warnings.push(Warning::new(WarningKind::Daemon, sentence, hint));
+        let mut warn = |sentence, hint| self.summary.warnings.push(Warning::new(WarningKind::Daemon, sentence, hint));
         match daemon.end() {
             Ok(usage) => {
-                self.daemon_usages.push(usage);
+                self.summary.daemons.push(usage);
                 exit.into_iter().for_each(|sentence| warn(sentence, "Its figures are those of the seconds before"));
             }
             Err(sentence) => warn(exit.unwrap_or(sentence), "Its cost is in no figure"),
@@ -132,7 +126,7 @@ impl Run<'_> {
             } else if senders.is_empty() || relay_lost || senders.iter().any(|of| failed_endpoints.contains_key(of)) {
                 UNKNOWN
             } else {
-                ledger.sent_by(senders).ever
+                ledger.sums.sent_by(senders).ever
             }
         };
         fleet.drain(expected);
@@ -169,10 +163,10 @@ impl Run<'_> {
 
     fn give_up_on(&mut self, which: impl Fn(&Endpoint) -> bool) {
         let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
-        self.hung |= !given_up.is_empty();
+        self.summary.hung |= !given_up.is_empty();
         for endpoint in given_up {
             let name = self.name(endpoint);
-            self.warn_worker(format!("{name} did not finish within {} s", FINISH_NS / SECOND_NS));
+            self.warn(WarningKind::Worker, [format!("{name} did not finish within {} s", FINISH_NS / SECOND_NS)]);
             self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
         }
     }
@@ -203,7 +197,7 @@ impl Run<'_> {
     fn handle(&mut self, worker: usize, event: Event) {
         match event {
             Event::Report(Report::Started(resources)) => {
-                self.ledger.begin(worker, resources, self.start_ns);
+                self.ledger.accounts.begin(worker, resources, self.start_ns);
                 self.check_start(worker, resources.usage.taken_ns);
             }
             Event::Report(Report::Row { endpoint, second, whole, counts, resources }) => {
@@ -212,37 +206,38 @@ impl Run<'_> {
                 }
                 let given_up = self.reports.events(endpoint, &counts.events);
                 self.warn_of_logs(given_up);
-                self.ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
+                self.ledger.enter(endpoint, &Entry { worker, second, whole, counts: *counts, resources });
             }
             Event::Report(Report::ProcessRow { second, whole, counts, gaps, resources }) => {
                 let endpoints =
                     self.fleet.workers.get(worker).map(|worker| worker.endpoints.clone()).unwrap_or_default();
-                let counts = *counts;
-                self.ledger.enter_process(ProcessEntry { worker, endpoints, second, whole, counts, gaps, resources });
+                let entry = Entry { worker, second, whole, counts: *counts, resources };
+                self.ledger.enter_process(&endpoints, gaps, &entry);
             }
             Event::Report(Report::Total { endpoint, counts }) => {
                 // Its seconds are not known, and so not whether its latencies grow.
                 self.growths.remove(&endpoint);
-                self.ledger.enter_total(endpoint, &counts);
+                // The endpoint had no rows of its own: its process had them.
+                self.ledger.sums.add(endpoint, self.spec.left_out_s().into(), &counts);
             }
             Event::Report(Report::Finished { endpoint, report, resources }) => {
-                self.ledger.set_final_resources(worker, resources);
+                self.ledger.accounts.end(worker, resources);
                 self.ledger.finish_endpoint(endpoint);
                 self.working.remove(&endpoint);
                 self.endpoint_reports.insert(endpoint, report);
             }
             Event::Report(Report::Ended { footprint, threads, device, instrument_bytes }) => {
+                let footprint = Some(footprint);
                 self.ended.insert(worker, WorkerEnd { footprint, threads, device, instrument_bytes });
             }
             Event::Report(Report::Warning(endpoint, sentence)) => {
-                let sentence = format!("{}: {sentence}", self.name(endpoint));
-                self.warnings.push(Warning::new(WarningKind::Endpoint, sentence, ""));
+                self.warn(WarningKind::Endpoint, [format!("{}: {sentence}", self.name(endpoint))]);
             }
             Event::Report(Report::Failed(Some(endpoint), sentence)) => {
-                self.warn_worker(format!("{} failed: {sentence}", self.name(endpoint)));
+                self.warn(WarningKind::Worker, [format!("{} failed: {sentence}", self.name(endpoint))]);
                 self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
             }
-            Event::Report(Report::Failed(None, sentence)) => self.warn_worker(sentence),
+            Event::Report(Report::Failed(None, sentence)) => self.warn(WarningKind::Worker, [sentence]),
             Event::Report(_) => {}
             event @ (Event::Invalid(..) | Event::Closed) => self.on_worker_exit(worker, &event),
         }
@@ -261,7 +256,7 @@ impl Run<'_> {
         if endpoints.iter().any(|endpoint| self.working.contains(endpoint)) {
             let exit_description = self.exit_description(worker, event);
             let after_s = (now_ns() - self.start_ns) as f64 / SECOND_NS as f64;
-            self.warn_worker(format!("{exit_description} after {after_s:.1} s"));
+            self.warn(WarningKind::Worker, [format!("{exit_description} after {after_s:.1} s")]);
         }
         if matches!(event, Event::Closed) {
             endpoints.into_iter().for_each(|endpoint| self.on_endpoint_failed(endpoint, EndpointFailure::Exited));
@@ -278,12 +273,8 @@ impl Run<'_> {
     }
 
     /// Adds a warning about a worker.
-    fn warn_worker(&mut self, sentence: String) {
-        self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
-    }
-
     fn log(&mut self, row: RowEntry) -> Result<(), Failure> {
-        let row = if self.spec.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
+        let row = if self.spec.roundtrip == Roundtrip::Relay { row.with_relayed_counts() } else { row };
         let given_up = self.reports.row(&row)?;
         self.warn_of_logs(given_up);
         Ok(())
@@ -292,7 +283,7 @@ impl Run<'_> {
     /// Adds the warnings about logs that could not be written any more.
     pub(super) fn warn_of_logs(&mut self, given_up: impl IntoIterator<Item = String>) {
         let warning = |sentence| Warning::new(WarningKind::Log, sentence, "Make room and run again");
-        self.warnings.extend(given_up.into_iter().map(warning));
+        self.summary.warnings.extend(given_up.into_iter().map(warning));
     }
 
     fn show_rows(&mut self, overdue: impl Fn(u64) -> bool) -> Result<(), Failure> {

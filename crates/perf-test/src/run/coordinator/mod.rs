@@ -27,10 +27,7 @@ use crate::{
     },
     communicator::Communicator,
     log::Summary,
-    measure::{
-        daemon::{Daemon, DaemonUsage},
-        overload::Growth,
-    },
+    measure::{daemon::Daemon, overload::Growth},
     report::Reports,
     system::{Watch, root_folder},
 };
@@ -42,11 +39,7 @@ use perf_worker::{
     backend::DeviceMemory,
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
-    measure::{
-        calibration::{Calibration, Calibrations},
-        memory::Footprint,
-        threads::ThreadUsage,
-    },
+    measure::{calibration::Calibration, memory::Footprint, threads::ThreadUsage},
     run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,
@@ -66,7 +59,7 @@ const TICK: Duration = Duration::from_millis(50);
 pub fn run(
     spec: &RunSpec,
     communicator: &Communicator,
-    plans: Vec<Plan>,
+    workers: Vec<Plan>,
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
@@ -85,7 +78,8 @@ pub fn run(
     for wanted in &spec.daemons {
         daemons.extend(Daemon::find(wanted).map_err(Failure::Usage)?);
     }
-    let before = calibrate()?;
+    let warnings = communicator.warning().into_iter().collect();
+    let summary = Summary { calibration_before: calibrate()?, warnings, ..Summary::default() };
     let watch = Watch::start(&root_folder());
     let mut started = Vec::new();
     for command in &spec.daemon_commands {
@@ -93,12 +87,12 @@ pub fn run(
         daemons.push(Daemon::started(daemon.pid, &daemon.name));
         started.push(daemon);
     }
-    let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
-    let senders = senders(&plans);
-    let growths = growths(&endpoints, &senders);
-    let ledger = Ledger::new(senders, plans.len(), spec.left_out_s());
+    let senders = senders(&workers);
+    let plans = workers.iter().flat_map(|worker| &worker.endpoints).map(|plan| (plan.endpoint, plan.clone())).collect();
+    let growths = growths(&plans, &senders);
+    let ledger = Ledger::new(senders, workers.len(), spec.left_out_s());
     let begun_ns = now_ns();
-    let fleet = Fleet::start(&program, plans).map_err(Failure::Measurement)?;
+    let fleet = Fleet::start(&program, workers).map_err(Failure::Measurement)?;
     let mut run = Run {
         spec,
         communicator,
@@ -107,37 +101,31 @@ pub fn run(
         fleet,
         ledger,
         growths,
-        plans: endpoints.iter().map(|plan| (plan.endpoint, plan.clone())).collect(),
-        working: endpoints.iter().map(|plan| plan.endpoint).collect(),
+        working: plans.keys().copied().collect(),
+        plans,
         endpoint_reports: BTreeMap::new(),
         failed_endpoints: BTreeMap::new(),
         ended: BTreeMap::new(),
         started,
         daemons,
-        daemon_usages: Vec::new(),
         daemon_readings: 0,
-        hung: false,
-        warnings: communicator.warning().into_iter().collect(),
-        matched_after_ns: 0,
+        summary,
         begun_ns,
-        start_up_ns: 0,
         start_ns: 0,
-        clock_error_ns: None,
         late_starts: Vec::new(),
         stopped_ns: None,
     };
-    let set_up = run.set_up(&endpoints);
-    let set_up = set_up.map_err(if run.hung { Failure::Hung } else { Failure::Measurement });
+    let set_up = run.set_up();
+    let set_up = set_up.map_err(if run.summary.hung { Failure::Hung } else { Failure::Measurement });
     let measured = set_up.and_then(|()| run.measure()).and_then(|()| run.drain());
     run.end_processes();
     measured?;
-    run.warnings.extend(watch.end());
-    let after = calibrate().unwrap_or_else(|failure| {
-        let sentence = format!("the machine could not be calibrated after the run: {failure}");
-        run.warnings.push(Warning::new(WarningKind::Calibration, sentence, ""));
-        before
+    run.summary.warnings.extend(watch.end());
+    run.summary.calibration_after = calibrate().unwrap_or_else(|failure| {
+        run.warn(WarningKind::Calibration, [format!("the machine could not be calibrated after the run: {failure}")]);
+        run.summary.calibration_before
     });
-    Ok(run.finish(&endpoints, Calibrations { before, after }))
+    Ok(run.finish())
 }
 
 /// The workers of a run over one topic, with its full name.
@@ -238,11 +226,11 @@ enum EndpointFailure {
     Unresponsive,
 }
 
-/// The last report of a worker.
-#[derive(Debug)]
+/// The last report of a worker; empty if it has exited before.
+#[derive(Debug, Default)]
 struct WorkerEnd {
     /// Its memory by kind.
-    footprint: Footprint,
+    footprint: Option<Footprint>,
     /// The usage of its threads during measurement.
     threads: Vec<ThreadUsage>,
     /// The memory of the device that was measured, if that is not its process.
@@ -272,22 +260,13 @@ struct Run<'a> {
     started: Vec<StartedDaemon>,
     /// Processes of the middleware besides the workers, until they have been measured.
     daemons: Vec<Daemon>,
-    /// Their usage.
-    daemon_usages: Vec<DaemonUsage>,
     /// The number of times at which the daemons were read.
     daemon_readings: i64,
-    /// [`Summary::hung`].
-    hung: bool,
-    warnings: Vec<Warning>,
-    /// From the last endpoint's creation until all were matched.
-    matched_after_ns: i64,
+    /// The summary so far: times of the set-up, daemons that have ended, warnings.
+    summary: Summary,
     /// The start of the first worker.
     begun_ns: i64,
-    /// [`Summary::start_up_ns`].
-    start_up_ns: i64,
     start_ns: i64,
-    /// [`Summary::clock_error_ns`].
-    clock_error_ns: Option<i64>,
     /// The workers that started after the common start: by how much, ns, and their labels.
     late_starts: Vec<(i64, String)>,
     /// The time at which the run was ended early.
@@ -299,24 +278,22 @@ impl Run<'_> {
     fn end_processes(&mut self) {
         let several = self.fleet.workers.iter().filter(|worker| worker.invalid_lines > 1);
         let invalid = several.map(|worker| {
-            let sentence = format!(
-                "{} (pid {}) sent {} lines that are no reports",
-                worker.label, worker.pid, worker.invalid_lines
-            );
-            Warning::new(WarningKind::Worker, sentence, "")
+            format!("{} (pid {}) sent {} lines that are no reports", worker.label, worker.pid, worker.invalid_lines)
         });
-        self.warnings.extend(invalid);
-        let killed = self.fleet.end();
-        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
-        let killed: Vec<String> = self.started.iter_mut().filter_map(StartedDaemon::end).collect();
-        let daemons_ended_well = killed.is_empty();
-        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Daemon, sentence, "")));
-        if !(self.fleet.ended_well() && daemons_ended_well)
-            && let Err(sentence) = self.communicator.clean_up(self.spec)
-        {
-            let sentence = format!("files of a worker or daemon could not be removed: {sentence}");
-            self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
-        }
+        let invalid: Vec<String> = invalid.collect();
+        let workers = [invalid, self.fleet.end()].concat();
+        let daemons: Vec<String> = self.started.iter_mut().filter_map(StartedDaemon::end).collect();
+        let ended_well = self.fleet.ended_well() && daemons.is_empty();
+        let left = if ended_well { None } else { self.communicator.clean_up(self.spec).err() };
+        let left = left.map(|why| format!("files of a worker or daemon could not be removed: {why}"));
+        self.warn(WarningKind::Worker, workers);
+        self.warn(WarningKind::Daemon, daemons);
+        self.warn(WarningKind::LeftBehind, left);
+    }
+
+    /// Adds warnings without a hint.
+    fn warn(&mut self, kind: WarningKind, sentences: impl IntoIterator<Item = String>) {
+        self.summary.warnings.extend(sentences.into_iter().map(|sentence| Warning::new(kind, sentence, "")));
     }
 
     /// An endpoint in sentences: by its topic and its node, or its index.
@@ -329,7 +306,7 @@ impl Run<'_> {
         let how = match event {
             Event::Invalid(_, line) => format!("sent {line:?}, which is no report,"),
             _ => self.fleet.exit_cause(worker).unwrap_or_else(|| {
-                self.hung = true;
+                self.summary.hung = true;
                 "ended its reports, did not exit by itself and was killed".to_owned()
             }),
         };

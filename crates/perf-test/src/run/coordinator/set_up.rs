@@ -23,8 +23,8 @@ const LEAD_IN_EXECUTORS_NS: i64 = SECOND_NS / 2000;
 
 impl Run<'_> {
     /// Waits until all endpoints exist and are matched, then gives the start.
-    pub(super) fn set_up(&mut self, endpoints: &[EndpointPlan]) -> Result<(), String> {
-        let mut not_ready: BTreeSet<Endpoint> = endpoints.iter().map(|plan| plan.endpoint).collect();
+    pub(super) fn set_up(&mut self) -> Result<(), String> {
+        let mut not_ready: BTreeSet<Endpoint> = self.working.clone();
         let mut not_matched = not_ready.clone();
         let match_timeout_s = i64::from(self.spec.match_timeout_s);
         // Matching has its own timeout in the workers, which begins when all endpoints exist.
@@ -42,7 +42,7 @@ impl Run<'_> {
             if now_ns() > give_up_ns {
                 let missing: Vec<String> = not_ready.union(&not_matched).map(|endpoint| self.name(*endpoint)).collect();
                 let waited_s = READY_NS / SECOND_NS + match_timeout_s;
-                self.hung = true;
+                self.summary.hung = true;
                 return Err(format!("after {waited_s} s these were not ready: {}", missing.join(", ")));
             }
             match self.fleet.next(TICK) {
@@ -81,14 +81,14 @@ impl Run<'_> {
                 self.spec.communicator
             ));
         }
-        self.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
-        self.start_up_ns = (last_matched_ns - self.begun_ns).max(0);
+        self.summary.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
+        self.summary.start_up_ns = Some((last_matched_ns - self.begun_ns).max(0));
         let of_each_ns = if self.spec.executor.is_some() { LEAD_IN_EXECUTORS_NS } else { LEAD_PER_ENDPOINT_NS };
-        self.start_ns = now_ns() + LEAD_NS + endpoints.len() as i64 * of_each_ns;
-        let sources = sources_of(self.spec, endpoints, &sources, &clocks)?;
-        self.clock_error_ns = clock_error_ns(&clocks);
+        self.start_ns = now_ns() + LEAD_NS + self.plans.len() as i64 * of_each_ns;
+        let sources = sources_of(self.spec, self.plans.values(), &sources, &clocks)?;
+        self.summary.clock_error_ns = clock_error_ns(&clocks);
         self.fleet.order(&Order::Go { start_ns: self.start_ns, sources });
-        let given_up = self.reports.started(self.start_ns, self.matched_after_ns);
+        let given_up = self.reports.started(self.start_ns, self.summary.matched_after_ns);
         self.warn_of_logs(given_up);
         Ok(())
     }
@@ -145,14 +145,14 @@ impl Run<'_> {
 }
 
 /// The publishers that subscriptions can tell apart, and a single one in any case.
-fn sources_of(
+fn sources_of<'a>(
     spec: &RunSpec,
-    endpoints: &[EndpointPlan],
+    plans: impl Iterator<Item = &'a EndpointPlan>,
     ids: &BTreeMap<Endpoint, [u8; 16]>,
     clocks: &BTreeMap<Endpoint, Option<OtherClock>>,
 ) -> Result<Vec<Source>, String> {
     let mut sources = Vec::new();
-    for plan in endpoints.iter().filter(|plan| is_publisher(&plan.endpoint)) {
+    for plan in plans.filter(|plan| is_publisher(&plan.endpoint)) {
         let clock = clocks.get(&plan.endpoint).copied().flatten();
         let id = ids.get(&plan.endpoint).copied();
         match if spec.publishers == 1 { Some(id.unwrap_or_default()) } else { id } {
@@ -185,7 +185,7 @@ fn clock_error_ns(clocks: &BTreeMap<Endpoint, Option<OtherClock>>) -> Option<i64
         let mut found: Vec<Option<OtherClock>> =
             clocks.iter().filter(|(endpoint, _)| kind(endpoint)).map(|(_, clock)| *clock).collect();
         if found.is_empty() {
-            // Those of another program are taken for this host's.
+            // The clocks of another program are taken for this host's.
             found.push(None);
         }
         found
@@ -239,7 +239,7 @@ mod tests {
             let endpoints: Vec<EndpointPlan> = (0..spec.publishers).map(endpoint).collect();
             let clocks =
                 [(Endpoint::Publisher(0), None), (Endpoint::Publisher(spec.publishers - 1), clock(5, 2))].into();
-            sources_of(spec, &endpoints, &ids.iter().copied().collect(), &clocks)
+            sources_of(spec, endpoints.iter(), &ids.iter().copied().collect(), &clocks)
         };
         let limits_ns = Some((250_000, 1_000_000));
         let source = |id, clock| Source { source: [id; 16], phase_ns: 0, clock, limits_ns };

@@ -1,6 +1,6 @@
 //! The cells of the tables of a topology's run, and their layout.
 
-use crate::{common::units::format_ns, log::Spread, measure::percentiles::has_tail_samples};
+use crate::report::tables::widths;
 use perf_worker::endpoint::EndpointPlan;
 
 /// A count that the middleware does not have.
@@ -16,24 +16,15 @@ pub fn rate(plan: &EndpointPlan) -> String {
     format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0)
 }
 
-/// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
-pub fn times(times: &Spread, p50_ns: Option<u64>, p99_ns: Option<u64>) -> [String; 3] {
-    let percentile = |percentile: f64, value_ns: Option<u64>| {
-        let mark = if has_tail_samples(times.n, percentile) { "" } else { "*" };
-        format!("{}{mark}", format_ns((value_ns.unwrap_or(0) as f64).min(times.max())))
-    };
-    if times.n == 0 {
-        return Default::default();
+/// A table without rules, for terminals of any width and for other programs; then the lines of a note about it, and an
+/// empty line. Without rows it has no lines.
+pub fn table(columns: &[&str], rows: Vec<Vec<String>>, note: &str) -> Vec<String> {
+    if rows.is_empty() {
+        return rows.concat();
     }
-    [percentile(50.0, p50_ns), percentile(99.0, p99_ns), format_ns(times.max())]
-}
-
-/// A table without rules, for terminals of any width and for other programs.
-pub fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
     let header: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
     let rows: Vec<Vec<String>> = [header].into_iter().chain(rows).collect();
-    let width = |index: usize| rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns.len()).map(|index| width(index).unwrap_or(0)).collect();
+    let widths = widths(&rows);
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).enumerate().map(|(index, (cell, width))| match index {
             _ if index < NAME_COLUMNS => format!("{cell:<width$}"),
@@ -41,5 +32,13 @@ pub fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
         });
         format!("  {}", cells.collect::<Vec<String>>().join("  ")).trim_end().to_owned()
     };
-    rows.iter().map(line).collect()
+    let note = note.lines().map(|line| line.trim_end().to_owned());
+    rows.iter().map(line).chain(note).chain([String::new()]).collect()
+}
+
+/// The rows in their order.
+pub fn sorted(rows: impl Iterator<Item = Vec<String>>) -> Vec<Vec<String>> {
+    let mut rows: Vec<Vec<String>> = rows.collect();
+    rows.sort();
+    rows
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::{rate, table, times};
+use super::cells::{rate, sorted, table};
 use crate::{
     common::units::format_ns,
     log::{Spread, Summary},
+    report::summary::text::times,
 };
 use perf_worker::endpoint::{Endpoint, EndpointPlan};
 
@@ -30,16 +31,11 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
         chains.push(row("oldest source", &chain.latency, chain.p50_ns, chain.p99_ns));
         chains.push(row("newest source", &chain.newest, chain.newest_p50_ns, chain.newest_p99_ns));
     }
-    let mut lines = table(&CHAIN_COLUMNS, chains);
-    lines.extend([DROPPED.to_owned(), String::new()]);
     let timers = plans
         .values()
         .filter(|plan| matches!(plan.endpoint, Endpoint::Publisher(_)) && !plan.service && plan.triggers.is_empty());
-    let mut timers: Vec<Vec<String>> = timers.filter_map(|plan| timer(plan, summary)).collect();
-    timers.sort();
-    lines.extend(table(&TIMER_COLUMNS, timers));
-    lines.push(String::new());
-    lines
+    let timers = sorted(timers.filter_map(|plan| timer(plan, summary)));
+    [table(&CHAIN_COLUMNS, chains, DROPPED), table(&TIMER_COLUMNS, timers, "")].concat()
 }
 
 fn timer(plan: &EndpointPlan, summary: &Summary) -> Option<Vec<String>> {

@@ -6,7 +6,10 @@ use clap::ValueEnum;
 
 use super::Robot;
 use crate::{
-    common::warning::{Warning, WarningKind},
+    common::{
+        units::several,
+        warning::{Warning, WarningKind},
+    },
     log::{NodesEntry, Summary},
     report::heading::{middleware, named_lines, settings},
     system::own_process,
@@ -94,13 +97,13 @@ impl Robot {
     /// The warning about messages that timers passed over.
     pub(super) fn skipped(&self, summary: &Summary) -> Option<Warning> {
         let skipped = summary.total.sent.skipped;
-        let messages = if skipped == 1 { "message" } else { "messages" };
-        let sentence = format!("timers passed over {skipped} {messages}, because they were late by more than a period");
+        let messages = several(skipped as usize, "message", "messages");
+        let sentence = format!("timers passed over {messages}, because they were late by more than a period");
         let executor = self.spec.executor.as_deref().unwrap_or_default();
         let hint = format!(
             "Callbacks of the executor `{executor}` held them up, or the cores are full: see `skipped` of each publisher"
         );
-        (skipped > 0).then(|| Warning::new(WarningKind::RateNotHeld, sentence, hint))
+        Warning::when(skipped > 0, WarningKind::RateNotHeld, sentence, hint)
     }
 }
 

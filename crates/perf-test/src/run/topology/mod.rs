@@ -52,7 +52,7 @@ impl Robot {
     /// # Errors
     /// The run could not begin or failed.
     pub fn run(options: &TopologyOptions) -> Result<(), Failure> {
-        let robot = Robot::of(options).map_err(Failure::Usage)?;
+        let robot = Robot::from_options(options).map_err(Failure::Usage)?;
         let interrupt = Interrupt::install()?;
         all_met(&robot.measure(&robot.outputs, &interrupt)?, "limits of the target")
     }
@@ -80,13 +80,14 @@ impl Robot {
         let endpoints: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
         let heading = self.heading(&plans);
         let files = self.create_files(&plans, &heading)?;
-        let reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some((topology, self.nodes_entry())))?;
+        let mut reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some((topology, self.nodes_entry())))?;
+        reports.irobot = files;
         let target = self.target.as_ref();
         let run = Run {
             spec,
             communicator,
             plans,
-            reports: reports.with_irobot(files),
+            reports,
             heading,
             warnings: &|run| self.skipped(run).into_iter().chain(overload::warnings(&endpoints, run)).collect(),
             verdicts: &|run| target.map(|target| target.judge(run)).unwrap_or_default(),

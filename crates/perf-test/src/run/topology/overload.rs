@@ -44,13 +44,7 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
             seconds(overload.overflows_in_s),
         ]
     };
-    if slowest.is_empty() {
-        return Vec::new();
-    }
-    let mut lines = table(&COLUMNS, slowest.into_iter().map(line).collect());
-    lines.extend(NOTE.lines().map(|line| line.trim_end().to_owned()));
-    lines.push(String::new());
-    lines
+    table(&COLUMNS, slowest.into_iter().map(line).collect(), NOTE)
 }
 
 /// The warnings about queues that will overflow.

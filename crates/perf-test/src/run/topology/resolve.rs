@@ -25,7 +25,7 @@ impl Robot {
     ///
     /// # Errors
     /// A sentence: the topology or an option is wrong, or the middleware does not carry it out.
-    pub fn of(options: &TopologyOptions) -> Result<Robot, String> {
+    pub fn from_options(options: &TopologyOptions) -> Result<Robot, String> {
         let sources = [options.topology.clone(), options.irobot.topology_files.clone()].concat();
         let topology = Topology::read(&sources)?;
         topology.check_runnable()?;

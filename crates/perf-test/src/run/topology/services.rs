@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::{NOT_COUNTED, rate, table, times};
-use crate::{common::units::format_ns, log::Summary};
+use super::cells::{NOT_COUNTED, rate, sorted, table};
+use crate::{common::units::format_ns, log::Summary, report::summary::text::times};
 use perf_worker::{
     endpoint::{Endpoint, EndpointPlan},
     run_spec::RunSpec,
@@ -33,25 +33,10 @@ const SERVER_COLUMNS: [&str; 6] = ["service", "server", "requests", "responses",
 
 /// The tables as lines of text, each with an empty line; none without services.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, spec: &RunSpec, summary: &Summary) -> Vec<String> {
-    let (mut clients, mut servers) = (Vec::new(), Vec::new());
-    for plan in plans.values().filter(|plan| plan.service) {
-        match plan.endpoint {
-            Endpoint::Subscription(_) => clients.extend(client(plan, summary)),
-            Endpoint::Relay(_) => servers.extend(server(plan, spec, summary)),
-            // Its row is that of its responses.
-            Endpoint::Publisher(_) => {}
-        }
-    }
-    clients.sort();
-    servers.sort();
-    let mut lines = Vec::new();
-    for (columns, rows) in [(&CLIENT_COLUMNS[..], clients), (&SERVER_COLUMNS[..], servers)] {
-        if !rows.is_empty() {
-            lines.extend(table(columns, rows));
-            lines.push(String::new());
-        }
-    }
-    lines
+    let of_services = || plans.values().filter(|plan| plan.service);
+    let clients = sorted(of_services().filter_map(|plan| client(plan, summary)));
+    let servers = sorted(of_services().filter_map(|plan| server(plan, spec, summary)));
+    [table(&CLIENT_COLUMNS, clients, ""), table(&SERVER_COLUMNS, servers, "")].concat()
 }
 
 fn client(plan: &EndpointPlan, summary: &Summary) -> Option<Vec<String>> {

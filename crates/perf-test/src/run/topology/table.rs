@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{
-    cells::{NOT_COUNTED, rate, table, times},
+    cells::{NOT_COUNTED, rate, sorted, table},
     chain, overload, services,
 };
 use crate::{
-    common::units::format_ns,
+    common::units::{format_ns, several},
     log::{PublisherEntry, SubscriptionEntry, Summary},
-    topology::{NodeOptions, several},
+    report::summary::text::times,
+    topology::NodeOptions,
 };
 use perf_worker::{
     choice::Choice,
@@ -48,19 +49,15 @@ pub fn lines(
     (spec, nodes): (&RunSpec, &NodeOptions),
     summary: &Summary,
 ) -> Vec<String> {
-    let mut publishers: Vec<Vec<String>> = Vec::new();
-    for figures in &summary.publishers {
-        // Those of services have tables of their own.
-        let Some(plan) = plans.get(&figures.endpoint()).filter(|plan| !plan.service) else { continue };
-        publishers.push(publisher(plan, figures));
-    }
-    let mut subscriptions: Vec<Vec<String>> = Vec::new();
-    for figures in &summary.subscriptions {
-        let Some(plan) = plans.get(&figures.endpoint()).filter(|plan| !plan.service) else { continue };
-        subscriptions.push(subscription(plan, figures, spec.capabilities.overwritten));
-    }
-    publishers.sort();
-    subscriptions.sort();
+    let counts_overwritten = spec.capabilities.overwritten;
+    // The endpoints of services have tables of their own.
+    let of_topic = |endpoint: Endpoint| plans.get(&endpoint).filter(|plan| !plan.service);
+    let publishers =
+        summary.publishers.iter().filter_map(|figures| Some(publisher(of_topic(figures.endpoint())?, figures)));
+    let subscriptions = summary
+        .subscriptions
+        .iter()
+        .filter_map(|figures| Some(subscription(of_topic(figures.endpoint())?, figures, counts_overwritten)));
     let executor = spec.executor.as_deref().unwrap_or_default();
     let mut lines = vec![
         String::new(),
@@ -75,21 +72,14 @@ pub fn lines(
         format!("late: {}", nodes.limits()),
         String::new(),
     ];
-    if !publishers.is_empty() {
-        lines.extend(table(&PUBLISHER_COLUMNS, publishers));
-        lines.push(String::new());
-    }
-    if !subscriptions.is_empty() {
-        lines.extend(table(&SUBSCRIPTION_COLUMNS, subscriptions));
-        lines.push(String::new());
-    }
+    lines.extend(table(&PUBLISHER_COLUMNS, sorted(publishers), ""));
+    lines.extend(table(&SUBSCRIPTION_COLUMNS, sorted(subscriptions), ""));
     lines.extend(services::lines(plans, spec, summary));
     lines.extend(chain::lines(plans, summary));
     if summary.unreported() > 0 {
         lines.push(UNREPORTED.to_owned());
     }
-    lines.push(if spec.capabilities.overwritten { LOST } else { LOST_OR_OVERWRITTEN }.to_owned());
-    lines.push(String::new());
+    lines.extend([if counts_overwritten { LOST } else { LOST_OR_OVERWRITTEN }.to_owned(), String::new()]);
     lines.extend(overload::lines(plans, summary));
     lines.extend(totals(spec, summary));
     lines

@@ -9,14 +9,14 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::{
-    common::verdict::Verdict,
+    common::{no_key, verdict::Verdict},
     log::{
         Summary,
         figures::{CPU, Figure, LATE, LATE_COUNT, LOST, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE, TOO_LATE_COUNT},
     },
     measure::percentiles::MIN_TAIL_SAMPLES,
 };
-use perf_worker::nearest::{nearest, or_nearest};
+use perf_worker::nearest::nearest;
 
 /// The targets that come with the tool.
 const NAMED: [(&str, &str); 2] = [
@@ -216,9 +216,7 @@ fn limits_of(
 }
 
 fn unknown<'a>(place: &str, key: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.collect();
-    let near = or_nearest(key, known.iter().copied());
-    format!("{place}: there is no key `{key}` here{near}. The keys are {}", known.join(", "))
+    format!("{place}: {}", no_key(key, &known.collect::<Vec<&str>>()))
 }
 
 /// A number with at most three digits behind the point.

@@ -22,8 +22,8 @@ pub struct Advice {
 }
 
 impl Advice {
-    fn new(finding: impl Into<String>, why: impl Into<String>, command: impl Into<String>) -> Advice {
-        Advice { finding: finding.into(), why: why.into(), command: Some(command.into()) }
+    fn new(finding: impl Into<String>, why: impl Into<String>, command: impl Into<Option<String>>) -> Advice {
+        Advice { finding: finding.into(), why: why.into(), command: command.into() }
     }
 }
 

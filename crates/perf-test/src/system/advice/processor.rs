@@ -71,11 +71,13 @@ pub(super) fn turbo(system: &System) -> Option<Advice> {
 }
 
 pub(super) fn smt(system: &System) -> Option<Advice> {
-    (system.cpu.smt_active == Some(true)).then(|| Advice {
-        finding: "SMT is on: several CPUs share a core".to_owned(),
-        why: "A program on the other CPU of a core takes up to half of its speed and all of its caches.".to_owned(),
-        command: (system.cpu.smt_control.as_deref() == Some("on"))
-            .then(|| "echo off | sudo tee /sys/devices/system/cpu/smt/control".to_owned()),
+    let is_controlled = system.cpu.smt_control.as_deref() == Some("on");
+    (system.cpu.smt_active == Some(true)).then(|| {
+        Advice::new(
+            "SMT is on: several CPUs share a core",
+            "A program on the other CPU of a core takes up to half of its speed and all of its caches.",
+            is_controlled.then(|| "echo off | sudo tee /sys/devices/system/cpu/smt/control".to_owned()),
+        )
     })
 }
 
@@ -91,12 +93,9 @@ pub(super) fn not_isolated(system: &System) -> Option<Advice> {
             "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{parameters} /' /etc/default/grub && sudo update-grub && sudo reboot"
         )
     });
-    Some(Advice {
-        finding: "no CPU is isolated".to_owned(),
-        why: format!(
-            "The scheduler may run any program on the CPU of a thread that waits for a message, which p99.9 and the maximum \
-             show; to run workers with --pin on CPUs {last}, add `{parameters}` to the kernel's command line."
-        ),
-        command,
-    })
+    let why = format!(
+        "The scheduler may run any program on the CPU of a thread that waits for a message, which p99.9 and the maximum \
+         show; to run workers with --pin on CPUs {last}, add `{parameters}` to the kernel's command line."
+    );
+    Some(Advice::new("no CPU is isolated", why, command))
 }

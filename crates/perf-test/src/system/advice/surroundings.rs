@@ -38,13 +38,12 @@ pub(super) fn cpu_quota(system: &System) -> Option<Advice> {
 pub(super) fn steal(system: &System) -> Option<Advice> {
     let part =
         system.load.cpu_times.as_ref().and_then(CpuTimes::stolen_part).filter(|part| *part > STEAL_WARN_FRACTION)?;
-    Some(Advice {
-        finding: format!("{:.1} % of the CPU time since the start was stolen by the hypervisor", part * 100.0),
-        why: "The hypervisor ran other machines while this one had work, which shows as latencies of milliseconds; \
-              measure on a host that is not overcommitted, or on dedicated CPUs."
-            .to_owned(),
-        command: None,
-    })
+    Some(Advice::new(
+        format!("{:.1} % of the CPU time since the start was stolen by the hypervisor", part * 100.0),
+        "The hypervisor ran other machines while this one had work, which shows as latencies of milliseconds; \
+         measure on a host that is not overcommitted, or on dedicated CPUs.",
+        None,
+    ))
 }
 
 pub(super) fn other_load(system: &System) -> Option<Advice> {
@@ -53,7 +52,7 @@ pub(super) fn other_load(system: &System) -> Option<Advice> {
         Advice::new(
             format!("the load is {load:.2} on {cpus} CPUs"),
             "Other programs take CPU time from the run and evict its data from the caches: stop the programs that this lists.",
-            "ps -eo pcpu,pid,user,comm --sort=-pcpu | head",
+            "ps -eo pcpu,pid,user,comm --sort=-pcpu | head".to_owned(),
         )
     })
 }
@@ -62,13 +61,12 @@ pub(super) fn clock_source(system: &System) -> Option<Advice> {
     let source = system.kernel.clock_source.as_deref().filter(|source| !FAST_CLOCKS.contains(source))?;
     let available = system.kernel.available_clock_sources.as_deref().unwrap_or_default();
     let faster = FAST_CLOCKS.iter().find(|fast| available.iter().any(|name| name == *fast));
-    Some(Advice {
-        finding: format!("the time is read from {source}"),
-        why: "The clock is read for each message, and this source costs more than the CPU's own counter: up to a microsecond \
-              and a system call."
-            .to_owned(),
-        command: faster.map(|fast| format!("echo {fast} | sudo tee /{CLOCK_SOURCE}/current_clocksource")),
-    })
+    Some(Advice::new(
+        format!("the time is read from {source}"),
+        "The clock is read for each message, and this source costs more than the CPU's own counter: up to a microsecond \
+         and a system call.",
+        faster.map(|fast| format!("echo {fast} | sudo tee /{CLOCK_SOURCE}/current_clocksource")),
+    ))
 }
 
 pub(super) fn small_shared_memory(system: &System) -> Option<Advice> {
@@ -111,14 +109,9 @@ pub(super) fn huge_pages(system: &System) -> Option<Advice> {
 }
 
 pub(super) fn hypervisor(system: &System) -> Option<Advice> {
-    (system.machine.hypervisor == Some(true)).then(|| Advice {
-        finding: "this is a virtual machine".to_owned(),
-        why:
-            "Wake-ups and timers go through the hypervisor and take tens of microseconds: compare runs on this machine \
-              with each other, and measure absolute values on a real one."
-                .to_owned(),
-        command: None,
-    })
+    let why = "Wake-ups and timers go through the hypervisor and take tens of microseconds: compare runs on this machine \
+               with each other, and measure absolute values on a real one.";
+    (system.machine.hypervisor == Some(true)).then(|| Advice::new("this is a virtual machine", why, None))
 }
 
 pub(super) fn small_socket_buffers(system: &System) -> Option<Advice> {

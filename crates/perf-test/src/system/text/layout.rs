@@ -20,29 +20,31 @@ impl Group {
         Group { lines: vec![title.to_owned()], unknown: Vec::new() }
     }
 
-    /// A value, or the label among the unknown ones.
-    pub(super) fn line(&mut self, label: &str, value: Option<String>) {
-        self.several(label, value.into_iter().collect());
-    }
-
-    /// A value on each line.
-    pub(super) fn several(&mut self, label: &str, values: Vec<String>) {
-        if values.is_empty() {
+    /// Adds a value on each line, or the label among the unknown ones.
+    pub(super) fn line(mut self, label: &str, values: impl IntoIterator<Item = String>) -> Group {
+        let pieces: Vec<String> =
+            values.into_iter().flat_map(|value| broken(&value, LINE_WIDTH - LABEL_WIDTH)).collect();
+        if pieces.is_empty() {
             self.unknown.push(label.to_owned());
         }
-        let pieces = values.iter().flat_map(|value| broken(value, LINE_WIDTH - LABEL_WIDTH));
-        for (i, piece) in pieces.enumerate() {
+        for (i, piece) in pieces.iter().enumerate() {
             let label = if i == 0 { label } else { "" };
             let label = format!("  {label}");
             self.lines.push(format!("{label:<LABEL_WIDTH$}{piece}").trim_end().to_owned());
         }
+        self
+    }
+
+    /// Adds a value that most machines do not have.
+    pub(super) fn rare(self, label: &str, value: Option<String>) -> Group {
+        if value.is_some() { self.line(label, value) } else { self }
     }
 
     /// All lines and an empty one.
     pub(super) fn lines(mut self) -> Vec<String> {
         if !self.unknown.is_empty() {
             let unknown = std::mem::take(&mut self.unknown).join(", ");
-            self.line("not known", Some(unknown));
+            self = self.line("not known", Some(unknown));
         }
         self.lines.push(String::new());
         self.lines
@@ -83,10 +85,8 @@ mod tests {
 
     #[test]
     fn long_values_are_broken_between_words_and_stay_aligned() {
-        let mut group = Group::new("title");
-        group.line("options", Some("abcdefghi ".repeat(12).trim_end().to_owned()));
-        group.line("turbo", None);
-        let lines = group.lines();
+        let options = "abcdefghi ".repeat(12).trim_end().to_owned();
+        let lines = Group::new("title").line("options", Some(options)).line("turbo", None).lines();
         assert_eq!(lines[0], "title");
         assert!(lines[1].starts_with("  options     abcdefghi ") && lines[1].len() <= LINE_WIDTH, "{lines:?}");
         assert!(lines[2].starts_with("              abcdefghi"), "{lines:?}");

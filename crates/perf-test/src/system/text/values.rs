@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::common::units::several;
 use crate::system::container::Container;
 use crate::system::cpu::Cpu;
 use crate::system::cpu_idle::CpuIdle;
@@ -29,10 +30,6 @@ fn known(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn plural(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
 pub(super) fn cpu(cpu: &Cpu) -> Option<String> {
     known([cpu.model.clone(), Some(cpu.architecture.clone())])
 }
@@ -45,9 +42,9 @@ pub(super) fn cpus(cpu: &Cpu) -> Option<String> {
     known([
         cpu.online_cpus.as_deref().map(|cpus| format!("online {}", list_text(cpus))),
         usable,
-        cpu.sockets.map(|sockets| plural(sockets, "socket")),
-        cpu.cores.map(|cores| plural(cores, "core")),
-        cpu.threads_per_core.map(|threads| format!("{} each", plural(threads, "thread"))),
+        cpu.sockets.map(|sockets| several(sockets, "socket", "sockets")),
+        cpu.cores.map(|cores| several(cores, "core", "cores")),
+        cpu.threads_per_core.map(|threads| format!("{} each", several(threads, "thread", "threads"))),
     ])
 }
 
@@ -81,7 +78,7 @@ pub(super) fn memory(memory: &Memory, numa_nodes: Option<usize>) -> Option<Strin
     known([
         memory.total_kib.map(size),
         memory.available_kib.map(|kib| format!("{} available", size(kib))),
-        numa_nodes.map(|nodes| plural(nodes, "NUMA node")),
+        numa_nodes.map(|nodes| several(nodes, "NUMA node", "NUMA nodes")),
     ])
 }
 

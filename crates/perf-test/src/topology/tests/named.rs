@@ -1,4 +1,4 @@
-//! The topologies that come with the tool. The sums are those of iRobot's files.
+//! The topologies that come with the tool. The sums are as in iRobot's files.
 
 use super::super::{Counts, Named, Topology, Trigger, all_named};
 

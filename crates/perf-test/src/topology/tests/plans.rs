@@ -56,7 +56,7 @@ fn endpoints_expect_the_others_of_their_topic_and_keep_to_its_schedule() {
         (own.publishers, own.expected, own.pace, own.phase_ns),
         (1, 1, Pace { messages: 1, per_ns: 20 * MS }, 20 * MS)
     );
-    // Two rates are no schedule; the limits are those of the shorter period.
+    // Two rates are no schedule; the limits follow from the shorter period.
     assert_eq!(
         (mixed.publishers, mixed.pace.messages, mixed.late_ns, mixed.too_late_ns),
         (2, 0, 2_000_000, 10_000_000)

@@ -14,7 +14,7 @@ fn assert_refused(text: &str, place: &str, words: &str) {
 fn an_unknown_key_is_refused_with_the_nearest() {
     for (text, place, words) in [
         (r#"{ "node": [] }"#.to_owned(), "node: ", "the nearest is `nodes`"),
-        (r#"{ "nodes": [], "robots": [] }"#.to_owned(), "robots: ", "The keys are `nodes`, `chains`"),
+        (r#"{ "nodes": [], "robots": [] }"#.to_owned(), "robots: ", "The keys are nodes, chains"),
         (node(r#""publisher": []"#), "nodes[0].publisher: ", "the nearest is `publishers`"),
         (
             node(r#""subscriptions": []"#),

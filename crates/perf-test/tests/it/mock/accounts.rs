@@ -1,4 +1,4 @@
-//! Accounts: the CPU time of the middleware, and that of the instrument apart from it.
+//! Accounts: the CPU time of the middleware, and the CPU time of the instrument apart from it.
 
 use perf_test::log::UsedEntry;
 

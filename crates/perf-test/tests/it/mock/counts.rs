@@ -210,7 +210,7 @@ fn losses_of_seconds_left_out_are_in_no_count() {
     ]);
     joined.assert_counts(Counts { sent: 200, received: 200, ..Counts::default() });
     assert_eq!(joined.lost_in_rows(), 0, "{}", joined.run.stdout);
-    // Of 100, 200 and 300 the first was sent in the warm-up.
+    // The first one of 100, 200 and 300 was sent in the warm-up.
     overwritten.assert_counts(Counts { sent: 200, received: 198, lost: 2, overwritten: 2, ..Counts::default() });
 }
 

@@ -22,7 +22,7 @@ const SAYS: &str = "echo the";
 /// Waits until the daemon runs; the test runner's own time-out is the watchdog.
 fn daemon_of(run: &Running) -> u32 {
     loop {
-        // Of a shell, the third word is its script.
+        // The third word of a shell is its script.
         if let Some((pid, _)) = run.workers().into_iter().find(|(_, script)| script.contains(SAYS)) {
             return pid;
         }

@@ -26,7 +26,7 @@
 //! | R3 a number that goes backwards loses four billion samples | `numbers_that_go_backwards`, `two_publishers_on_one_topic` |
 //! | R4 columns run together when a number is wide | `columns_that_run_together`; `report/tables.rs` |
 //! | R5 a negative latency is a huge one, and so hidden | `latencies.rs`: `samples_received_before_they_were_sent_…` |
-//! | R6 the mean of several processes is that of their means; one without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
+//! | R6 the mean of several processes is the mean of their means; one without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
 //! | R6 the process to wait for is guessed | `ends.rs`, `kills.rs` |
 //! | R7 columns were renamed, and the tool's own plots read the old ones | `src/log/tests.rs`: the log has a version and a schema, its types are what plots read |
 //! | R8 with several processes some figures are missing | `counts.rs`: `all_strategies_count_the_same` |
@@ -170,7 +170,7 @@ fn two_publishers_on_one_topic() {
 /// R6: of two processes the one has a tenth of the samples, with ten times the latency.
 fn means_of_means() {
     let run = measure("latency=10ms,overwrite=2,lose=5,subscription=1", "-s 2 -r 100 --max-runtime 1");
-    // Of a hundred, forty are neither even nor fives.
+    // Forty of a hundred are neither even nor fives.
     run.assert_counts(Counts {
         sent: 100,
         received: 140,

@@ -77,7 +77,7 @@ fn probes_that_do_not_arrive_are_the_reason() {
     }
 }
 
-/// A publisher that is told nothing of subscriptions waits for none.
+/// A publisher that learns nothing of subscriptions waits for none.
 fn programs_match_by_probes() {
     let memory = Memory::new();
     let of = "-c Mock --mock matching=unknown,latency=1ms -t meet";

@@ -161,7 +161,7 @@ impl Measured {
         }
     }
 
-    /// Asserts exactly these warnings, beside those of the machine.
+    /// Asserts exactly these warnings, beside the machine's.
     #[track_caller]
     pub fn assert_warnings(&self, expected: &[&str]) {
         let warnings = &self.summary().warnings;

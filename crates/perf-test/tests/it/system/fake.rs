@@ -144,13 +144,13 @@ impl Fake {
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\ncpu0 1 2 3\nintr 5\n"));
     }
 
-    /// Time passes: so many more ticks of programs and of steal in 10000 ticks.
+    /// Time passes: more ticks of programs and of steal, in 10000 ticks.
     pub fn time_passes(&self, user: u64, steal: u64) {
         let (user, idle) = (100_000 + user, 9_900_000 + 10_000 - user - steal);
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\n"));
     }
 
-    /// A process that has used so many ticks.
+    /// A process that has used `ticks`.
     pub fn process(&self, folder: &str, pid: u32, parent: u32, ticks: u64) {
         let stat = format!("{pid} (a) name) S {parent} 1 1 0 -1 4 5 6 7 8 {ticks} 0 0 0 20 0 1 0\n");
         self.file(&format!("proc/{folder}/stat"), stat);

@@ -21,7 +21,7 @@ fn during(fake: &Fake, change: impl FnOnce(&Fake)) -> Vec<Warning> {
     let watch = Watch::start(fake.root());
     change(fake);
     let mut warnings = watch.end();
-    // The wall clock is that of this machine, and may be set while tests run.
+    // The wall clock is this machine's, and may be set while tests run.
     warnings.retain(|warning| !warning.is(WarningKind::ClockStepped));
     warnings
 }

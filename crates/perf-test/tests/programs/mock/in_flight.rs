@@ -1,7 +1,7 @@
 //! The messages in flight to a subscription of the mock, according to the script.
 //!
 //! It is pure: times are arguments. A message that departed at `t` is reported as received exactly at `t` + latency,
-//! and is not delivered before that. The order is that of arrival for all latencies, except with `swap`.
+//! and is not delivered before that. Messages come in the order of arrival for all latencies, except with `swap`.
 
 use std::collections::VecDeque;
 

@@ -68,7 +68,7 @@ impl LabelledRun {
         if options.target.is_some() {
             return Err("conditions are compared by their logs: leave --target out".to_owned());
         }
-        let robot = Robot::of(&options)?;
+        let robot = Robot::from_options(&options)?;
         Ok(ResolvedRun { spec: Ok(robot.spec().clone()), robot: Some(Arc::new(robot)) })
     }
 

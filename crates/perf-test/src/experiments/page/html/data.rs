@@ -111,7 +111,8 @@ fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES.len()])> {
     let second = |i: usize| {
         let seconds = || group.good().filter_map(move |run| run.seconds.get(i));
         let end_s = seconds().map(|(end_s, _)| *end_s).reduce(f64::max)?;
-        let median = |metric: usize| Some(Interval::of(seconds().filter_map(|(_, of)| of[metric]).collect())?.median);
+        let median =
+            |metric: usize| Some(Interval::from_values(seconds().filter_map(|(_, of)| of[metric]).collect())?.median);
         Some((end_s, std::array::from_fn(median)))
     };
     (0..length).filter_map(second).collect()

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::escape::escape;
 use super::runs::utc;
+use crate::common::units::several;
 use crate::common::warning::Warning;
 use crate::experiments::page::folder::Folder;
 use crate::experiments::page::group::Groups;
@@ -11,7 +12,6 @@ use crate::experiments::page::headline::Headline;
 use crate::experiments::page::run::Run;
 use crate::experiments::page::settings::machine_in_short;
 use crate::system::{System, advice::advice, text};
-use crate::topology::several;
 
 /// The lines below the title.
 pub fn head(folder: &Folder, groups: &Groups) -> String {

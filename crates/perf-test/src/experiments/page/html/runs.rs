@@ -2,12 +2,12 @@
 
 use super::escape::escape;
 use super::table::{data, table};
+use crate::common::units::several;
 use crate::experiments::page::figures::FIGURES;
 use crate::experiments::page::group::{Group, Groups};
 use crate::experiments::page::run::Run;
 use crate::experiments::page::settings::{Settings, in_words};
 use crate::experiments::page::table::{Cell, PageTable, Row};
-use crate::topology::several;
 
 /// A part for each group, closed at first. Its content is in a `noscript` element: thousands of tables that are closed
 /// would delay the page, so a script unfolds those that a reader opens.

@@ -219,7 +219,10 @@ mod tests {
             ("", "it is empty"),
             ("experiments: []", "it has no experiment"),
             ("- msg: Array1k", "line 1: the file must be a map"),
-            ("experiments:\n- msg: Array1k\n  speed: 3\n", "line 3: there is no key `speed`: the keys are msg, pubs"),
+            (
+                "experiments:\n- msg: Array1k\n  speed: 3\n",
+                "line 3: there is no key `speed` here. The keys are msg, pubs",
+            ),
             ("experiments:\n- msg: Array1k\n\n  rate: [100, fast]\n", "line 4: rate cannot be `fast`: invalid value"),
             ("experiments:\n- rate: {a: 1}\n", "line 2: rate must be a value or a list"),
             ("experiments:\n- rate: []\n", "line 2: the list of rate is empty"),

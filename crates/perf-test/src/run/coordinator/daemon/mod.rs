@@ -33,7 +33,7 @@ use perf_worker::{
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time between two looks at a daemon that starts or ends.
 const POLL: Duration = Duration::from_millis(2);
-/// Lines that are kept, and those of them in the sentence about its exit.
+/// Lines that are kept, and lines in the sentence about its exit.
 const LAST_LINES: usize = 200;
 const LAST_WORDS: usize = 5;
 /// The longest line that is passed on as one.
@@ -64,8 +64,8 @@ struct Output {
 }
 
 impl StartedDaemon {
-    /// Starts it and waits until it is ready. Called on the main thread, whose end is that of the parent in the
-    /// kernel's eyes.
+    /// Starts it and waits until it is ready. Called on the main thread: its end is the end of the parent for the
+    /// kernel.
     ///
     /// # Errors
     /// [`Failure::Measurement`]: it does not start, exits, or the user has interrupted the run; [`Failure::Hung`]: it
@@ -132,7 +132,7 @@ impl StartedDaemon {
         let deadline = Instant::now() + timeout;
         loop {
             let is_ready = match &self.output.ready {
-                Readiness::File(path) => FileState::of(path).is_some_and(|state| Some(state) != before),
+                Readiness::File(path) => FileState::of_file(path).is_some_and(|state| Some(state) != before),
                 Readiness::Line(_) => self.output.has_ready_line.load(Ordering::Acquire),
             };
             if let Some(sentence) = self.exit("before it was ready") {
@@ -166,7 +166,7 @@ impl StartedDaemon {
         lines.iter().filter(|(at_ns, _)| *at_ns >= time_ns).cloned().collect()
     }
 
-    /// Its last lines, as the end of a sentence. Those of a daemon that has exited are complete.
+    /// Its last lines, as the end of a sentence. They are complete if it has exited.
     fn last_words(&self) -> String {
         let deadline = Instant::now() + LAST_WORDS_TIMEOUT;
         while self.status.is_some() && !self.readers.iter().all(JoinHandle::is_finished) && Instant::now() < deadline {
@@ -218,7 +218,7 @@ struct FileState {
 }
 
 impl FileState {
-    fn of(path: &Path) -> Option<FileState> {
+    fn of_file(path: &Path) -> Option<FileState> {
         let found = path.metadata().ok()?;
         Some(FileState { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
     }
@@ -232,7 +232,7 @@ fn start(
 ) -> Result<StartedDaemon, Failure> {
     let (name, failed) = (&daemon.name, Failure::Measurement);
     let before = match &daemon.ready {
-        Readiness::File(path) => FileState::of(path),
+        Readiness::File(path) => FileState::of_file(path),
         Readiness::Line(_) => None,
     };
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

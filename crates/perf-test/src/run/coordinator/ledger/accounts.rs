@@ -1,9 +1,9 @@
 //! The resources that the worker processes used.
 
-use super::entry::Place;
+use super::entry::Entry;
 use perf_worker::measure::{
     resources::{Measured, Resources},
-    tally::{Counts, Tally},
+    tally::Tally,
 };
 
 /// The usage of one worker process.
@@ -41,7 +41,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Of so many processes, without the first seconds.
+    /// The accounts of `workers` processes, without the first `left_out_s` seconds.
     pub fn new(workers: usize, left_out_s: u64) -> Accounts {
         Accounts { left_out_s, workers: vec![Account::default(); workers], in_rows: (0, 0) }
     }
@@ -63,8 +63,8 @@ impl Accounts {
     }
 
     /// Enters the resources of a worker with counts of its endpoints; the whole rows end before `rows_end`.
-    pub fn enter(&mut self, place: Place, rows_end: u64, counts: &Counts, resources: Resources) {
-        let Place { worker, second, whole } = place;
+    pub fn enter(&mut self, entry: &Entry, rows_end: u64) {
+        let Entry { worker, second, whole, ref counts, resources } = *entry;
         let Some(account) = self.workers.get_mut(worker) else { return };
         (account.latest, account.drained) = (resources, resources);
         if whole && second < self.left_out_s {
@@ -85,7 +85,7 @@ impl Accounts {
     }
 
     /// The resources of a worker since it started.
-    pub fn of(&self, worker: usize) -> Resources {
+    pub fn worker_resources(&self, worker: usize) -> Resources {
         self.workers.get(worker).map(|account| account.latest).unwrap_or_default()
     }
 
@@ -93,19 +93,14 @@ impl Accounts {
     /// are in `sums`, until the last one is received; otherwise the cost of the messages of the whole seconds of the
     /// run. A run that ended within its first second has all of them in either case.
     pub fn message_cost(&self, sums: &Tally, drained: bool) -> MessageCost {
-        let (received, sent) = self.in_rows;
-        let (mut cost, drained) = match drained || self.workers.iter().all(|account| account.end.is_none()) {
-            true => {
-                let sent = sums.sent.samples + sums.relayed.samples;
-                (MessageCost { cpu_ns: 0, received: sums.received.samples, sent }, true)
-            }
-            false => (MessageCost { cpu_ns: 0, received, sent }, false),
-        };
-        for account in &self.workers {
+        let drained = drained || self.workers.iter().all(|account| account.end.is_none());
+        let all = (sums.received.samples, sums.sent.samples + sums.relayed.samples);
+        let (received, sent) = if drained { all } else { self.in_rows };
+        let cpu_ns = |account: &Account| {
             let end = account.end.as_ref().filter(|_| !drained).unwrap_or(&account.drained);
-            cost.cpu_ns += end.usage.since(&account.begin.usage).cpu_ns();
-        }
-        cost
+            end.usage.since(&account.begin.usage).cpu_ns()
+        };
+        MessageCost { cpu_ns: self.workers.iter().map(cpu_ns).sum(), received, sent }
     }
 
     /// The usage of the run from the beginning of the statistics to the last whole second.

@@ -17,26 +17,19 @@ use super::{
 };
 use crate::log::RowEntry;
 use accounts::{Accounts, MessageCost};
-use entry::Place;
 use open_row::OpenRow;
-use perf_worker::{
-    clock::SECOND_NS,
-    endpoint::Endpoint,
-    measure::{
-        resources::{Measured, Resources},
-        tally::{Counts, Received, Tally},
-    },
-};
+use perf_worker::{clock::SECOND_NS, endpoint::Endpoint};
 use sums::{Sums, unsent_ids};
 
-pub use entry::{Entry, ProcessEntry};
-pub use sums::{EndpointSums, SentBy};
+pub use entry::Entry;
+pub use sums::EndpointSums;
 
 /// The ledger.
 #[derive(Debug, Default)]
 pub struct Ledger {
     left_out_s: u64,
-    cores: usize,
+    /// Cores that this program may use.
+    pub cores: usize,
     senders: Senders,
     receivers: Receivers,
     expected: BTreeSet<Endpoint>,
@@ -45,8 +38,10 @@ pub struct Ledger {
     /// The end of the whole rows; later counts are in `tail`.
     rows_end: u64,
     tail: OpenRow,
-    accounts: Accounts,
-    sums: Sums,
+    /// The resources of the workers.
+    pub accounts: Accounts,
+    /// The sums of the whole run.
+    pub sums: Sums,
     /// Gaps in the ids that rows will still show and that are no losses: each subscription sees one for each message
     /// that was not sent.
     gaps: u64,
@@ -71,16 +66,6 @@ impl Ledger {
         }
     }
 
-    /// Records the resources that a worker used for its set-up; it begins to measure at `start_ns`.
-    pub fn begin(&mut self, worker: usize, resources: Resources, start_ns: i64) {
-        self.accounts.begin(worker, resources, start_ns);
-    }
-
-    /// Records the resources of a worker at its end.
-    pub fn set_final_resources(&mut self, worker: usize, resources: Resources) {
-        self.accounts.end(worker, resources);
-    }
-
     /// Expects no more rows of an endpoint.
     pub fn finish_endpoint(&mut self, endpoint: Endpoint) {
         self.expected.remove(&endpoint);
@@ -92,44 +77,29 @@ impl Ledger {
     }
 
     /// Enters the row of one endpoint.
-    pub fn enter(&mut self, entry: Entry) {
-        let Entry { worker, endpoint, second, whole, counts, resources } = entry;
-        self.sums.add(endpoint, second, &counts);
-        let gaps = unsent_ids(&counts.sent);
-        let gaps = (gaps > 0).then_some((endpoint, gaps));
-        self.enter_row(Place { worker, second, whole }, &counts, &[endpoint], gaps, resources);
+    pub fn enter(&mut self, endpoint: Endpoint, entry: &Entry) {
+        self.sums.add(endpoint, entry.second, &entry.counts);
+        let gaps = unsent_ids(&entry.counts.sent);
+        self.enter_process(&[endpoint], (gaps > 0).then_some((endpoint, gaps)), entry);
     }
 
-    /// Enters the row of all endpoints of a process.
-    pub fn enter_process(&mut self, entry: ProcessEntry) {
-        let ProcessEntry { worker, endpoints, second, whole, counts, gaps, resources } = entry;
-        self.enter_row(Place { worker, second, whole }, &counts, &endpoints, gaps, resources);
-    }
-
-    /// Enters the counts of an endpoint in the whole run, whose rows were those of its process.
-    pub fn enter_total(&mut self, endpoint: Endpoint, counts: &Counts) {
-        self.sums.add(endpoint, self.left_out_s, counts);
-    }
-
-    /// Adds counts of these endpoints to the row of their second.
-    fn enter_row(
+    /// Adds the row of all `endpoints` of a process to the row of the run. `gaps` are the messages of each publisher
+    /// that were refused or passed over.
+    pub fn enter_process(
         &mut self,
-        place: Place,
-        counts: &Counts,
         endpoints: &[Endpoint],
         gaps: impl IntoIterator<Item = (Endpoint, u64)>,
-        resources: Resources,
+        entry: &Entry,
     ) {
-        self.accounts.enter(place, self.rows_end, counts, resources);
-        let Place { worker, second, whole } = place;
-        let row = if !whole || second >= self.rows_end {
+        self.accounts.enter(entry, self.rows_end);
+        let row = if !entry.whole || entry.second >= self.rows_end {
             &mut self.tail
-        } else if second >= self.next_second {
-            self.open.entry(second).or_default()
+        } else if entry.second >= self.next_second {
+            self.open.entry(entry.second).or_default()
         } else {
             return;
         };
-        row.enter(worker, counts, endpoints, gaps, resources);
+        row.enter(endpoints, gaps, entry);
     }
 
     /// The next row, if no endpoint is missing from it, or if it is `overdue`.
@@ -196,21 +166,6 @@ impl Ledger {
         *missed -= gaps;
     }
 
-    /// Cores that this program may use.
-    pub fn cores(&self) -> usize {
-        self.cores
-    }
-
-    /// All endpoints, after the seconds left out.
-    pub fn sums(&self) -> &Tally {
-        self.sums.total()
-    }
-
-    /// The sum over these publishers.
-    pub fn sent_by(&self, publishers: &[Endpoint]) -> SentBy {
-        self.sums.sent_by(publishers)
-    }
-
     /// The publishers of this run from which an endpoint receives, in order.
     pub fn senders_of(&self, endpoint: Endpoint) -> &[Endpoint] {
         self.senders.get(&endpoint).map(Vec::as_slice).unwrap_or_default()
@@ -231,33 +186,11 @@ impl Ledger {
         self.senders.keys().copied().filter(|endpoint| matches!(endpoint, Endpoint::Relay(_)))
     }
 
-    /// The counts of one subscription, after the seconds left out.
-    pub fn received_by(&self, endpoint: Endpoint) -> Received {
-        self.sums.of(endpoint).map(|of| of.received).unwrap_or_default()
-    }
-
-    /// The sums of one endpoint.
-    pub fn sums_of(&self, endpoint: Endpoint) -> EndpointSums {
-        self.sums.of(endpoint).cloned().unwrap_or_default()
-    }
-
-    /// The resources of a worker since it started.
-    pub fn resources_of(&self, worker: usize) -> Resources {
-        self.accounts.of(worker)
-    }
-
-    /// The usage of the run: see [`Accounts::measured`].
-    pub fn measured(&self) -> Measured {
-        self.accounts.measured()
-    }
-
     /// The cost of messages: see [`Accounts::message_cost`].
     pub fn message_cost(&self, drained: bool) -> MessageCost {
-        self.accounts.message_cost(self.sums(), drained)
+        self.accounts.message_cost(&self.sums.total, drained)
     }
 }
 
-#[cfg(test)]
-mod constant_memory;
 #[cfg(test)]
 mod tests;

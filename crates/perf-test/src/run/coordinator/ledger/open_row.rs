@@ -2,17 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::accounts::Accounts;
+use super::{accounts::Accounts, entry::Entry};
 use crate::log::{RowAccounts, RowEntry, TotalEntry, UsedEntry, WorkerRow};
 use perf_worker::{
     clock::SECOND_NS,
     endpoint::Endpoint,
-    measure::{
-        memory::Memory,
-        resources::Resources,
-        tally::{Counts, Tally},
-        usage::Usage,
-    },
+    measure::{memory::Memory, resources::Resources, tally::Tally, usage::Usage},
 };
 
 /// The reports of one second, or of the rest after the last whole one.
@@ -31,14 +26,8 @@ pub struct OpenRow {
 
 impl OpenRow {
     /// Adds counts of these endpoints of a worker.
-    pub fn enter(
-        &mut self,
-        worker: usize,
-        counts: &Counts,
-        endpoints: &[Endpoint],
-        gaps: impl IntoIterator<Item = (Endpoint, u64)>,
-        resources: Resources,
-    ) {
+    pub fn enter(&mut self, endpoints: &[Endpoint], gaps: impl IntoIterator<Item = (Endpoint, u64)>, entry: &Entry) {
+        let Entry { worker, ref counts, resources, .. } = *entry;
         if !counts.is_empty() {
             self.until_ns = self.until_ns.max(resources.usage.taken_ns);
         }
@@ -70,13 +59,12 @@ impl OpenRow {
             usage.add(&account.row.usage);
             memory.add(&account.row.memory);
         }
-        let Tally { sent, lateness, received, latencies, responses, relayed, .. } = self.sums;
         RowEntry {
             t_s: end_ns as f64 / SECOND_NS as f64,
             length_s: length_ns as f64 / SECOND_NS as f64,
-            total: TotalEntry::of((&sent, &lateness), (&received, &latencies, &responses), &relayed),
-            used: UsedEntry::of(&used),
-            instrument_used: UsedEntry::of(&instrument_used),
+            total: TotalEntry::new(&self.sums, &self.sums.received),
+            used: UsedEntry::from_usage(&used),
+            instrument_used: UsedEntry::from_usage(&instrument_used),
             memory,
             core_percent: workers.iter().map(|of| of.core_percent).sum(),
             accounts: RowAccounts { usage, workers, cores },

@@ -30,15 +30,15 @@ pub struct SentBy {
 /// The sums of one endpoint, after the seconds left out.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointSums {
-    /// Of a publisher.
+    /// The messages of a publisher.
     pub sent: Sent,
     /// The delays of its messages from due time to send time.
     pub lateness: Cells,
-    /// Of a subscription.
+    /// The messages of a subscription.
     pub received: Received,
     /// Its latencies from the send time.
     pub latencies: Cells,
-    /// Of a relay or a server.
+    /// The messages of a relay or a server.
     pub relayed: Relayed,
 }
 
@@ -46,7 +46,7 @@ pub struct EndpointSums {
 #[derive(Debug, Default)]
 pub struct Sums {
     left_out_s: u64,
-    total: Tally,
+    pub total: Tally,
     by_endpoint: BTreeMap<Endpoint, EndpointSums>,
     sent: BTreeMap<Endpoint, SentBy>,
 }
@@ -80,14 +80,14 @@ impl Sums {
         }
     }
 
-    /// All endpoints.
-    pub fn total(&self) -> &Tally {
-        &self.total
+    /// The sums of one endpoint.
+    pub fn endpoint_sums(&self, endpoint: Endpoint) -> EndpointSums {
+        self.by_endpoint.get(&endpoint).cloned().unwrap_or_default()
     }
 
-    /// One endpoint; `None` if it has reported nothing.
-    pub fn of(&self, endpoint: Endpoint) -> Option<&EndpointSums> {
-        self.by_endpoint.get(&endpoint)
+    /// The counts of one subscription.
+    pub fn received_by(&self, endpoint: Endpoint) -> Received {
+        self.by_endpoint.get(&endpoint).map(|sums| sums.received).unwrap_or_default()
     }
 
     /// The sum over these publishers.

@@ -39,7 +39,7 @@ fn go_through(second: u64, ledger: &mut Ledger, reports: &mut Reports) {
     for (worker, endpoint) in [Endpoint::Publisher(0), Endpoint::Subscription(0)].into_iter().enumerate() {
         let report = serde_json::from_str(&line(endpoint, second)).unwrap();
         let Report::Row { endpoint, second, whole, counts, resources } = report else { panic!("{report:?}") };
-        ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
+        ledger.enter(endpoint, &Entry { worker, second, whole, counts: *counts, resources });
     }
     let row = ledger.next_row(|_| false).unwrap();
     let counted = [&row.total.latency, &row.total.send_lateness].map(|of| of.cells.iter().map(|(_, n)| n).sum::<u64>());
@@ -63,7 +63,7 @@ fn ledger_and_logs_are_as_large_after_many_seconds_as_after_some() {
     );
     (0..SOME_S).for_each(|second| go_through(second, &mut ledger, &mut reports));
     let since = count(|| (SOME_S..MANY_S).for_each(|second| go_through(second, &mut ledger, &mut reports)));
-    assert_eq!(ledger.sums().latencies.n(), MANY_S * 2 * CELLS);
+    assert_eq!(ledger.sums.total.latencies.n(), MANY_S * 2 * CELLS);
     let more_bytes = since.bytes as i64 - since.freed_bytes as i64;
     assert_eq!(more_bytes, 0, "more after {MANY_S} s than after {SOME_S} s");
 }

@@ -1,7 +1,15 @@
 //! Tests that rows of several endpoints become rows of the run.
 
+mod constant_memory;
+
 use super::*;
-use perf_worker::measure::{memory::Memory, tally::Sent, usage::Usage};
+use perf_worker::measure::{
+    memory::Memory,
+    resources::Resources,
+    tally::{Counts, Received, Sent},
+    usage::Usage,
+};
+use sums::SentBy;
 
 const P: Endpoint = Endpoint::Publisher(0);
 const S0: Endpoint = Endpoint::Subscription(0);
@@ -17,12 +25,12 @@ fn resources(second: u64, cpu_ns: i64) -> Resources {
     Resources { usage, instrument, memory: Memory { rss_kib: 700, ..Memory::default() } }
 }
 
-fn sent(second: u64, samples: u64) -> Entry {
+fn sent(second: u64, samples: u64) -> (Endpoint, Entry) {
     let counts = Counts { sent: Sent { samples, ..Sent::default() }, ..Counts::default() };
-    Entry { worker: 0, endpoint: P, second, whole: true, counts, resources: resources(second, 1000) }
+    (P, Entry { worker: 0, second, whole: true, counts, resources: resources(second, 1000) })
 }
 
-fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> Entry {
+fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> (Endpoint, Entry) {
     let samples = latencies_ns.len() as u64;
     let mut received = Received { samples, bytes: 1000 * samples, ..Received::default() };
     latencies_ns.iter().for_each(|latency| received.latency_ns.add(*latency as f64));
@@ -30,7 +38,16 @@ fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> Entry {
     let Endpoint::Subscription(index) = endpoint else { panic!("{endpoint}") };
     let (worker, counts) = (1 + index as usize, Counts { received, latencies, ..Counts::default() });
     let resources = resources(second, (second as i64 + 1) * SECOND_NS / 2);
-    Entry { worker, endpoint, second, whole: true, counts, resources }
+    (endpoint, Entry { worker, second, whole: true, counts, resources })
+}
+
+/// The same as a part of its second.
+fn part((endpoint, entry): (Endpoint, Entry)) -> (Endpoint, Entry) {
+    (endpoint, Entry { whole: false, ..entry })
+}
+
+fn enter(ledger: &mut Ledger, (endpoint, entry): (Endpoint, Entry)) {
+    ledger.enter(endpoint, &entry);
 }
 
 fn never(_: u64) -> bool {
@@ -44,11 +61,11 @@ fn ledger(ignore_s: u32) -> Ledger {
 #[test]
 fn a_row_waits_for_every_endpoint_and_adds_them_up() {
     let mut ledger = ledger(0);
-    ledger.begin(1, Resources::default(), 0);
-    ledger.enter(sent(0, 2));
-    ledger.enter(received(S0, 0, &[10, 20]));
+    ledger.accounts.begin(1, Resources::default(), 0);
+    enter(&mut ledger, sent(0, 2));
+    enter(&mut ledger, received(S0, 0, &[10, 20]));
     assert!(ledger.next_row(never).is_none());
-    ledger.enter(received(S1, 0, &[60]));
+    enter(&mut ledger, received(S1, 0, &[60]));
     let row = ledger.next_row(never).unwrap();
     assert_eq!((row.total.sent.samples, row.total.received.samples, row.total.latency.mean()), (2, 3, 30.0));
     assert_eq!((row.data_received(), row.t_s, row.length_s), (3000, 1.0, 1.0));
@@ -61,27 +78,27 @@ fn a_row_waits_for_every_endpoint_and_adds_them_up() {
 fn a_failed_worker_delays_no_row_and_keeps_its_account() {
     let mut ledger = ledger(0);
     for entry in [sent(0, 1), received(S0, 0, &[1]), received(S1, 0, &[1])] {
-        ledger.enter(entry);
+        enter(&mut ledger, entry);
     }
     assert!(ledger.next_row(never).is_some());
-    ledger.enter(sent(1, 1));
-    ledger.enter(received(S0, 1, &[3]));
+    enter(&mut ledger, sent(1, 1));
+    enter(&mut ledger, received(S0, 1, &[3]));
     assert!(ledger.next_row(never).is_none());
     ledger.finish_endpoint(S1);
     let row = ledger.next_row(never).unwrap();
     assert_eq!((row.total.received.samples, row.accounts.usage.maxrss_kib), (1, 3000));
-    assert_eq!((ledger.sums().received.samples, ledger.sums().latencies.n()), (3, 3));
+    assert_eq!((ledger.sums.total.received.samples, ledger.sums.total.latencies.n()), (3, 3));
 }
 
 #[test]
 fn an_overdue_row_goes_out_without_those_that_are_missing_and_what_comes_late_is_not_lost() {
     let mut ledger = ledger(0);
-    ledger.enter(sent(0, 5));
+    enter(&mut ledger, sent(0, 5));
     assert!(ledger.next_row(|_| true).is_some());
     assert!(ledger.next_row(|_| true).is_none(), "a row without endpoints");
-    ledger.enter(received(S0, 0, &[7]));
+    enter(&mut ledger, received(S0, 0, &[7]));
     assert!(ledger.next_row(never).is_none());
-    assert_eq!(ledger.received_by(S0).samples, 1);
+    assert_eq!(ledger.sums.received_by(S0).samples, 1);
 }
 
 #[test]
@@ -91,16 +108,19 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
         // Subscriptions count only what was sent after that.
         let latencies_ns: &[u64] = if second < 2 { &[] } else { &[1000] };
         for entry in [sent(second, 10), received(S0, second, latencies_ns), received(S1, second, latencies_ns)] {
-            ledger.enter(entry);
+            enter(&mut ledger, entry);
         }
     }
     let row = ledger.next_row(never).unwrap();
     assert_eq!(row.t_s, 3.0);
     assert!(ledger.next_row(never).is_none());
-    assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples, ledger.sums().latencies.n()), (10, 2, 2));
-    assert_eq!(ledger.sent_by(&[P]), SentBy { counted: 10, ever: 30, ids_ever: 30, refused: 0 });
+    assert_eq!(
+        (ledger.sums.total.sent.samples, ledger.sums.total.received.samples, ledger.sums.total.latencies.n()),
+        (10, 2, 2)
+    );
+    assert_eq!(ledger.sums.sent_by(&[P]), SentBy { counted: 10, ever: 30, ids_ever: 30, refused: 0 });
     // CPU of the third second only: half a second in each of the two subscriptions.
-    let measured = ledger.measured();
+    let measured = ledger.accounts.measured();
     assert_eq!((measured.usage.cpu_ns(), measured.core_percent), (SECOND_NS, 100.0));
     assert_eq!(measured.instrument.cpu_ns(), 3 * INSTRUMENT_NS);
     let cost = MessageCost { cpu_ns: SECOND_NS, received: 2, sent: 10 };
@@ -110,67 +130,70 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
 #[test]
 fn messages_after_the_run_share_its_cost_unless_readers_wait_for_lost_ones() {
     let mut ledger = ledger(0);
-    (0..3).for_each(|worker| ledger.begin(worker, Resources::default(), 0));
+    (0..3).for_each(|worker| ledger.accounts.begin(worker, Resources::default(), 0));
     ledger.end_after(2);
     for second in 0..2 {
         for entry in [sent(second, 10), received(S0, second, &[5; 10]), received(S1, second, &[5; 9])] {
-            ledger.enter(entry);
+            enter(&mut ledger, entry);
         }
     }
-    let (within, cost) = (ledger.measured(), ledger.message_cost(false));
+    let (within, cost) = (ledger.accounts.measured(), ledger.message_cost(false));
     // Half a second of CPU time in each second of both subscriptions.
     assert_eq!(
         (within.core_percent, cost),
         (100.00005, MessageCost { cpu_ns: 2 * SECOND_NS + 1000, received: 38, sent: 20 })
     );
     for second in 2..9 {
-        ledger.enter(received(S1, second, &[]));
+        enter(&mut ledger, received(S1, second, &[]));
     }
-    ledger.enter(Entry { whole: false, ..received(S1, 9, &[7]) });
-    ledger.set_final_resources(2, resources(9, 5 * SECOND_NS));
-    assert_eq!((ledger.measured(), ledger.message_cost(false)), (within, cost));
+    enter(&mut ledger, part(received(S1, 9, &[7])));
+    ledger.accounts.end(2, resources(9, 5 * SECOND_NS));
+    assert_eq!((ledger.accounts.measured(), ledger.message_cost(false)), (within, cost));
     // The time after the last row, in which a process ends, is no cost of a message in any case.
     let drained = ledger.message_cost(true);
     assert_eq!((drained.received, drained.sent), (39, 20));
     assert!(drained.cpu_ns > cost.cpu_ns && drained.cpu_ns < 7 * SECOND_NS, "{drained:?}");
-    assert_eq!((ledger.sums().received.samples, ledger.resources_of(2).usage.cpu_ns()), (39, 5 * SECOND_NS));
+    assert_eq!(
+        (ledger.sums.total.received.samples, ledger.accounts.worker_resources(2).usage.cpu_ns()),
+        (39, 5 * SECOND_NS)
+    );
 }
 
 #[test]
 fn a_run_within_one_second_has_a_cost_too() {
     let mut ledger = ledger(0);
-    ledger.begin(1, Resources::default(), 0);
+    ledger.accounts.begin(1, Resources::default(), 0);
     ledger.end_after(0);
-    ledger.enter(Entry { whole: false, ..sent(0, 3) });
-    ledger.enter(Entry { whole: false, ..received(S0, 0, &[5; 3]) });
+    enter(&mut ledger, part(sent(0, 3)));
+    enter(&mut ledger, part(received(S0, 0, &[5; 3])));
     let cost = ledger.message_cost(false);
     assert_eq!((cost.cpu_ns > 0, cost.received, cost.sent), (true, 3, 3));
 }
 
 /// A report taken `ns` after the beginning of its second.
-fn at(ns: i64, whole: bool, mut entry: Entry) -> Entry {
+fn at(ns: i64, whole: bool, (endpoint, mut entry): (Endpoint, Entry)) -> (Endpoint, Entry) {
     entry.resources.usage.taken_ns = entry.second as i64 * SECOND_NS + ns;
-    Entry { whole, ..entry }
+    (endpoint, Entry { whole, ..entry })
 }
 
 #[test]
 fn the_rest_after_the_last_whole_second_is_one_row_of_its_true_length() {
     let mut ledger = ledger(0);
     for entry in [sent(0, 10), received(S0, 0, &[5; 10]), received(S1, 0, &[5; 10])] {
-        ledger.enter(entry);
+        enter(&mut ledger, entry);
     }
     ledger.end_after(1);
-    ledger.enter(at(SECOND_NS / 4, false, sent(1, 3)));
-    ledger.enter(at(SECOND_NS / 2, false, received(S0, 1, &[5; 3])));
+    enter(&mut ledger, at(SECOND_NS / 4, false, sent(1, 3)));
+    enter(&mut ledger, at(SECOND_NS / 2, false, received(S0, 1, &[5; 3])));
     // One that finished so late that second 1 was over for it, and then said nothing of interest.
-    ledger.enter(at(SECOND_NS, true, received(S1, 1, &[5; 3])));
-    ledger.enter(at(SECOND_NS / 2, false, received(S1, 2, &[])));
+    enter(&mut ledger, at(SECOND_NS, true, received(S1, 1, &[5; 3])));
+    enter(&mut ledger, at(SECOND_NS / 2, false, received(S1, 2, &[])));
     assert!(ledger.next_row(|_| true).is_some());
     assert!(ledger.next_row(|_| true).is_none(), "a whole row past the end");
     let row = ledger.last_row(0, 0, 0).unwrap();
     assert_eq!((row.t_s, row.length_s), (2.0, 1.0));
     assert_eq!((row.total.sent.samples, row.total.received.samples), (3, 6));
-    assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples), (13, 26));
+    assert_eq!((ledger.sums.total.sent.samples, ledger.sums.total.received.samples), (13, 26));
     assert!(ledger.last_row(0, 0, 0).is_none());
 }
 
@@ -178,8 +201,8 @@ fn the_rest_after_the_last_whole_second_is_one_row_of_its_true_length() {
 fn an_end_at_which_nothing_happens_is_no_row() {
     let mut ledger = ledger(0);
     ledger.end_after(1);
-    ledger.enter(at(1000, false, sent(1, 0)));
-    ledger.enter(at(SECOND_NS, true, received(S0, 1, &[])));
+    enter(&mut ledger, at(1000, false, sent(1, 0)));
+    enter(&mut ledger, at(SECOND_NS, true, received(S0, 1, &[])));
     assert!(ledger.last_row(0, 0, 0).is_none());
 }
 
@@ -189,9 +212,9 @@ fn losses_that_no_later_sample_shows_are_in_the_last_row() {
     ledger.end_after(1);
     // S0 sees a gap of 2; S1 hears nothing at all of ten samples.
     let mut gap = received(S0, 0, &[5; 8]);
-    gap.counts.received.missed = 2;
+    gap.1.counts.received.missed = 2;
     for entry in [sent(0, 10), gap, received(S1, 0, &[])] {
-        ledger.enter(entry);
+        enter(&mut ledger, entry);
     }
     let whole = ledger.next_row(never).unwrap();
     let last = ledger.last_row(0, SECOND_NS * 3 / 2, 12).unwrap();
@@ -202,15 +225,15 @@ fn losses_that_no_later_sample_shows_are_in_the_last_row() {
 fn a_refused_message_is_no_loss_though_its_id_is_missing() {
     let mut ledger = ledger(0);
     let mut refused = sent(0, 9);
-    refused.counts.sent.refused = 1;
-    ledger.enter(refused);
+    refused.1.counts.sent.refused = 1;
+    enter(&mut ledger, refused);
     // The one sees the gap in the same second, the other in the next, and that one has lost two of its own.
     for (second, endpoint, missed) in [(0, S0, 1), (0, S1, 0), (1, S0, 0), (1, S1, 3)] {
         let mut entry = received(endpoint, second, &[5]);
-        entry.counts.received.missed = missed;
-        ledger.enter(entry);
+        entry.1.counts.received.missed = missed;
+        enter(&mut ledger, entry);
     }
-    ledger.enter(sent(1, 10));
+    enter(&mut ledger, sent(1, 10));
     let lost: Vec<u64> = std::iter::from_fn(|| ledger.next_row(never)).map(|row| row.total.received.lost()).collect();
     assert_eq!(lost, [0, 2]);
 }
@@ -220,13 +243,13 @@ fn a_message_refused_after_the_last_second_is_no_loss_either() {
     let mut ledger = ledger(0);
     ledger.end_after(0);
     let mut refused = sent(0, 9);
-    refused.counts.sent.refused = 1;
-    ledger.enter(Entry { whole: false, ..refused });
+    refused.1.counts.sent.refused = 1;
+    enter(&mut ledger, part(refused));
     // The one has lost two of its own, and a third one that nothing came after.
     for (endpoint, missed) in [(S0, 1), (S1, 3)] {
         let mut entry = received(endpoint, 0, &[5]);
-        entry.counts.received.missed = missed;
-        ledger.enter(Entry { whole: false, ..entry });
+        entry.1.counts.received.missed = missed;
+        enter(&mut ledger, part(entry));
         ledger.finish_endpoint(endpoint);
     }
     assert_eq!(ledger.last_row(0, SECOND_NS, 3).unwrap().total.received.lost(), 3);
@@ -245,9 +268,9 @@ fn thousands_of_publishers_that_pass_over_messages_lose_none() {
         (counts.sent.samples, counts.received.samples) = (9 * u64::from(TOPICS), 9 * u64::from(TOPICS) - 1);
         counts.sent.skipped = u64::from(TOPICS);
         counts.received.missed = u64::from(TOPICS) + 1;
-        let gaps = (0..TOPICS).map(|index| (Endpoint::Publisher(index), 1)).collect();
-        let (endpoints, resources) = (endpoints.collect(), resources(second, 1000));
-        ledger.enter_process(ProcessEntry { worker: 0, endpoints, second, whole: true, counts, gaps, resources });
+        let gaps = (0..TOPICS).map(|index| (Endpoint::Publisher(index), 1));
+        let (endpoints, resources): (Vec<Endpoint>, _) = (endpoints.collect(), resources(second, 1000));
+        ledger.enter_process(&endpoints, gaps, &Entry { worker: 0, second, whole: true, counts, resources });
         assert_eq!(ledger.next_row(never).unwrap().total.received.lost(), 1);
     }
 }
