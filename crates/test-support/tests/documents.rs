@@ -105,16 +105,6 @@ fn comments_are_no_wider_than_a_line() {
 /// The folders and documents in which no forbidden word may stand.
 const FOLDERS: &[&str] = &["contestants", "crates", "docs", "examples", "firmware", "fuzz", "tools"];
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
-/// The folders whose comments are not revised yet.
-const UNREVISED_FOLDERS: &[&str] = &["crates/perf-test/src/experiments"];
-
-/// The files of [`FOLDERS`] without [`UNREVISED_FOLDERS`].
-fn revised_files(extension: &str) -> Vec<PathBuf> {
-    let unrevised: Vec<PathBuf> = UNREVISED_FOLDERS.iter().map(|folder| root().join(folder)).collect();
-    let mut found = files(FOLDERS, extension);
-    found.retain(|path| !unrevised.iter().any(|folder| path.starts_with(folder)));
-    found
-}
 
 /// The words that `STYLE.md` forbids, which its line "Forbidden" has as code.
 fn forbidden_words() -> Vec<String> {
@@ -155,12 +145,12 @@ fn comments_and_documents_have_no_forbidden_word() {
     let words = forbidden_words();
     assert!(words.len() > 5, "{words:?}");
     let mut found = Vec::new();
-    for path in revised_files("rs") {
+    for path in files(FOLDERS, "rs") {
         let source = fs::read_to_string(&path).unwrap();
         found.extend(faults(&path, &words, &source.lines().map(comment_of).collect::<Vec<_>>()));
     }
     let documents = DOCUMENTS.iter().map(|name| root().join(name));
-    for path in documents.chain(revised_files("md")) {
+    for path in documents.chain(files(FOLDERS, "md")) {
         let text = fs::read_to_string(&path).unwrap();
         found.extend(faults(&path, &words, &text.lines().collect::<Vec<_>>()));
     }
@@ -170,7 +160,7 @@ fn comments_and_documents_have_no_forbidden_word() {
 #[test]
 fn no_comment_begins_with_of() {
     let mut found = Vec::new();
-    for path in revised_files("rs") {
+    for path in files(FOLDERS, "rs") {
         let source = fs::read_to_string(&path).unwrap();
         let mut before = "";
         for (index, line) in source.lines().enumerate() {
