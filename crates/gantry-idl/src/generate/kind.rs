@@ -46,7 +46,7 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], sc
     }
     let _ = write!(
         code,
-        "    }};\n}}\n\nimpl ::core::default::Default for {name}Shape{anonymous} {{\n    fn default() -> Self {{\n        \
+        "    }};\n}}\n\nimpl ::core::default::Default for {name}Shape{anonymous} {{\n    #[inline]\n    fn default() -> Self {{\n        \
          Self::DEFAULT\n    }}\n}}\n\n"
     );
     if !properties.is_generic {
@@ -115,7 +115,7 @@ fn shape_from(
     fields: &[FieldCode<'_>],
 ) -> String {
     let mut code = format!(
-        "impl<'a> ::core::convert::From<{source}> for {name}Shape{lifetime} {{\n    fn from(message: {source}) -> Self {{\n        Self {{\n"
+        "impl<'a> ::core::convert::From<{source}> for {name}Shape{lifetime} {{\n    #[inline]\n    fn from(message: {source}) -> Self {{\n        Self {{\n"
     );
     for field in fields {
         if let Some(of) = &field.shape_from {
@@ -167,10 +167,12 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
         {name}View {{ memory: body, layout }}
     }}
 
+    #[inline]
     fn write(message: &{name}, composer: &mut ::gantry_cdr::Composer<'_>) -> ::gantry_cdr::Result<()> {{
 {}        Ok(())
     }}
 
+    #[inline]
     fn read(message: &mut {name}, input: &mut ::gantry_cdr::Input<'_>) -> ::gantry_cdr::Result<()> {{
 {}        Ok(())
     }}
@@ -222,6 +224,7 @@ pub(super) fn message(
         {name}View {{ memory, layout }}
     }}
 
+    #[inline]
     fn new_box() -> ::gantry_cdr::alloc::boxed::Box<Self> {{
         {new_box}
     }}

@@ -47,7 +47,7 @@ pub(super) fn code(
     if defaults {
         let _ = writeln!(
             code,
-            "impl ::core::default::Default for {name} {{\n    fn default() -> Self {{\n        {name} {{"
+            "impl ::core::default::Default for {name} {{\n    #[inline]\n    fn default() -> Self {{\n        {name} {{"
         );
         for field in fields {
             let default = field.default.as_deref().unwrap_or("::core::default::Default::default()");
@@ -96,8 +96,10 @@ pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>
 /// The functions for the struct in place: byte order, and defaults.
 fn in_place(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let swaps: Vec<&str> = fields.iter().map(|field| field.swap.as_str()).collect();
-    let mut code =
-        format!("    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n", swaps.join("\n            && "));
+    let mut code = format!(
+        "    #[inline]\n    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n",
+        swaps.join("\n            && ")
+    );
     // A small struct of numbers without defaults is filled with zeros at once, by the trait.
     let is_large = scope.definitions.max_size_bytes(&definition.name).is_none_or(|bytes| bytes > MAX_DEFAULT_BYTES);
     let has_defaults = |field: &Field| field.default.is_some() || matches!(field.field_type.base, BaseType::Message(_));
