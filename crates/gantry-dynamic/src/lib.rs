@@ -39,7 +39,7 @@ mod wide_text;
 mod yaml;
 
 pub use list::{Elements, List, Number};
-pub use message::{DynamicMessage, Fields};
+pub use message::{DynamicMessage, Fields, Position};
 pub use message_type::MessageType;
 pub use value::Value;
 pub use wide_text::WideText;

@@ -105,6 +105,13 @@ impl<'a> List<'a> {
         }
     }
 
+    /// The bytes of all elements in place, if all have the same size: numbers, booleans, or messages of numbers.
+    pub fn bytes(&self) -> Option<&'a [u8]> {
+        let Layout { size_bytes, .. } = self.layout?;
+        let start = self.first.offset;
+        self.first.body.get(start..start.checked_add(self.count.checked_mul(size_bytes)?)?)
+    }
+
     /// Iterates over the elements.
     pub fn iter(&self) -> Elements<'a> {
         Elements { next: self.first, element: self.element, left: self.count }

@@ -15,6 +15,15 @@ pub struct DynamicMessage<'a> {
     pub(crate) index: usize,
 }
 
+/// The position of a message in the bytes of its view, for an owner of the bytes that cannot keep the view, such as an
+/// object of another language: [`MessageType::view_at`](crate::MessageType::view_at) makes the view again, in constant
+/// time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub(crate) offset: usize,
+    pub(crate) index: usize,
+}
+
 /// The fields of a message in order, each with its definition.
 #[derive(Clone, Copy)]
 pub struct Fields<'a> {
@@ -26,6 +35,11 @@ impl<'a> DynamicMessage<'a> {
     /// The definition of the message.
     pub fn definition(&self) -> &'a MessageDefinition {
         &self.cursor.types.structure(self.index).definition
+    }
+
+    /// The position in the bytes of the view.
+    pub fn position(&self) -> Position {
+        Position { offset: self.cursor.offset, index: self.index }
     }
 
     /// The fields in order.
@@ -64,6 +78,13 @@ impl<'a> DynamicMessage<'a> {
 /// Splits a path after its first field's name.
 fn split(path: &str) -> (&str, &str) {
     path.split_at(path.find(['.', '[']).unwrap_or(path.len()))
+}
+
+impl Fields<'_> {
+    /// The offset in the body behind the field that was returned last: a number begins its own size before.
+    pub fn offset(&self) -> usize {
+        self.message.cursor.offset
+    }
 }
 
 impl<'a> Iterator for Fields<'a> {

@@ -3,7 +3,10 @@
 //! The bounds of this crate's work and recursion rest on guarantees of [`Definitions`]: nesting is bounded, and every
 //! message and every element takes at least a byte.
 
-use crate::{cursor::Cursor, message::DynamicMessage};
+use crate::{
+    cursor::Cursor,
+    message::{DynamicMessage, Position},
+};
 use gantry_cdr::ByteOrder;
 use gantry_idl::{BaseType, Definitions, Errors, Field, MessageDefinition, PlainStruct, TypeName};
 use std::collections::HashMap;
@@ -72,6 +75,14 @@ impl MessageType {
     pub fn view<'a>(&'a self, body: &'a [u8], order: ByteOrder) -> gantry_cdr::Result<DynamicMessage<'a>> {
         let mut cursor = Cursor::new(self, body, order)?;
         cursor.root(self.root_index())
+    }
+
+    /// Makes the view at a position again, which a view of the same bytes had. Checks nothing: with other bytes, fields
+    /// may be missing or have other values. `None` if the position is not in the bytes, or of another type.
+    pub fn view_at<'a>(&'a self, body: &'a [u8], order: ByteOrder, position: Position) -> Option<DynamicMessage<'a>> {
+        let Position { offset, index } = position;
+        let cursor = Cursor { offset, ..Cursor::new(self, body, order).ok()? };
+        (offset <= body.len() && index < self.structures.len()).then_some(DynamicMessage { cursor, index })
     }
 
     /// Makes a view of a message with an encapsulation header, as in DDS and bags.

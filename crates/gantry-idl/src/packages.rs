@@ -4,8 +4,9 @@
 use crate::{
     definitions::Definitions,
     error::{Errors, Location, Report},
+    model::BaseType,
     name::{Namespace, TypeName, check_interface, check_package},
-    parser::{Parser, lines},
+    parser::{Parser, Reference, lines},
     resolve,
 };
 use std::{
@@ -20,6 +21,15 @@ impl Definitions {
     /// # Errors
     /// All errors in all files.
     pub fn read_packages<P: AsRef<Path>>(folders: &[P]) -> Result<Self, Errors> {
+        Self::default().with_packages(folders)
+    }
+
+    /// Reads folders of packages, as [`Definitions::read_packages`], whose messages may also contain messages of these
+    /// definitions. A file in a folder replaces a definition of its name.
+    ///
+    /// # Errors
+    /// All errors in all files; a message that contains itself.
+    pub fn with_packages<P: AsRef<Path>>(&self, folders: &[P]) -> Result<Self, Errors> {
         let mut report = Report::new(usize::MAX);
         let mut definitions = Self::default();
         let mut references = Vec::new();
@@ -40,8 +50,33 @@ impl Definitions {
                 }
             }
         }
+        definitions.add_missing(self, &mut references);
         resolve::check(&definitions, &references, &mut report);
         report.into_result().map(|()| definitions)
+    }
+
+    /// Adds the definitions of `known` whose names are not taken, and their references to nested messages.
+    pub(crate) fn add_missing(&mut self, known: &Self, references: &mut Vec<Reference>) {
+        for (name, message) in &known.messages {
+            if self.messages.contains_key(name) {
+                continue;
+            }
+            let nested = message.fields.iter().filter_map(|field| match &field.field_type.base {
+                BaseType::Message(target) => Some(target),
+                _ => None,
+            });
+            let location = Location::file(name);
+            references.extend(nested.map(|target| Reference {
+                owner: name.clone(),
+                target: target.clone(),
+                written: target.to_string(),
+                location: location.clone(),
+            }));
+            self.messages.insert(name.clone(), message.clone());
+        }
+        for (name, service) in &known.services {
+            self.services.entry(name.clone()).or_insert_with(|| service.clone());
+        }
     }
 }
 

@@ -72,6 +72,21 @@ impl Definitions {
         report.into_result().map(|()| definitions)
     }
 
+    /// Reads several texts as [`Definitions::from_text`] does: one set with all their types. Of two definitions with one
+    /// name, the first is kept.
+    ///
+    /// # Errors
+    /// The errors in the first text that has any; a message that contains itself.
+    pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a TypeName, &'a str)>) -> Result<Self, Errors> {
+        let (mut definitions, mut references) = (Self::default(), Vec::new());
+        for (name, text) in texts {
+            definitions.add_missing(&Self::from_text(name, text)?, &mut references);
+        }
+        let mut report = Report::new(ERROR_LIMIT);
+        resolve::check(&definitions, &references, &mut report);
+        report.into_result().map(|()| definitions)
+    }
+
     /// The definition of the message (or service) and of all messages nested in it, in the format of bags and MCAP
     /// files ("ros2msg"); `None` if there is no such type.
     pub fn definition_text(&self, name: &TypeName) -> Option<String> {

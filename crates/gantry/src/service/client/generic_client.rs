@@ -18,6 +18,7 @@ use crate::{
 use gantry_shm::{Error as EngineError, Gid, Qos, RequestId};
 use std::{
     fmt::Display,
+    os::fd::BorrowedFd,
     time::{Duration, Instant},
 };
 
@@ -266,6 +267,17 @@ impl GenericClient {
     /// As there.
     pub fn received(&mut self) -> Result<u64> {
         Ok(self.tracker.responses.received()?)
+    }
+
+    /// A descriptor that is readable while there is a response, as
+    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). It does not show that a request will
+    /// not be answered, because its servers ended: a caller that waits on it asks [`GenericClient::take_response`] now
+    /// and then, too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
+        Ok(self.tracker.responses.descriptor()?)
     }
 
     common_methods!(GenericClient);

@@ -8,7 +8,7 @@ use crate::{
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo};
-use std::{fmt::Display, time::Duration};
+use std::{fmt::Display, os::fd::BorrowedFd, time::Duration};
 
 /// Answers requests as bytes, as [`Service`](crate::Service) answers messages; belongs to one thread at a time.
 ///
@@ -145,6 +145,14 @@ impl GenericService {
     /// As there.
     pub fn received(&mut self) -> Result<u64> {
         self.requests.received()
+    }
+
+    /// A descriptor that is readable while there is a request, as [`GenericSubscription::descriptor`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
+        self.requests.descriptor()
     }
 
     common_methods!(GenericService);

@@ -3,7 +3,7 @@
 //! A [`Timer`] is a handle: clones are the same timer, and any thread may cancel or reset it. Invariant: until a reset,
 //! the next due time is the first due time plus a whole number of periods.
 
-use super::clock::{Clock, Jump, JumpListener, in_ns};
+use super::clock::{Clock, Jump, JumpListener, in_ns, monotonic_ns};
 use crate::{
     error::{Error, Result},
     wait::{TakeSource, WaitSource, Waitable, lock},
@@ -11,7 +11,7 @@ use crate::{
 use std::{
     sync::{Arc, Mutex, Weak},
     task::Waker,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// A timer, periodic or one-shot.
@@ -130,6 +130,15 @@ impl Timer {
     pub fn time_until_trigger(&self) -> Option<Duration> {
         let next_ns = lock(&self.schedule).next_ns?;
         Some(Duration::from_nanos(next_ns.saturating_sub(self.clock.now_ns())))
+    }
+
+    /// The time at which the timer becomes ready, for a caller that waits by itself, as with a
+    /// [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a clock that stands, such
+    /// as simulated time, calls its waker ([`Waitable::set_waker`]) when the clock is set.
+    #[must_use]
+    pub fn due(&mut self) -> Option<Instant> {
+        let due_ns = self.due_ns()?;
+        Instant::now().checked_add(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())))
     }
 
     /// The number of periods so far that passed without a tick of their own.

@@ -1,0 +1,104 @@
+"""The parts that all sources of callbacks have in common."""
+
+import asyncio
+import threading
+import weakref
+
+from . import _life
+
+
+class Entity:
+    """A source of callbacks: a subscription, a service, a client, a timer, a guard condition, events."""
+
+    def __init__(self, native, node, callback_group):
+        self._native = native
+        self._node = weakref.ref(node)
+        self.callback_group = callback_group
+        self._is_destroyed = False
+
+    def _run(self):
+        """Takes one value and calls the callback; returns whether there was one."""
+        raise NotImplementedError
+
+    @property
+    def _has_callback(self):
+        return True
+
+    def destroy(self):
+        """Ends the source; its node forgets it."""
+        if self._is_destroyed:
+            return
+        self._is_destroyed = True
+        node = self._node()
+        if node is not None:
+            node._forget(self)
+        self._native.destroy()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.destroy()
+
+
+class CallbackGroup:
+    """Callbacks that exclude each other, or not."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._running = set()
+
+    def _begin(self, entity):
+        """Whether the entity's callback may run now; then it is running."""
+        with self._lock:
+            if not self._may_begin(entity):
+                return False
+            self._running.add(entity)
+            return True
+
+    def _end(self, entity):
+        with self._lock:
+            self._running.discard(entity)
+
+
+class MutuallyExclusiveCallbackGroup(CallbackGroup):
+    """At most one callback of the group runs at a time."""
+
+    def _may_begin(self, _entity):
+        return not self._running
+
+
+class ReentrantCallbackGroup(CallbackGroup):
+    """Callbacks of the group run at the same time; one source's callback does not overlap with itself."""
+
+    def _may_begin(self, entity):
+        return entity not in self._running
+
+
+class Readable:
+    """A wait in asyncio for the descriptor of a source."""
+
+    def __init__(self, descriptor):
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._future = self._loop.create_future()
+        _life.register_waiting(self)
+
+    def _finish(self):
+        if not self._future.done():
+            self._future.set_result(None)
+
+    def wake(self):
+        """Ends the wait, from any thread."""
+        try:
+            self._loop.call_soon_threadsafe(self._finish)
+        except RuntimeError:
+            pass  # the loop is closed
+
+    async def wait(self):
+        """Waits until the descriptor is readable or the program shuts down."""
+        self._loop.add_reader(self._descriptor, self._finish)
+        try:
+            await self._future
+        finally:
+            self._loop.remove_reader(self._descriptor)

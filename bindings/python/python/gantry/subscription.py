@@ -1,0 +1,135 @@
+"""Subscriptions, and the properties of messages."""
+
+import inspect
+
+from . import _life
+from ._entity import Entity, Readable
+from ._message import in_place
+
+
+class MessageInfo:
+    """The properties of a received message. Times are nanoseconds."""
+
+    __slots__ = ("sequence", "source_time_ns", "source_timestamp", "publisher_gid", "length_bytes")
+
+    def __init__(self, info):
+        self.sequence, self.source_time_ns, self.source_timestamp, gid, self.length_bytes, _ = info
+        self.publisher_gid = bytes(gid)
+
+    def __repr__(self):
+        return f"MessageInfo(sequence={self.sequence}, source_timestamp={self.source_timestamp})"
+
+
+def takes_info(callback):
+    """Whether a callback has a second argument, for the message's info."""
+    try:
+        parameters = inspect.signature(callback).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [one for one in parameters if one.kind in kinds and one.default is inspect.Parameter.empty]
+    return len(required) >= 2
+
+
+class Subscription(Entity):
+    """Receives messages of one type from one topic; made by `Node.create_subscription`.
+
+    Without a callback, messages are taken: `take`, `for msg in subscription`, `async for msg in subscription`. A message
+    lies in its publisher's memory, and stays there unchanged for as long as the message or an array of it is alive.
+    """
+
+    def __init__(self, native, msg_type, callback, qos, node, callback_group):
+        super().__init__(native, node, callback_group)
+        self.msg_type, self.callback, self.qos_profile = msg_type, callback, qos
+        self._takes_info = callback is not None and takes_info(callback)
+
+    @property
+    def _has_callback(self):
+        return self.callback is not None
+
+    @property
+    def topic_name(self):
+        """The topic's full name."""
+        return self._native.topic
+
+    topic = topic_name
+
+    @property
+    def gid(self):
+        """The id of the subscription, 16 bytes."""
+        return bytes(self._native.gid)
+
+    def take(self):
+        """The next message in place; `None` if there is none now."""
+        view = self._native.take()
+        return None if view is None else in_place(self.msg_type, view)
+
+    def take_with_info(self):
+        """The next message and its `MessageInfo`; `None` if there is none now."""
+        view = self._native.take()
+        return None if view is None else (in_place(self.msg_type, view), MessageInfo(view.info()))
+
+    def wait(self, timeout_sec=None):
+        """Waits until there is something to take; `False` after the timeout or a shutdown. Other threads run
+        meanwhile."""
+        return self._native.wait(timeout_sec)
+
+    def __iter__(self):
+        while _life.ok():
+            message = self.take()
+            if message is not None:
+                yield message
+            else:
+                del message
+                self.wait()
+
+    async def __aiter__(self):
+        while _life.ok():
+            message = self.take()
+            if message is not None:
+                yield message
+            else:
+                await Readable(self._native.descriptor()).wait()
+
+    async def take_async(self):
+        """The next message, when there is one; `None` after a shutdown."""
+        async for message in self:
+            return message
+        return None
+
+    def fileno(self):
+        """A descriptor that is readable while there is something to take: take until there is nothing more before you
+        wait for it again."""
+        return self._native.descriptor()
+
+    def wait_for_publishers(self, count=1, timeout_sec=None):
+        """Waits until at least `count` publishers are matched; `False` after the timeout."""
+        return self._native.wait_for_publishers(count, timeout_sec)
+
+    def get_publisher_count(self):
+        """The number of publishers that are matched now."""
+        return self._native.publisher_count()
+
+    def set_max_held_samples(self, limit):
+        """The most messages of one publisher that may be alive at once in this subscription."""
+        self._native.set_max_held_samples(limit)
+
+    @property
+    def counts(self):
+        """The counts of messages: lost (overwritten or malformed), overwritten, expired, malformed, received."""
+        return dict(zip(("lost", "overwritten", "expired", "malformed", "received"), self._native.counts()))
+
+    def mismatches(self):
+        """A sentence for each publisher of the topic that is not matched."""
+        return self._native.mismatches()
+
+    def _run(self):
+        view = self._native.take()
+        if view is None:
+            return False
+        message = in_place(self.msg_type, view)
+        if self._takes_info:
+            self.callback(message, MessageInfo(view.info()))
+        else:
+            self.callback(message)
+        return True

@@ -1,0 +1,59 @@
+//! Forked children: an array on a loan must not crash them.
+//!
+//! In a child of `fork`, the engine has put inaccessible memory in the place of the parent's writable memory, so that a
+//! stray write does no damage. From Python, no access may crash; so the child gets private memory there: it reads zeros
+//! and writes for itself. Samples stay readable in a child as they are.
+
+use pyo3::prelude::*;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    sync::{Mutex, PoisonError},
+};
+
+/// The addresses of the loans that arrays may be on, each with its number of holders.
+static LOANS: Mutex<BTreeMap<(usize, usize), usize>> = Mutex::new(BTreeMap::new());
+
+/// The entry of a loan in the list. It goes when the loan's holder does.
+pub struct LoanAddress(usize, usize);
+
+impl LoanAddress {
+    /// Registers the memory of a loan.
+    pub fn new(bytes: &[u8]) -> LoanAddress {
+        let Range { start, end } = bytes.as_ptr_range();
+        let (start, end) = (start.addr(), end.addr());
+        *LOANS.lock().unwrap_or_else(PoisonError::into_inner).entry((start, end)).or_default() += 1;
+        LoanAddress(start, end)
+    }
+}
+
+impl Drop for LoanAddress {
+    fn drop(&mut self) {
+        let mut loans = LOANS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(holders) = loans.get_mut(&(self.0, self.1)) {
+            *holders -= 1;
+            if *holders == 0 {
+                loans.remove(&(self.0, self.1));
+            }
+        }
+    }
+}
+
+/// Puts private memory in the place of the parent's loans. Python calls it in a forked child, before other code.
+#[pyfunction]
+pub fn after_fork_in_child() {
+    let page_bytes = rustix::param::page_size();
+    // The fork came from a thread that was in Python, and no thread keeps the list locked while Python runs.
+    let Ok(loans) = LOANS.try_lock() else { return };
+    for &(start, end) in loans.keys() {
+        let (first, behind) = (start / page_bytes * page_bytes, end.next_multiple_of(page_bytes));
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED);
+        let address = std::ptr::without_provenance_mut(first);
+        // SAFETY: these pages lie in the mapping of a loan of the parent (`LoanAddress`), which lives, since its entry
+        // is in the list. In this child, they are the inaccessible memory that the engine's fork handler put there (F4
+        // of `gantry-shm`): no Rust reference points into them, and all handles of the parent are dead (F1), so nothing
+        // else uses or frees them. Only arrays of Python may refer to them, as plain addresses.
+        let _ = unsafe { mmap_anonymous(address, behind - first, protection, flags) };
+    }
+}

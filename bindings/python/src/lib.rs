@@ -1,0 +1,56 @@
+//! The native part of Gantry's package for Python: `gantry._native`.
+//!
+//! It offers the generic API of `gantry` with messages in place; classes and executors are Python's (`python/gantry`).
+//! Rust calls Python only in parameter callbacks, so no thread of the library waits for the interpreter.
+
+mod encode;
+mod error;
+mod events;
+mod fork;
+mod graph;
+mod holder;
+mod log;
+mod memory;
+mod node;
+mod number;
+mod parameter;
+mod publisher;
+mod qos;
+mod schema;
+mod service;
+mod subscription;
+mod timer;
+mod types;
+mod view;
+mod wait;
+mod waiter;
+
+/// The module `gantry._native`.
+#[pyo3::pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::{
+        error::GantryError,
+        events::Events,
+        fork::after_fork_in_child,
+        graph::Graph,
+        log::{end_log, take_log},
+        node::Node,
+        publisher::Publisher,
+        service::{Client, Service},
+        subscription::Subscription,
+        timer::{GuardCondition, Timer, monotonic_ns},
+        types::{PySchema, load_schema, standard_names, standard_schema},
+        view::View,
+        wait::set_shut_down,
+        waiter::Waiter,
+    };
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::log::install();
+        Ok(())
+    }
+}

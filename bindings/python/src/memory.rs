@@ -1,0 +1,72 @@
+//! The memory of an array: the place where the address of a message leaves Rust.
+//!
+//! NumPy's array interface takes the address, and makes this object the base of the array. SAFETY of all arrays:
+//! - The object keeps the holder, and the holder keeps the bytes where they are: a sample by its pin, a loan by its
+//!   slot, private bytes by their allocation, which never grows. Slices, memoryviews and tensors keep their array, and
+//!   an array keeps its base, so the bytes outlive each of them.
+//! - The array of a sample is read-only, and NumPy does not let it become writable, because its base exports no
+//!   writable buffer.
+//! - The array of a loan is writable, and has a mark: a loan with a living mark is not published (`holder`).
+//! - The interface is read once, when the array is made; the address does not change afterwards.
+
+use crate::holder::{Body, Holder, WritableArray};
+use gantry_idl::Primitive;
+use pyo3::{
+    prelude::*,
+    sync::PyOnceLock,
+    types::{PyDict, PyTuple},
+};
+use std::{ops::Range, sync::Arc};
+
+use crate::{error::failed, schema::type_string};
+
+/// The base of an array.
+#[pyclass(frozen, module = "gantry._native")]
+pub struct Memory {
+    address: usize,
+    count: usize,
+    type_string: &'static str,
+    /// The mark, if the array may write.
+    array: Option<Arc<WritableArray>>,
+    /// Dropped last: it keeps the bytes.
+    _holder: Arc<Holder>,
+}
+
+#[pymethods]
+impl Memory {
+    /// The array interface, version 3.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", (self.count,))?;
+        interface.set_item("typestr", self.type_string)?;
+        interface.set_item("data", (self.address, self.array.is_none()))?;
+        Ok(interface)
+    }
+}
+
+/// The array of the numbers in `range` of the message's body. `field` names it if it is of a loan.
+pub fn array<'py>(
+    py: Python<'py>,
+    holder: &Arc<Holder>,
+    mut body: Body<'_>,
+    range: Range<usize>,
+    primitive: Primitive,
+    field: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let count = range.len() / primitive.size_bytes();
+    let outside = || failed("an array lies outside of its message, whose bytes changed");
+    let (address, array) = match &mut body {
+        Body::Fixed(bytes) => (bytes.get(range).ok_or_else(outside)?.as_ptr().expose_provenance(), None),
+        Body::Loan(state) => {
+            let address = state.bytes_mut().get_mut(range).ok_or_else(outside)?.as_mut_ptr().expose_provenance();
+            (address, Some(state.add_array(field)))
+        }
+    };
+    drop(body); // Python code runs from here on
+    let memory = Memory { address, count, type_string: type_string(primitive), array, _holder: holder.clone() };
+    static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;
+    as_array.call1(PyTuple::new(py, [Bound::new(py, memory)?])?)
+}

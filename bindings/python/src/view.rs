@@ -1,0 +1,179 @@
+//! A message in place: its fields as Python objects, made when they are asked for.
+
+use crate::{
+    error::failed,
+    holder::{Body, Holder},
+    memory, number,
+    schema::Schema,
+};
+use gantry::SampleInfo;
+use gantry_cdr::ByteOrder;
+use gantry_dynamic::{DynamicMessage, List, Position, Value};
+use gantry_idl::{BaseType, Count};
+use pyo3::{
+    IntoPyObjectExt,
+    exceptions::PyIndexError,
+    prelude::*,
+    types::{PyBytes, PyList},
+};
+use std::sync::Arc;
+
+/// A message, or a message nested in it, in the memory of its holder.
+#[pyclass(frozen, module = "gantry._native")]
+pub struct View {
+    /// The memory.
+    pub holder: Arc<Holder>,
+    /// The type of the outermost message.
+    pub schema: Arc<Schema>,
+    position: Position,
+    /// The path of this message in a loan, which errors name; empty for other messages.
+    path: String,
+}
+
+/// The properties of a taken message: sequence, times of publishing (monotonic and since 1970, ns), gid, length, and
+/// the request that it answers.
+type Info = (u64, u64, u64, [u8; 16], usize, Option<([u8; 16], u64)>);
+
+impl View {
+    /// The view of a whole message. Checks all bytes.
+    ///
+    /// # Errors
+    /// The bytes are no message of the type; the holder is returned with the error.
+    pub fn new(holder: Holder, schema: Arc<Schema>) -> Result<View, (Holder, String)> {
+        let position = match holder.body() {
+            Ok(body) => {
+                let view = schema.types.view(body.bytes(), ByteOrder::LittleEndian);
+                view.map(|message| message.position()).map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        match position {
+            Ok(position) => Ok(View { holder: Arc::new(holder), schema, position, path: String::new() }),
+            Err(why) => Err((holder, why)),
+        }
+    }
+
+    fn message<'a>(&'a self, body: &'a Body<'_>) -> PyResult<DynamicMessage<'a>> {
+        let message = self.schema.types.view_at(body.bytes(), ByteOrder::LittleEndian, self.position);
+        message.ok_or_else(changed)
+    }
+
+    fn at(&self, position: Position, path: String) -> View {
+        View { holder: self.holder.clone(), schema: self.schema.clone(), position, path }
+    }
+
+    /// The path of a field, if it can be needed.
+    fn path_of(&self, name: &str) -> String {
+        match (&*self.holder, self.path.as_str()) {
+            (Holder::Loan(_), "") => name.to_owned(),
+            (Holder::Loan(_), path) => format!("{path}.{name}"),
+            _ => String::new(),
+        }
+    }
+
+    fn list<'py>(&self, py: Python<'py>, list: List<'_>, path: &str) -> PyResult<Bound<'py, PyAny>> {
+        let mut items = Vec::with_capacity(list.len());
+        for (index, value) in list.iter().enumerate() {
+            let path = if path.is_empty() { String::new() } else { format!("{path}[{index}]") };
+            items.push(self.value(py, value, path)?);
+        }
+        PyList::new(py, items)?.into_bound_py_any(py)
+    }
+
+    /// A value that is no list of numbers.
+    fn value<'py>(&self, py: Python<'py>, value: Value<'_>, path: String) -> PyResult<Bound<'py, PyAny>> {
+        match value {
+            Value::Bool(value) => value.into_bound_py_any(py),
+            Value::Byte(value) | Value::Uint8(value) => value.into_bound_py_any(py),
+            Value::Float32(value) => value.into_bound_py_any(py),
+            Value::Float64(value) => value.into_bound_py_any(py),
+            Value::Int8(value) => value.into_bound_py_any(py),
+            Value::Int16(value) => value.into_bound_py_any(py),
+            Value::Uint16(value) => value.into_bound_py_any(py),
+            Value::Int32(value) => value.into_bound_py_any(py),
+            Value::Uint32(value) => value.into_bound_py_any(py),
+            Value::Int64(value) => value.into_bound_py_any(py),
+            Value::Uint64(value) => value.into_bound_py_any(py),
+            Value::Text(text) => text.into_bound_py_any(py),
+            Value::WideText(text) => text.chars().collect::<String>().into_bound_py_any(py),
+            Value::Message(message) => self.at(message.position(), path).into_bound_py_any(py),
+            Value::List(list) => self.list(py, list, &path),
+        }
+    }
+}
+
+#[pymethods]
+impl View {
+    /// The field at `index`: a number, a text, an array of numbers, a view, or a list of these.
+    fn get<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let body = self.holder.body()?;
+        let message = self.message(&body)?;
+        let (field, value) = message.fields().nth(index).ok_or_else(|| no_field(index))?;
+        let path = self.path_of(&field.name);
+        if let (Value::List(list), BaseType::Primitive(primitive)) = (value, &field.field_type.base) {
+            let elements = list.bytes().ok_or_else(changed)?;
+            let start = elements.as_ptr().addr() - body.bytes().as_ptr().addr();
+            let range = start..start + elements.len();
+            let primitive = *primitive;
+            return memory::array(py, &self.holder, body, range, primitive, &path);
+        }
+        self.value(py, value, path)
+    }
+
+    /// Writes the number at `index` of a loan.
+    fn set(&self, index: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.holder.as_loan()?;
+        let (primitive, end) = {
+            let body = self.holder.body()?;
+            let mut fields = self.message(&body)?.fields();
+            let (field, _) = fields.nth(index).ok_or_else(|| no_field(index))?;
+            match (&field.field_type.base, field.field_type.count) {
+                (BaseType::Primitive(primitive), Count::One) => (*primitive, fields.offset()),
+                _ => return Err(failed(format!("{} is no number that can be set", field.name))),
+            }
+        };
+        let bytes = number::bits(value, primitive)?.to_le_bytes(); // may run Python code, so nothing is locked
+        if let Body::Loan(mut state) = self.holder.body()? {
+            let size_bytes = primitive.size_bytes();
+            let start = end.checked_sub(size_bytes).ok_or_else(changed)?;
+            let target = state.bytes_mut().get_mut(start..end).ok_or_else(changed)?;
+            target.copy_from_slice(&bytes[..size_bytes]);
+        }
+        Ok(())
+    }
+
+    /// The number of fields.
+    fn field_count(&self) -> PyResult<usize> {
+        let body = self.holder.body()?;
+        Ok(self.message(&body)?.definition().fields.len())
+    }
+
+    /// The body of the whole message, copied: CDR in little endian without an encapsulation header.
+    fn body<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let body = self.holder.body()?;
+        Ok(PyBytes::new(py, body.bytes()))
+    }
+
+    /// The properties of a taken message; `None` for others.
+    fn info(&self) -> Option<Info> {
+        let SampleInfo { sequence, source_time_ns, source_wall_time_ns, publisher_gid, length_bytes, request } =
+            self.holder.info()?;
+        let request = request.map(|request| (request.client_gid.0, request.sequence));
+        Some((sequence, source_time_ns, source_wall_time_ns, publisher_gid.0, length_bytes, request))
+    }
+
+    /// Returns the slot of a loan that is not published.
+    fn give_back(&self) {
+        if let Holder::Loan(loan) = &*self.holder {
+            loan.give_back();
+        }
+    }
+}
+
+fn changed() -> PyErr {
+    failed("the bytes of the message changed since they were checked; its publisher breaks the protocol")
+}
+
+fn no_field(index: usize) -> PyErr {
+    PyIndexError::new_err(format!("the message has no field {index}"))
+}

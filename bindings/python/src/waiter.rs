@@ -1,0 +1,214 @@
+//! The wait of an executor: it names the sources that may have something, and never calls Python.
+
+use crate::{
+    error::failed,
+    events::Events,
+    node::Node,
+    service::{Client, Service},
+    subscription::Subscription,
+    timer::{GuardCondition, Timer},
+    wait::{self, SLICE},
+};
+use gantry::{Attachment, Bell, Collector, Waitable};
+use pyo3::{exceptions::PyTypeError, prelude::*, sync::MutexExt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    task::{Wake, Waker},
+    time::Instant,
+};
+
+/// Waits for the sources of one executor.
+#[pyclass(frozen, module = "gantry._native")]
+pub struct Waiter {
+    state: Mutex<State>,
+    news: Arc<News>,
+}
+
+struct State {
+    collector: Collector,
+    attached: BTreeMap<u64, Attachment>,
+    timers: BTreeMap<u64, gantry::Timer>,
+}
+
+/// News that other threads store.
+struct News {
+    numbers: Mutex<BTreeSet<u64>>,
+    /// Set after a change of `numbers`, and to end a wait. Partner: the look of the wait.
+    has_any: AtomicBool,
+    bell: Bell,
+}
+
+/// Wakes the waiter for one source.
+struct SourceWaker {
+    news: Arc<News>,
+    number: u64,
+}
+
+impl Wake for SourceWaker {
+    fn wake(self: Arc<Self>) {
+        self.news.numbers.lock().unwrap_or_else(PoisonError::into_inner).insert(self.number);
+        self.news.end_wait();
+    }
+}
+
+impl News {
+    fn end_wait(&self) {
+        self.has_any.store(true, Release);
+        self.bell.ring();
+    }
+
+    /// The numbers, and whether the wait is to end. The flag goes first: later news set it again.
+    fn take(&self) -> (BTreeSet<u64>, bool) {
+        let ends = self.has_any.swap(false, AcqRel);
+        (mem::take(&mut *self.numbers.lock().unwrap_or_else(PoisonError::into_inner)), ends)
+    }
+}
+
+impl Waiter {
+    /// The state. The thread that waits gives it up soon.
+    fn state(&self, py: Python<'_>) -> MutexGuard<'_, State> {
+        self.news.end_wait();
+        self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One slice of a wait, without Python's lock: the numbers of sources that may have something, and whether the wait
+    /// was ended.
+    fn slice(&self, deadline: Instant) -> Result<(BTreeSet<u64>, bool), gantry::Error> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { collector, attached, timers } = &mut *state;
+        let (mut found, mut is_ended) = self.news.take();
+        collect(collector, attached, &mut found);
+        ready(timers, &mut found)?;
+        if found.is_empty() && !is_ended {
+            let due = timers.values_mut().filter_map(gantry::Timer::due).chain([deadline]).min();
+            let news = &self.news;
+            collector.wait(due, || news.has_any.load(Acquire) || wait::is_shut_down())?;
+            (found, is_ended) = self.news.take();
+            collect(collector, attached, &mut found);
+            ready(timers, &mut found)?;
+        }
+        Ok((found, is_ended))
+    }
+}
+
+/// Adds the numbers of the sources whose topics have news.
+fn collect(collector: &mut Collector, attached: &BTreeMap<u64, Attachment>, found: &mut BTreeSet<u64>) {
+    let mut bits = [0_u64; Collector::BITS.div_ceil(64)];
+    let mut has_news = false;
+    collector.collect(|bit| {
+        has_news = true;
+        bits[bit / 64] |= 1 << (bit % 64);
+    });
+    if has_news {
+        let is_named = |bit: usize| bits[bit / 64] & 1 << (bit % 64) != 0;
+        found.extend(attached.iter().filter(|(_, attachment)| is_named(attachment.bit())).map(|(number, _)| *number));
+    }
+}
+
+/// Adds the numbers of the timers that are due.
+fn ready(timers: &mut BTreeMap<u64, gantry::Timer>, found: &mut BTreeSet<u64>) -> Result<(), gantry::Error> {
+    for (number, timer) in timers {
+        if timer.is_ready()? {
+            found.insert(*number);
+        }
+    }
+    Ok(())
+}
+
+/// Calls `visit` with the source behind a Python object.
+fn visit(source: &Bound<'_, PyAny>, visit: &mut dyn FnMut(&mut dyn Waitable) -> PyResult<()>) -> PyResult<()> {
+    let py = source.py();
+    if let Ok(source) = source.cast::<Subscription>() {
+        return visit(source.get().inner.lock(py).get()?);
+    }
+    if let Ok(source) = source.cast::<Service>() {
+        return visit(source.get().inner.lock(py).get()?);
+    }
+    if let Ok(source) = source.cast::<Client>() {
+        return visit(source.get().inner.lock(py).get()?);
+    }
+    if let Ok(source) = source.cast::<Timer>() {
+        return visit(source.get().0.lock(py).get()?);
+    }
+    if let Ok(source) = source.cast::<GuardCondition>() {
+        return visit(source.get().0.lock(py).get()?);
+    }
+    if let Ok(source) = source.cast::<Events>() {
+        return source.get().visit(py, visit);
+    }
+    Err(PyTypeError::new_err(
+        "an executor waits for subscriptions, services, clients, timers, guard conditions and events",
+    ))
+}
+
+#[pymethods]
+impl Waiter {
+    #[new]
+    fn new(py: Python<'_>, node: &Node) -> PyResult<Waiter> {
+        let collector = Collector::new(&node.node(py)?).map_err(failed)?;
+        let bell = collector.bell();
+        let news = News { numbers: Mutex::default(), has_any: AtomicBool::new(false), bell };
+        let state = State { collector, attached: BTreeMap::new(), timers: BTreeMap::new() };
+        Ok(Waiter { state: Mutex::new(state), news: Arc::new(news) })
+    }
+
+    /// Attaches a source under a number of its own. The source has to be looked at once after this.
+    fn attach(&self, py: Python<'_>, source: &Bound<'_, PyAny>, number: u64) -> PyResult<()> {
+        let waker = Waker::from(Arc::new(SourceWaker { news: self.news.clone(), number }));
+        let timer = source.cast::<Timer>().ok().map(|timer| timer.get().0.lock(py).get().cloned()).transpose()?;
+        let mut state = self.state(py);
+        if let Some(mut timer) = timer {
+            timer.set_waker(Some(waker));
+            state.timers.insert(number, timer);
+            return Ok(());
+        }
+        visit(source, &mut |waitable| {
+            let attachment = state.collector.attach(waitable).map_err(failed)?;
+            waitable.set_waker(Some(waker.clone()));
+            state.attached.extend(attachment.map(|attachment| (number, attachment)));
+            Ok(())
+        })
+    }
+
+    /// Detaches a source, which may be destroyed already.
+    fn detach(&self, py: Python<'_>, source: &Bound<'_, PyAny>, number: u64) {
+        let mut state = self.state(py);
+        state.timers.remove(&number);
+        if let Some(attachment) = state.attached.remove(&number) {
+            state.collector.detach(attachment);
+        }
+        drop(state);
+        // A source that was destroyed has no waker any more.
+        let _ = visit(source, &mut |waitable| {
+            waitable.set_waker(None);
+            Ok(())
+        });
+    }
+
+    /// Waits until sources may have something, and returns their numbers: none after `timeout` seconds, a shutdown, or
+    /// a ring.
+    #[pyo3(signature = (timeout=None))]
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Vec<u64>> {
+        let deadline = wait::deadline(timeout)?;
+        loop {
+            let slice = Instant::now() + SLICE;
+            let until = deadline.map_or(slice, |deadline| deadline.min(slice));
+            let (found, is_ended) = py.detach(|| self.slice(until)).map_err(failed)?;
+            py.check_signals()?;
+            let is_over = deadline.is_some_and(|deadline| deadline <= Instant::now()) || wait::is_shut_down();
+            if !found.is_empty() || is_over || is_ended {
+                return Ok(found.into_iter().collect());
+            }
+        }
+    }
+
+    /// Ends the wait of another thread, or the next one.
+    fn ring(&self) {
+        self.news.end_wait();
+    }
+}
