@@ -48,6 +48,20 @@ mod _native {
         waiter::Waiter,
     };
 
+    /// The alignment of Python's objects.
+    const OBJECT_ALIGN: usize = 16;
+
+    /// PyO3 does not check that an object is aligned as its Rust type asks.
+    macro_rules! assert_alignment {
+        ($($class:ty)+) => {$(
+            const _: () = assert!(align_of::<$class>() <= OBJECT_ALIGN, "Python's objects are aligned to 16 bytes");
+        )+};
+    }
+    assert_alignment! {
+        Client Events Graph GuardCondition Node Publisher PySchema Service Subscription Timer View Waiter
+        crate::memory::Memory
+    }
+
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::log::install();

@@ -8,6 +8,7 @@ use crate::{
     view::View,
 };
 use gantry::TypeDescription;
+use gantry_dynamic::Yaml;
 use gantry_idl::{Count, Definitions, TypeName};
 use pyo3::{
     IntoPyObjectExt,
@@ -99,10 +100,12 @@ impl PySchema {
         self.view(body)
     }
 
-    /// The YAML of a message, as `ros2 topic echo` prints it.
+    /// The YAML of a message, as `ros2 topic echo --full-length` prints it.
     fn yaml(&self, body: &[u8]) -> PyResult<String> {
         let view = self.0.types.view(body, gantry_cdr::ByteOrder::LittleEndian).map_err(failed)?;
-        Ok(view.to_string())
+        let mut text = String::new();
+        Yaml::FULL_LENGTH.write(&view, &mut text).map_err(failed)?;
+        Ok(text)
     }
 
     /// A view of a body without an encapsulation header.

@@ -72,19 +72,20 @@ fn is_no_match(error: &Error) -> bool {
     )
 }
 
-/// An endpoint that Python may use on any thread and may destroy.
+/// An endpoint that Python may use on any thread and may destroy. It lies in a box, because an endpoint is aligned to
+/// lines of the cache, and an object of Python to 16 bytes only.
 pub struct Shared<T> {
-    inner: Mutex<Option<T>>,
+    inner: Mutex<Option<Box<T>>>,
     what: &'static str,
 }
 
 /// The endpoint while it is used.
-pub struct Used<'a, T>(MutexGuard<'a, Option<T>>, &'static str);
+pub struct Used<'a, T>(MutexGuard<'a, Option<Box<T>>>, &'static str);
 
 impl<T> Shared<T> {
     /// `what` names the endpoint in errors.
     pub fn new(inner: T, what: &'static str) -> Shared<T> {
-        Shared { inner: Mutex::new(Some(inner)), what }
+        Shared { inner: Mutex::new(Some(Box::new(inner))), what }
     }
 
     /// Locks the endpoint. A thread that must wait for it does so without Python's lock.
@@ -111,11 +112,11 @@ impl<T> Used<'_, T> {
     /// The endpoint.
     pub fn get(&mut self) -> Result<&mut T, PyErr> {
         let what = self.1;
-        self.0.as_mut().ok_or_else(|| failed(format!("this {what} was destroyed; create another one")))
+        self.0.as_deref_mut().ok_or_else(|| failed(format!("this {what} was destroyed; create another one")))
     }
 
     /// The endpoint, if it was not destroyed.
     pub fn alive(&mut self) -> Option<&mut T> {
-        self.0.as_mut()
+        self.0.as_deref_mut()
     }
 }

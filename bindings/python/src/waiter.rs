@@ -25,7 +25,7 @@ use std::{
 /// Waits for the sources of one executor.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Waiter {
-    state: Mutex<State>,
+    state: Box<Mutex<State>>,
     news: Arc<News>,
 }
 
@@ -154,7 +154,7 @@ impl Waiter {
         let bell = collector.bell();
         let news = News { numbers: Mutex::default(), has_any: AtomicBool::new(false), bell };
         let state = State { collector, attached: BTreeMap::new(), timers: BTreeMap::new() };
-        Ok(Waiter { state: Mutex::new(state), news: Arc::new(news) })
+        Ok(Waiter { state: Box::new(Mutex::new(state)), news: Arc::new(news) })
     }
 
     /// Attaches a source under a number of its own. The source has to be looked at once after this.

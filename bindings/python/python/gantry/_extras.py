@@ -4,6 +4,8 @@ import re
 
 import numpy
 
+from ._arrays import prepare
+
 _DEPTHS = {"8U": "u1", "8S": "i1", "16U": "u2", "16S": "i2", "32S": "i4", "32F": "f4", "64F": "f8"}
 _ENCODINGS = {
     "mono8": ("u1", 1),
@@ -38,11 +40,16 @@ def _element(encoding):
     raise ValueError(f"the encoding {encoding!r} has no array; read msg.data")
 
 
+def _bytes(message):
+    """The data in place; a list of an ordinary message becomes an array."""
+    return prepare(message.data, "|u1", "uint8")
+
+
 def image_as_array(self):
     """The pixels in place: (height, width) or (height, width, channels), with the type of the encoding."""
     code, channels = _element(self.encoding)
     dtype = numpy.dtype((">" if self.is_bigendian else "<") + code)
-    height, width, step, data = self.height, self.width, self.step, self.data
+    height, width, step, data = self.height, self.width, self.step, _bytes(self)
     row_bytes = width * channels * dtype.itemsize
     step = step or row_bytes
     needed = (height - 1) * step + row_bytes if height and width else 0
@@ -85,7 +92,7 @@ def image_from_array(cls, array, encoding=None, header=None):
 
 def compressed_as_array(self):
     """The compressed bytes in place, for a decoder such as cv2.imdecode."""
-    return self.data
+    return _bytes(self)
 
 
 def cloud_dtype(self):
@@ -106,7 +113,7 @@ def cloud_as_array(self):
     """The points in place: an array of shape (width,), or (height, width) if the cloud is organised, with a field
     for each field of the cloud: cloud.as_array()["x"]."""
     dtype = cloud_dtype(self)
-    height, width, step, data = self.height, self.width, self.row_step, self.data
+    height, width, step, data = self.height, self.width, self.row_step, _bytes(self)
     row_bytes = width * dtype.itemsize
     step = step or row_bytes
     needed = (height - 1) * step + row_bytes if height and width else 0

@@ -97,7 +97,7 @@ class Message:
         return b"\x00\x01\x00\x00" + self._body()
 
     def to_yaml(self):
-        """The message as YAML, as `ros2 topic echo` prints it."""
+        """The message as YAML, as `ros2 topic echo --full-length` prints it."""
         return self._schema.yaml(self._body())
 
     def _body(self):
