@@ -171,3 +171,27 @@ fn requests_and_responses_of_services_are_messages() {
     let error = MessageType::new(&definitions, &service).unwrap_err();
     assert_eq!(error.to_string(), "the message `std_srvs/srv/SetBool` is not among the definitions");
 }
+
+#[test]
+fn a_position_leads_back_to_its_message() {
+    let test = message_type("Inner[] inner\nuint16[] numbers\n===\nMSG: test/Inner\nstring name\nuint8 number");
+    let bytes = b"\x02\0\0\0\x02\0\0\0a\0\x07\0\x03\0\0\0bc\0\x08\x02\0\0\0\x05\0\x06\0";
+    let message = test.view(bytes, LittleEndian).unwrap();
+    let inner: Vec<_> = message.get("inner").and_then(|inner| inner.as_list()).unwrap().iter().collect();
+    let positions = inner.iter().map(|value| match value {
+        Value::Message(inner) => inner.position(),
+        other => panic!("{other:?} is no message"),
+    });
+    for (position, number) in positions.zip([7, 8]) {
+        let inner = test.view_at(bytes, LittleEndian, position).unwrap();
+        assert_eq!(inner.get("number").and_then(|number| number.as_integer()), Some(number));
+        let mut fields = inner.fields();
+        let _ = fields.nth(1);
+        assert_eq!(i128::from(bytes[fields.offset() - 1]), number);
+        assert!(test.view_at(&bytes[..3], LittleEndian, position).is_none());
+        assert!(message_type("uint8 a").view_at(bytes, LittleEndian, message.position()).is_none());
+    }
+    let list = |path| message.get(path).and_then(|list| list.as_list()).unwrap();
+    assert_eq!(list("numbers").bytes(), Some(&b"\x05\0\x06\0"[..]));
+    assert_eq!(list("inner").bytes(), None);
+}

@@ -77,3 +77,29 @@ fn a_build_script_that_returns_errors_shows_file_line_and_column() {
     assert!(shown.contains(&format!("{}:2:1: unknown type `flot64`", path.display())), "{shown}");
     assert!(shown.contains("\n2 | flot64 x\n  | ^^^^^^"), "{shown}");
 }
+
+#[test]
+fn messages_of_a_folder_contain_known_ones_and_replace_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let point = "geometry_msgs/Point p\n".to_owned() + &"=".repeat(80) + "\nMSG: geometry_msgs/Point\nfloat64 x";
+    let (pose, pair) = (name("geometry_msgs/msg/Pose"), name("test_msgs/msg/Pair"));
+    let known = Definitions::from_texts([(&pose, &*point), (&pair, "int8 a")]).unwrap();
+    assert_eq!(known.messages().count(), 3);
+
+    write("my_robot/msg/Arm.msg", "geometry_msgs/Point elbow\ngeometry_msgs/Pose hand");
+    let arm = name("my_robot/msg/Arm");
+    assert_eq!(known.with_packages(&[folder.path()]).unwrap().max_size_bytes(&arm), Some(16));
+    write("geometry_msgs/msg/Point.msg", "float64 x\nfloat64 y");
+    let replaced = known.with_packages(&[folder.path()]).unwrap();
+    assert_eq!(replaced.max_size_bytes(&arm), Some(32));
+    assert_eq!(replaced.messages().count(), 4);
+
+    write("geometry_msgs/msg/Point.msg", "Pose p");
+    let error = known.with_packages(&[folder.path()]).unwrap_err().to_string();
+    assert!(error.contains("contains itself"), "{error}");
+}

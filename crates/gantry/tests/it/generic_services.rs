@@ -6,7 +6,9 @@ use gantry_msgs::{
     example_interfaces::srv::AddTwoInts,
     std_srvs::srv::{SetBool, Trigger},
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::{
+    os::fd::BorrowedFd,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -29,6 +31,7 @@ tests![
     a_malformed_request_ends_no_server,
     a_flood_of_malformed_requests_holds_no_server,
     a_malformed_response_ends_its_call_in_an_error,
+    descriptors_show_requests_and_responses,
 ];
 
 /// The body of a request to add two numbers.
@@ -319,4 +322,23 @@ fn a_client_that_requires_no_server_has_any_number_in_flight() {
     answered.sort_unstable();
     let twice: Vec<_> = ids.iter().flat_map(|id| [*id, *id]).collect();
     assert_eq!((answered, client.dropped_responses()), (twice, 0));
+}
+
+fn descriptors_show_requests_and_responses() {
+    let mut service = node().create_generic_service("descriptors", add_two_ints()).unwrap();
+    let mut client = node().create_generic_client("descriptors", add_two_ints()).unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    let is_readable = |descriptor: BorrowedFd<'_>, patience| {
+        let limit = Timespec::try_from(patience).unwrap();
+        poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)], Some(&limit)).unwrap() == 1
+    };
+    assert!(!is_readable(service.descriptor().unwrap(), Duration::ZERO));
+    client.send_request_copy(&body(1, 2)).unwrap();
+    assert!(is_readable(service.descriptor().unwrap(), PATIENCE));
+    let request = service.take_request().unwrap().unwrap();
+    assert!(service.take_request().unwrap().is_none());
+    assert!(!is_readable(client.descriptor().unwrap(), Duration::ZERO));
+    service.send_response_copy(request.id(), &3_i64.to_le_bytes()).unwrap();
+    assert!(is_readable(client.descriptor().unwrap(), PATIENCE));
+    assert_eq!(client.take_response().unwrap().unwrap().bytes(), 3_i64.to_le_bytes());
 }

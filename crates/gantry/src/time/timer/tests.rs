@@ -112,3 +112,20 @@ fn a_waker_may_make_a_timer() {
         timers.recv_timeout(Duration::from_secs(60)).unwrap();
     }
 }
+
+#[test]
+fn a_caller_that_waits_by_itself_learns_the_due_time() {
+    let mut steady = Timer::new(&Clock::steady(), Duration::from_secs(3600)).unwrap();
+    let due = steady.due().unwrap();
+    assert!(due > Instant::now() && due <= Instant::now() + Duration::from_secs(3600));
+    steady.cancel();
+    assert_eq!(steady.due(), None);
+
+    let clock = Clock::manual(ms(0));
+    let mut timer = Timer::new(&clock, ms(10)).unwrap();
+    let flag = Arc::<Flag>::default();
+    timer.set_waker(Some(flag.clone().into()));
+    assert_eq!(timer.due(), None);
+    clock.set(ms(10));
+    assert!(flag.is_set() && timer.is_ready().unwrap());
+}
