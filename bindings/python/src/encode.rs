@@ -212,7 +212,7 @@ impl Encoded {
                 }
                 self.bytes.extend_from_slice(bytes);
             }
-            // Nobody has seen the old bytes of a short hole, and a default is 0.
+            // Zeros: a default, or a short list, which costs less to clear than to leave out.
             None if value.is_none() || length_bytes <= SMALL_BYTES => {
                 self.bytes.resize(self.bytes.len() + length_bytes, 0);
             }

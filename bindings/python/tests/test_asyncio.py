@@ -91,3 +91,29 @@ def test_a_shutdown_ends_the_loops(program, node):
         return "ended"
 
     assert run(main()) == "ended"
+
+
+def test_several_tasks_wait_for_one_subscription(node):
+    publisher, subscription = node.create_publisher(UInt64, "shared", 10), node.create_subscription(UInt64, "shared", 10)
+
+    async def main():
+        tasks = [asyncio.create_task(subscription.take_async()) for _ in range(3)]
+        for value in range(3):
+            await asyncio.sleep(0.005)
+            publisher.publish(UInt64(data=value))
+        return sorted([(await task).data for task in tasks])
+
+    assert run(main()) == [0, 1, 2]
+
+
+def test_a_destroyed_subscription_ends_its_loop(node):
+    subscription = node.create_subscription(UInt64, "destroyed")
+
+    async def main():
+        asyncio.get_running_loop().call_later(0.01, subscription.destroy)
+        try:
+            await subscription.take_async()
+        except gantry.GantryError as error:
+            return str(error)
+
+    assert "this subscription was destroyed" in run(main())

@@ -15,6 +15,13 @@ class Entity:
         self._node = weakref.ref(node)
         self.callback_group = callback_group
         self._is_destroyed = False
+        self._waits = weakref.WeakSet()
+
+    async def _readable(self):
+        """Waits in asyncio until there may be something to take, until a shutdown, or until the source is destroyed."""
+        wait = Readable(self._native.descriptor())
+        self._waits.add(wait)
+        await wait.wait()
 
     def _run(self):
         """Takes one value and calls the callback; returns whether there was one."""
@@ -33,6 +40,8 @@ class Entity:
         if node is not None:
             node._forget(self)
         self._native.destroy()
+        for wait in list(self._waits):
+            wait.wake()
 
     def __enter__(self):
         return self
@@ -76,17 +85,25 @@ class ReentrantCallbackGroup(CallbackGroup):
 
 
 class Readable:
-    """A wait in asyncio for the descriptor of a source."""
+    """A wait in asyncio for the descriptor of a source. Several tasks may wait for one descriptor."""
+
+    # The waits by loop and descriptor: a loop has one reader for each descriptor.
+    _waits = {}
 
     def __init__(self, descriptor):
-        self._descriptor = descriptor
         self._loop = asyncio.get_running_loop()
+        self._key = (self._loop, descriptor)
         self._future = self._loop.create_future()
         _life.register_waiting(self)
 
     def _finish(self):
         if not self._future.done():
             self._future.set_result(None)
+
+    @classmethod
+    def _finish_all(cls, key):
+        for wait in cls._waits.get(key, ()):
+            wait._finish()
 
     def wake(self):
         """Ends the wait, from any thread."""
@@ -96,9 +113,15 @@ class Readable:
             pass  # the loop is closed
 
     async def wait(self):
-        """Waits until the descriptor is readable or the program shuts down."""
-        self._loop.add_reader(self._descriptor, self._finish)
+        """Waits until the descriptor is readable, or until it is woken."""
+        waits = self._waits.setdefault(self._key, [])
+        if not waits:
+            self._loop.add_reader(self._key[1], self._finish_all, self._key)
+        waits.append(self)
         try:
             await self._future
         finally:
-            self._loop.remove_reader(self._descriptor)
+            waits.remove(self)
+            if not waits:
+                del self._waits[self._key]
+                self._loop.remove_reader(self._key[1])

@@ -87,7 +87,9 @@ atexit.register(_at_exit)
 
 def _after_fork_in_child():
     _native.after_fork_in_child()
+    # The parent's: it ends them itself.
     _nodes.clear()
+    _functions.clear()
     _at_shutdown.clear()
 
 

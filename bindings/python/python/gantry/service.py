@@ -4,7 +4,7 @@ import inspect
 import time
 
 from . import _life
-from ._entity import Entity, Readable
+from ._entity import Entity
 from ._message import in_place
 from ._native import GantryError
 from .task import Future
@@ -50,7 +50,7 @@ class Service(Entity):
             if taken is not None:
                 yield taken
             else:
-                await Readable(self._native.descriptor()).wait()
+                await self._readable()
 
     def get_client_count(self):
         """The number of clients that are matched now."""

@@ -3,7 +3,7 @@
 import inspect
 
 from . import _life
-from ._entity import Entity, Readable
+from ._entity import Entity
 from ._message import in_place
 
 
@@ -89,7 +89,7 @@ class Subscription(Entity):
             if message is not None:
                 yield message
             else:
-                await Readable(self._native.descriptor()).wait()
+                await self._readable()
 
     async def take_async(self):
         """The next message, when there is one; `None` after a shutdown."""

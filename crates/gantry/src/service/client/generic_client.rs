@@ -270,9 +270,9 @@ impl GenericClient {
     }
 
     /// A descriptor that is readable while there is a response, as
-    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). It does not show that a request will
-    /// not be answered, because its servers ended: a caller that waits on it asks [`GenericClient::take_response`] now
-    /// and then, too.
+    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). It does not show that a request
+    /// will not be answered, because its servers ended: a caller that waits on it asks
+    /// [`GenericClient::take_response`] now and then, too.
     ///
     /// # Errors
     /// As there.

@@ -133,8 +133,8 @@ impl Timer {
     }
 
     /// The time at which the timer becomes ready, for a caller that waits by itself, as with a
-    /// [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a clock that stands, such
-    /// as simulated time, calls its waker ([`Waitable::set_waker`]) when the clock is set.
+    /// [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a clock that stands,
+    /// such as simulated time, calls its waker ([`Waitable::set_waker`]) when the clock is set.
     #[must_use]
     pub fn due(&mut self) -> Option<Instant> {
         let due_ns = self.due_ns()?;
