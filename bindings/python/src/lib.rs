@@ -21,6 +21,7 @@ mod service;
 mod subscription;
 mod timer;
 mod types;
+mod values;
 mod view;
 mod wait;
 mod waiter;

@@ -5,30 +5,19 @@ import weakref
 
 from . import _life, _log, _native
 from ._entity import MutuallyExclusiveCallbackGroup
-from ._message import Message, class_of
+from ._message import Message
 from .messages import Service as ServiceType
-from .messages import _service, get
-from .parameter import Parameter, SetParametersResult
+from .messages import get
+from .node_graph import EndpointInfo, GraphMethods
+from .node_parameters import ParameterMethods
 from .publisher import Publisher
-from .qos import QoSProfile, from_fields, profile, qos_profile_services_default, seconds
+from .qos import QoSProfile, profile, qos_profile_services_default, seconds
 from .service import Client, Service
 from .subscription import Subscription
 from .timer import Clock, EventHandler, GuardCondition, Timer
 
 
-class EndpointInfo:
-    """The description of a publisher or a subscription in the graph."""
-
-    def __init__(self, fields):
-        vars(self).update(fields)
-        self.qos_profile = from_fields(fields["qos_profile"])
-        self.endpoint_gid = bytes(fields["endpoint_gid"])
-
-    def __repr__(self):
-        return f"EndpointInfo({self.node_namespace.rstrip('/')}/{self.node_name}, {self.topic_type}, {self.process})"
-
-
-class Node:
+class Node(GraphMethods, ParameterMethods):
     """A named member of a domain, with the methods of rclpy's Node.
 
     It leaves the domain when it is destroyed: by `destroy_node`, at the end of `with Node("name") as node`, when nothing
@@ -245,147 +234,6 @@ class Node:
         if publisher in self._publishers:
             self._publishers.remove(publisher)
 
-    # Parameters
-
-    def declare_parameter(self, name, value=None, descriptor=None, *, description="", read_only=False):
-        """Declares a parameter and returns it, with the value that the command line gives, else `value`. Its type stays
-        unless `value` is None. From the first declaration on, other programs see the node's parameters."""
-        dynamic = value is None
-        if descriptor is not None:
-            description, read_only = descriptor.description, descriptor.read_only
-            dynamic = dynamic or descriptor.dynamic_typing
-        return Parameter(name, self._native.declare_parameter(name, value, description, read_only, dynamic))
-
-    def declare_parameters(self, namespace, parameters):
-        """Declares several parameters, tuples of name and value."""
-        prefix = f"{namespace}." if namespace else ""
-        return [self.declare_parameter(prefix + name, *rest) for name, *rest in parameters]
-
-    def undeclare_parameter(self, name):
-        """Removes a parameter whose type is dynamic."""
-        self._native.undeclare_parameter(name)
-
-    def has_parameter(self, name):
-        """Whether the parameter is declared."""
-        return self._native.has_parameter(name)
-
-    def get_parameter(self, name):
-        """The parameter; its `value` is the value."""
-        return Parameter(name, self._native.get_parameter(name))
-
-    def get_parameters(self, names):
-        """Several parameters."""
-        return [self.get_parameter(name) for name in names]
-
-    def get_parameter_or(self, name, alternative=None):
-        """The parameter, or the alternative if it is not declared."""
-        return self.get_parameter(name) if self.has_parameter(name) else alternative
-
-    def get_parameters_by_prefix(self, prefix):
-        """The parameters below a prefix, by the rest of their names."""
-        found = self._native.get_parameters_by_prefix(prefix)
-        return {name: Parameter(f"{prefix}.{name}" if prefix else name, value) for name, value in found}
-
-    def set_parameters(self, parameters):
-        """Sets parameters one after the other, and returns a result for each."""
-        return [self.set_parameters_atomically([parameter]) for parameter in parameters]
-
-    def set_parameters_atomically(self, parameters):
-        """Sets all of these parameters, or none, and returns the result."""
-        try:
-            self._native.set_parameters([(parameter.name, parameter.value) for parameter in parameters])
-        except _native.GantryError as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)
-
-    def add_on_set_parameters_callback(self, callback):
-        """Adds a function that may refuse changes of parameters: it gets a list of parameters and returns a
-        `SetParametersResult`. It may be called on a thread of its own."""
-        self._set_callbacks.append(callback)
-        if not self._is_asked:
-            self._is_asked = True
-            self._native.on_set_parameters(_WeakAsk(self))
-
-    def remove_on_set_parameters_callback(self, callback):
-        """Removes such a function."""
-        self._set_callbacks.remove(callback)
-
-    def _ask(self, values):
-        parameters = [Parameter(name, value) for name, value in values]
-        for callback in list(self._set_callbacks):
-            result = callback(parameters)
-            if not result.successful:
-                return result.reason or "a callback refuses it"
-        return None
-
-    # The graph
-
-    def get_node_names(self):
-        """The names of all nodes of the domain, without their namespaces."""
-        return [name.rpartition("/")[2] for name in self._graph.node_names()]
-
-    def get_node_names_and_namespaces(self):
-        """The names and namespaces of all nodes of the domain."""
-        parts = (name.rpartition("/") for name in self._graph.node_names())
-        return [(name, namespace or "/") for namespace, _, name in parts]
-
-    def get_topic_names_and_types(self):
-        """The topics that have endpoints, with their types."""
-        return self._graph.topic_names_and_types()
-
-    def get_service_names_and_types(self):
-        """The services that have servers or clients, with their types."""
-        return self._graph.service_names_and_types()
-
-    def count_publishers(self, topic_name):
-        """The number of publishers of a topic."""
-        return self._graph.count_publishers(topic_name)
-
-    def count_subscribers(self, topic_name):
-        """The number of subscriptions to a topic."""
-        return self._graph.count_subscribers(topic_name)
-
-    def get_publishers_info_by_topic(self, topic_name):
-        """The publishers of a topic."""
-        return [EndpointInfo(fields) for fields in self._graph.publishers_info(topic_name)]
-
-    def get_subscriptions_info_by_topic(self, topic_name):
-        """The subscriptions to a topic."""
-        return [EndpointInfo(fields) for fields in self._graph.subscriptions_info(topic_name)]
-
-    def explain(self, topic_name):
-        """A sentence for each pair of a publisher and a subscription of a topic: connected, or why not."""
-        return self._graph.explain(topic_name)
-
-    def wait_for_graph_change(self, timeout_sec=None):
-        """Waits until the graph changed since the last such wait; `False` after the timeout."""
-        return self._graph.wait_for_graph_change(timeout_sec)
-
-    def wait_for_node(self, fully_qualified_node_name, timeout):
-        """Waits until a node is there; `False` after the timeout."""
-        import time
-
-        deadline = time.monotonic() + timeout
-        name = "/" + fully_qualified_node_name.lstrip("/")
-        while name not in self._graph.node_names():
-            left = deadline - time.monotonic()
-            if left <= 0 or not _life.ok():
-                return False
-            self.wait_for_graph_change(left)
-        return True
-
-    def learn_message_types(self, topic_name):
-        """The message classes of a topic's endpoints, by the definitions that these programs have."""
-        return [class_of(schema) for schema in self._graph.topic_schemas(topic_name)]
-
-    def learn_service_types(self, service_name):
-        """The service classes of a service's servers."""
-        return [_service(name, request, response) for name, request, response in self._graph.service_schemas(service_name)]
-
-    def best_available_qos(self, topic_name, qos_profile=10):
-        """The best QoS that all publishers of a topic offer now, with the history of `qos_profile`."""
-        return from_fields(self._graph.best_available_qos(topic_name, profile(qos_profile)))
-
 
 class _Weak:
     """The node of a publisher, which does not keep it."""
@@ -397,17 +245,6 @@ class _Weak:
         node = self._node()
         if node is not None:
             node._forget_publisher(publisher)
-
-
-class _WeakAsk:
-    """The question of a node's parameters, which does not keep the node."""
-
-    def __init__(self, node):
-        self._node = weakref.ref(node)
-
-    def __call__(self, values):
-        node = self._node()
-        return None if node is None else node._ask(values)
 
 
 def _message_class(msg_type):
