@@ -131,11 +131,14 @@ impl Domain {
         Ok(Endpoints { epoch: 0, list, unreadable, generations })
     }
 
-    /// Forgets the endpoints of topics that changed since they were last read: they keep processes mapped that may be
-    /// gone.
+    /// Forgets the endpoints that were read before a process came or went, because they keep processes mapped that may
+    /// be gone, and the endpoints of topics that no process holds. Endpoints of a topic that changed stay, because a
+    /// list that is read without them begins a new epoch, and then each endpoint of the topic looks at the whole list.
     pub(crate) fn forget_old_endpoints(&self) {
+        let without_topic = |(index, _, processes): (TopicIndex, u64, u64)| (index, processes);
         self.known_endpoints.lock().topics.retain(|&(_, role), known| {
-            known.list.first().is_some_and(|(_, first)| known.generations == self.generations(&first.topic, role))
+            let now = known.list.first().and_then(|(_, first)| self.generations(&first.topic, role));
+            now.is_some() && known.generations.map(without_topic) == now.map(without_topic)
         });
     }
 
@@ -219,11 +222,37 @@ mod tests {
 
     /// Known endpoints keep processes mapped that may be gone.
     #[test]
-    fn endpoints_of_topics_that_changed_are_forgotten() {
+    fn endpoints_are_forgotten_when_a_process_comes_or_goes() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();
         let domain = &participant.domain;
         let _line = domain.hold_topic("/topic", Side::Readers);
+        let add = || {
+            let of_type = TypeDescription::default();
+            let endpoint = domain.describe(Role::Subscription, "/node", "/topic", of_type, Qos::default()).unwrap();
+            domain.process.add_endpoint(&domain.directory, &endpoint).unwrap();
+            domain.board.topic_changed(domain.topic("/topic"), Side::Readers);
+        };
+        (0..MIN_KEPT).for_each(|_| add());
+        let first = domain.endpoints("/topic", Role::Subscription).unwrap();
+        add();
+        domain.forget_old_endpoints();
+        let second = domain.endpoints("/topic", Role::Subscription).unwrap();
+        assert_eq!((second.list.len(), second.epoch), (MIN_KEPT + 1, first.epoch), "only the new one is looked at");
+        let kept = Arc::downgrade(&second);
+        drop(second);
+        assert_eq!(kept.strong_count(), 1);
+        domain.board.processes_changed();
+        domain.forget_old_endpoints();
+        assert_eq!(kept.strong_count(), 0);
+    }
+
+    #[test]
+    fn endpoints_of_a_topic_that_no_process_holds_are_forgotten() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let domain = &participant.domain;
+        let line = domain.hold_topic("/topic", Side::Readers);
         for _ in 0..MIN_KEPT {
             let of_type = TypeDescription::default();
             let endpoint = domain.describe(Role::Subscription, "/node", "/topic", of_type, Qos::default()).unwrap();
@@ -232,7 +261,7 @@ mod tests {
         let kept = Arc::downgrade(&domain.endpoints("/topic", Role::Subscription).unwrap());
         domain.forget_old_endpoints();
         assert_eq!(kept.strong_count(), 1);
-        domain.board.processes_changed();
+        drop(line);
         domain.forget_old_endpoints();
         assert_eq!(kept.strong_count(), 0);
     }
