@@ -57,6 +57,16 @@ impl Participant {
         Ok(self.entries(Selection::Topic(topic))?.into_iter().map(|(_, entry)| entry).collect())
     }
 
+    /// The number of endpoints of a topic that have this role. Other endpoints are not read.
+    ///
+    /// # Errors
+    /// As [`Participant::graph`].
+    pub fn count_endpoints(&self, topic: &str, role: Role) -> Result<usize> {
+        self.domain.epoch.check()?;
+        // Not the endpoints that the domain keeps: announced publishers raise no generation of their topic.
+        Ok(self.domain.entries(Selection::Role(topic, role), &mut Vec::new(), Peer::is_alive)?.len())
+    }
+
     /// The nodes with this full name. Other nodes are not read.
     ///
     /// # Errors

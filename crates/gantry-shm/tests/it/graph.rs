@@ -3,7 +3,7 @@
 use crate::{child::*, support::*};
 use gantry_shm::{
     ConnectionState, Generation, GraphRecord, NodeDetails, Participant, Publisher, PublisherOptions, Qos, Role,
-    SeenPublishers, Watcher,
+    SeenPublishers, TypeDescription, Watcher,
 };
 use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
 use std::{
@@ -23,6 +23,7 @@ tests![
     a_subscription_of_a_stopped_process_is_not_mapped_until_it_goes_on,
     copies_are_counted_for_each_endpoint,
     the_drop_of_a_waker_may_use_what_it_waited_for,
+    announced_publishers_are_counted_when_they_come_and_go,
 ];
 
 /// Keeps the newest generation.
@@ -74,6 +75,25 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
     });
     let names: Vec<_> = std::iter::from_fn(|| dropped.recv_timeout(PATIENCE).ok()).take(2).collect();
     assert_eq!(names, ["subscription", "subscription"]);
+}
+
+/// They raise no generation of the topic, on which other endpoints rely.
+fn announced_publishers_are_counted_when_they_come_and_go() {
+    let root = Root::new();
+    let (participant, observer) = (root.join(), root.join());
+    let reader = subscription(&participant, STREAM_BYTES, stream_qos());
+    let topic = reader.description().topic.clone();
+    let count = |role| observer.count_endpoints(&topic, role).unwrap();
+    let mut records = Vec::new();
+    for there in 1..=20 {
+        let message_type = TypeDescription::default();
+        records
+            .push(GraphRecord::publisher(participant.clone(), "/node", &topic, message_type, Qos::default()).unwrap());
+        assert_eq!((count(Role::Publisher), count(Role::Subscription)), (there, 1));
+    }
+    while records.pop().is_some() {
+        assert_eq!((count(Role::Publisher), count(Role::Subscription)), (records.len(), 1));
+    }
 }
 
 fn nodes(participant: &Participant) -> Vec<String> {

@@ -133,8 +133,7 @@ impl Node {
     }
 
     fn count_endpoints(&self, topic: &str, role: Role) -> Result<usize> {
-        let endpoints = self.participant().endpoints_of(&self.resolve_topic_name(topic)?)?;
-        Ok(endpoints.into_iter().filter(|endpoint| endpoint.description.role == role).count())
+        Ok(self.participant().count_endpoints(&self.resolve_topic_name(topic)?, role)?)
     }
 
     fn endpoints_info(&self, topic: &str, endpoint_type: EndpointType) -> Result<Vec<TopicEndpointInfo>> {
