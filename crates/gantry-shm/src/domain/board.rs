@@ -283,7 +283,7 @@ impl Board {
     /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, which map the new
     /// pages.
     pub(crate) fn file_has_grown(&self, topic: TopicIndex) {
-        self.line(topic).growths.fetch_add(1, Release); // partners: `Tasks::living`, `PublisherDiscovery::end`
+        self.line(topic).growths.fetch_add(1, Release); // partners: `Tasks::grown`, `Domain::prefault_grown`
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 

@@ -160,7 +160,11 @@ fn run(domain: &Arc<Domain>, shared: &ControlState) {
             domain.forget_old_endpoints();
             next_probe = Instant::now() + domain.until_probe();
         }
-        let tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).living(&domain.board);
+        let (grown, tasks) = {
+            let mut tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            (tasks.grown(&domain.board), tasks.living(&domain.board))
+        };
+        grown.into_iter().for_each(|topic| domain.prefault_grown(topic));
         let is_due =
             |task: &&Task| is_probe || task.has_changed || task.work.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
         tasks.iter().filter(is_due).for_each(|task| task.work.update(domain));

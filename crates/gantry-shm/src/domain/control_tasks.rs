@@ -55,9 +55,10 @@ pub(crate) struct Tasks(HashMap<(TopicIndex, Side), Followers>);
 #[derive(Default)]
 struct Followers {
     tasks: Vec<Weak<dyn ControlTask>>,
-    /// The generation of that side and the growths of its publishers' files, as of the last round of the control
-    /// thread.
-    seen: Option<(u64, u64)>,
+    /// The generation of that side, as of the last round of the control thread.
+    seen_generation: Option<u64>,
+    /// The growths of the publishers' files, as of the last round.
+    seen_growths: Option<u64>,
 }
 
 /// A task that its owner keeps.
@@ -84,13 +85,23 @@ impl Tasks {
             .collect()
     }
 
+    /// The topics whose publishers' files grew since the last round of the control thread, and which subscriptions of
+    /// this process follow.
+    pub(crate) fn grown(&mut self, board: &Board) -> Vec<TopicIndex> {
+        let followed = self.0.iter_mut().filter(|((_, side), _)| *side == Side::Publishers);
+        let grown = followed.filter_map(|(&(topic, _), followers)| {
+            let growths = acquire(&board.line(topic).growths);
+            (followers.seen_growths.replace(growths) != Some(growths)).then_some(topic)
+        });
+        grown.collect()
+    }
+
     /// All tasks, for a round of the control thread. Forgets those whose owners do not keep them.
     pub(crate) fn living(&mut self, board: &Board) -> Vec<Task> {
         let mut living = Vec::new();
         self.0.retain(|&(topic, side), followers| {
-            let line = board.line(topic);
-            let now = (acquire(line.generation(side)), acquire(&line.growths)); // before the updates
-            let has_changed = followers.seen.replace(now) != Some(now);
+            let generation = acquire(board.line(topic).generation(side)); // before the updates
+            let has_changed = followers.seen_generation.replace(generation) != Some(generation);
             let keep = |task: &Weak<dyn ControlTask>| {
                 task.upgrade().map(|work| living.push(Task { topic, work, has_changed })).is_some()
             };

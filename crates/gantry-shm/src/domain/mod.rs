@@ -19,6 +19,7 @@ pub(crate) mod participant;
 pub(crate) mod peer;
 pub(crate) mod process_file;
 pub(crate) mod publisher_mapping;
+pub(crate) mod publisher_mappings;
 pub(crate) mod reaper;
 pub(crate) mod registry;
 pub(crate) mod sender;
@@ -36,8 +37,8 @@ use crate::{
         board::{Board, random_word},
         endpoints::{KnownEndpoints, PeerEndpoint, Selection, UnreadableProcess},
         peer::Peer,
-        process_file::{ProcessFile, name_beginning, publisher_file_name, waiter_owner},
-        publisher_mapping::PublisherMapping,
+        process_file::{ProcessFile, name_beginning, waiter_owner},
+        publisher_mappings::PublisherMappings,
         registry::REGISTRY_PATIENCE,
         topics::HeldTopics,
     },
@@ -49,10 +50,9 @@ use crate::{
     protocol::{listing::may_have_joined, sleep::WaiterIndex},
 };
 use std::{
-    collections::HashMap,
     io::ErrorKind,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -61,8 +61,6 @@ pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
 /// The number of processes, at least, that probe a process in each period.
 const PROBING_PEERS: usize = 8;
 
-/// The id of a publisher's process, and the publisher's number there.
-type PublisherId = ([u8; 16], u32);
 /// The longest mean time between two probes of one process, in periods.
 const MAX_PROBE_PERIODS: usize = 8;
 
@@ -82,7 +80,7 @@ pub(crate) struct Domain {
     /// Whether the file of this process was found without its name.
     lost_name: AtomicBool,
     /// The publishers that subscriptions of this process have mapped.
-    publishers: Mutex<HashMap<PublisherId, Weak<PublisherMapping>>>,
+    publishers: PublisherMappings,
 }
 
 /// The processes of the domain, this one included.
@@ -155,7 +153,7 @@ impl Domain {
         board.processes_changed();
         let control_waiter = board.take_waiter(waiter_owner(process.id()));
         drop(registry);
-        let (epoch, peers, publishers) = (Epoch::current()?, Mutex::default(), Mutex::default());
+        let (epoch, peers, publishers) = (Epoch::current()?, Mutex::default(), PublisherMappings::default());
         let (known_endpoints, held_topics) = (KnownEndpoints::default(), HeldTopics::default());
         Ok(Some(Domain {
             directory,
@@ -171,34 +169,6 @@ impl Domain {
             lost_name: AtomicBool::new(false),
             publishers,
         }))
-    }
-
-    /// The mapping of the publisher with this id and key, which all subscriptions of this process share. `NotFound`
-    /// in the error if the publisher left meanwhile. The caller holds the publisher's topic.
-    pub(crate) fn publisher_mapping(&self, id: PublisherId, key: u64) -> Result<Arc<PublisherMapping>> {
-        let mapping = self.shared_mapping(id, key)?;
-        self.check_line(&mapping)?;
-        Ok(mapping)
-    }
-
-    fn shared_mapping(&self, id: PublisherId, key: u64) -> Result<Arc<PublisherMapping>> {
-        let shared = |publishers: &HashMap<PublisherId, Weak<PublisherMapping>>| {
-            publishers.get(&id).and_then(Weak::upgrade).filter(|mapping| mapping.key == key)
-        };
-        let lock = || self.publishers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(mapping) = shared(&lock()) {
-            return Ok(mapping);
-        }
-        let file_name = publisher_file_name(&id.0, id.1);
-        // Not under the lock: this maps a file.
-        let opened = Arc::new(PublisherMapping::open(&self.directory, &file_name, key)?);
-        let mut publishers = lock();
-        if let Some(mapping) = shared(&publishers) {
-            return Ok(mapping); // of another thread, meanwhile
-        }
-        publishers.retain(|_, mapping| mapping.strong_count() > 0);
-        publishers.insert(id, Arc::downgrade(&opened));
-        Ok(opened)
     }
 
     /// All processes of the domain that are not known to be dead (A2).

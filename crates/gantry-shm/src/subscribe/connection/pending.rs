@@ -45,7 +45,7 @@ impl PendingConnection {
         is_older: bool,
     ) -> Result<PendingConnection> {
         let domain = &memory.domain;
-        let mapping = domain.publisher_mapping((*process, publisher.number), publisher.key)?;
+        let mapping = domain.publisher_mapping(&publisher.topic, (*process, publisher.number), publisher.key)?;
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
         // The publisher may have more samples than its depth, which it keeps for other readers or has not retired yet;

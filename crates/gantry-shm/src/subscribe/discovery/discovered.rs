@@ -63,8 +63,6 @@ pub(crate) struct Discovered {
     /// The mismatches that the listener knows, and the version that the waker knows.
     pub(super) announced: Vec<String>,
     pub(super) notified_version: u64,
-    /// The count of growths of publishers' files when their pages were last brought in.
-    pub(super) growths: u64,
     pub(crate) listener: Listener,
     /// The subscription is gone.
     pub(super) is_closed: bool,

@@ -171,10 +171,6 @@ impl PublisherDiscovery {
             domain.board.topic_changed(self.topic, Side::Publishers);
         }
         discovered.forget_gone(&Places::new(self.memory.clone(), self.description.clone()));
-        let growths = acquire(&domain.board.line(self.topic).growths);
-        let has_grown = std::mem::replace(&mut discovered.growths, growths) != growths;
-        let grown: Vec<_> =
-            discovered.joined.iter().filter(|_| has_grown).map(|joined| joined.record.mapping.clone()).collect();
         let is_new = std::mem::replace(&mut discovered.notified_version, discovered.version) != discovered.version;
         let waker = if is_new { discovered.listener.waker.take() } else { None };
         let mut mismatches = discovered.mismatches();
@@ -183,7 +179,7 @@ impl PublisherDiscovery {
         // The task that wakes up, and the listener, may lock the discovery; if they make system calls under the lock, a
         // take continues without the result.
         drop(guard);
-        grown.iter().for_each(|mapping| mapping.region.prefault_new(&domain.directory));
+        domain.prefault_grown(self.topic);
         waker.into_iter().for_each(Waker::wake);
         if let Some(listener) = self.mismatch_listener.get() {
             mismatches.iter().for_each(|why| listener(why));

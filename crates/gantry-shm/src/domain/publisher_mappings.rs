@@ -1,0 +1,112 @@
+//! The mappings of publishers' files, which the subscriptions of this process share. Control path.
+
+use crate::{
+    domain::{Domain, board::TopicIndex, process_file::publisher_file_name, publisher_mapping::PublisherMapping},
+    error::Result,
+    protocol::sync::acquire,
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+/// The id of a publisher's process, and the publisher's number there.
+type PublisherId = ([u8; 16], u32);
+
+/// The mappings by topic, as long as subscriptions or samples keep them.
+#[derive(Default)]
+pub(crate) struct PublisherMappings(Mutex<HashMap<TopicIndex, TopicMappings>>);
+
+/// The mappings of the publishers that hold one line of the board.
+#[derive(Default)]
+struct TopicMappings {
+    publishers: HashMap<PublisherId, Weak<PublisherMapping>>,
+    /// The line's count of growths when pages were last brought in.
+    growths: Option<u64>,
+}
+
+impl TopicMappings {
+    fn get(&self, id: PublisherId, key: u64) -> Option<Arc<PublisherMapping>> {
+        self.publishers.get(&id).and_then(Weak::upgrade).filter(|mapping| mapping.key == key)
+    }
+
+    fn is_used(&self) -> bool {
+        self.publishers.values().any(|mapping| mapping.strong_count() > 0)
+    }
+}
+
+impl PublisherMappings {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TopicIndex, TopicMappings>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Domain {
+    /// The mapping of the publisher with this id and key. `NotFound` in the error if the publisher left meanwhile. The
+    /// caller holds the publisher's topic.
+    pub(crate) fn publisher_mapping(&self, topic: &str, id: PublisherId, key: u64) -> Result<Arc<PublisherMapping>> {
+        let mapping = self.shared_mapping(self.topic(topic), id, key)?;
+        self.check_line(&mapping)?;
+        Ok(mapping)
+    }
+
+    fn shared_mapping(&self, topic: TopicIndex, id: PublisherId, key: u64) -> Result<Arc<PublisherMapping>> {
+        if let Some(mapping) = self.publishers.lock().get(&topic).and_then(|known| known.get(id, key)) {
+            return Ok(mapping);
+        }
+        let file_name = publisher_file_name(&id.0, id.1);
+        // Not under the lock: this maps a file.
+        let opened = Arc::new(PublisherMapping::open(&self.directory, &file_name, key)?);
+        let mut topics = self.publishers.lock();
+        if !topics.contains_key(&topic) {
+            topics.retain(|_, known| known.is_used());
+        }
+        let known = topics.entry(topic).or_default();
+        if let Some(mapping) = known.get(id, key) {
+            return Ok(mapping); // of another thread, meanwhile
+        }
+        known.publishers.retain(|_, mapping| mapping.strong_count() > 0);
+        known.publishers.insert(id, Arc::downgrade(&opened));
+        Ok(opened)
+    }
+
+    /// Brings in the pages by which the files of the topic's publishers grew, once for all subscriptions: on the
+    /// thread that notices the growth first.
+    pub(crate) fn prefault_grown(&self, topic: TopicIndex) {
+        let mut topics = self.publishers.lock();
+        let Some(known) = topics.get_mut(&topic) else { return };
+        // Before the lengths of the files: a file that grows later raises it again.
+        let growths = acquire(&self.board.line(topic).growths);
+        if known.growths.replace(growths) == Some(growths) {
+            return;
+        }
+        let mappings: Vec<_> = known.publishers.values().filter_map(Weak::upgrade).collect();
+        drop(topics); // the rest makes system calls
+        mappings.iter().for_each(|mapping| mapping.region.prefault_new(&self.directory));
+    }
+}
+
+#[cfg(all(test, not(feature = "loom")))]
+mod tests {
+    use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
+
+    /// A process whose topics and publishers change all the time would otherwise keep an entry for each of them.
+    #[test]
+    fn mappings_are_shared_and_forgotten_with_their_topic() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let known = || {
+            let topics = participant.domain.publishers.lock();
+            topics.values().map(|known| known.publishers.len()).collect::<Vec<_>>()
+        };
+        let (of_type, qos) = (TypeDescription { payload_bytes: 64, ..TypeDescription::default() }, Qos::default());
+        for number in 0..4 {
+            let (ours, topic, of_type) = (participant.clone(), format!("/topic_{number}"), of_type.clone());
+            let options = PublisherOptions::default();
+            let _publisher = Publisher::new(ours, "/node", &topic, of_type.clone(), qos, options).unwrap();
+            let subscribe = || Subscription::new(participant.clone(), "/node", &topic, of_type.clone(), qos).unwrap();
+            let _subscriptions = [subscribe(), subscribe()];
+            assert_eq!(known(), [1], "the subscriptions of topic {number} share a mapping");
+        }
+    }
+}
