@@ -1,6 +1,6 @@
 use super::*;
 use crate::experiments::batch::{Shortfall, ShortfallKind};
-use crate::log::figures::{CPU_PER_MESSAGE, P50, PEAK_MEMORY, Values};
+use crate::log::figures::{CPU_PER_MESSAGE, LOST, P50, P99, PEAK_MEMORY, PSS, Values};
 
 /// Results with these medians of the latency in its rounds.
 fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> RunResults {
@@ -94,7 +94,7 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
     for words in [
         "medians of 6 rounds",
         "gantry / contestant",
-        "| zenoh      | copied | block | hung [1] |",
+        "| zenoh      | copied | block | hung [1]           |     |      |",
         "[1] publisher 0 did not finish within 10 s",
         "ecal: 2 runs have no figures; it hung: publisher 0 did not finish within 10 s",
         "with 87.5 % or more; 6 rounds or more make it 95 %.",
@@ -111,6 +111,29 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
         ["gantry", "zenoh", "hung", "4MB: median latency"].iter().all(|words| picture.contains(words)),
         "{picture}"
     );
+}
+
+#[test]
+fn tail_losses_and_pss_stand_beside_the_medians_with_the_range_of_the_rounds() {
+    let figures = |factor: f64| {
+        let figures = [(&P50, 1e4), (&P99, 2e4), (&CPU_PER_MESSAGE, 3e4), (&PEAK_MEMORY, 2048.0), (&PSS, 1024.0)];
+        Values::known(figures.map(|(figure, value)| (figure, value * factor)).into_iter().chain([(&LOST, 7.0)]))
+    };
+    let rounds: Vec<Option<Values>> = [1.0, 2.0, 4.0].map(|factor| Some(figures(factor))).into();
+    let medians = Values::together(&rounds.iter().flatten().collect::<Vec<_>>());
+    let found = versus(vec![RunResults { medians, rounds, ..row("gantry", &[]) }]);
+    let file = found.file();
+    let cell = |table: usize, heading: &str| {
+        let rows = &file.tables[table].rows;
+        rows[1][rows[0].iter().position(|head| head == heading).unwrap()].clone()
+    };
+    assert_eq!(cell(0, "p50"), "20.0 µs [10.0, 40.0 µs]");
+    assert_eq!(cell(0, "p99"), "40.0 µs [20.0, 80.0 µs]");
+    assert_eq!(cell(0, "lost"), "21");
+    assert_eq!(cell(1, "CPU/message"), "60.0 µs [30.0, 120.0 µs]");
+    assert_eq!([cell(1, "memory"), cell(1, "PSS")], ["4.0 MiB [2.0, 8.0 MiB]", "2.0 MiB [1.0, 4.0 MiB]"]);
+    assert_eq!(serde_json::to_value(&file.runs[0]).unwrap()["medians"]["pss_kib"], 2048.0);
+    assert!(file.lines().iter().any(|line| line.contains("The interval in brackets")));
 }
 
 #[test]

@@ -3,15 +3,18 @@
 use super::{CaseResults, Versus};
 use crate::{
     common::units::format_rate,
-    experiments::results_file::{ResultsFile, RunResults, Table, notes_of, ratio_tables},
-    log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED_HZ, THROUGHPUT},
+    experiments::results_file::{MEANING_OF_INTERVALS, ResultsFile, RunResults, Table, notes_of, ratio_tables},
+    log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, PSS, RECEIVED_HZ, THROUGHPUT},
     report::plot::dots::{Dot, Panel},
 };
 
-/// The figures of the table.
-static FIGURES: [&Figure; 7] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &THROUGHPUT, &LOST];
+/// The figures of the first table of a case. The others have a table of their own, so that lines stay short.
+static FIGURES: [&Figure; 3] = [&P50, &P99, &LOST];
+/// The figures of the second table.
+static COSTS: [&Figure; 5] = [&CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &RECEIVED_HZ, &THROUGHPUT];
 /// The meaning of the memory.
-const MEMORY: &str = "memory: the sum of the processes' peaks, daemons included; pages that they share count in each";
+const MEMORY: &str = "memory: the sum of the processes' peaks, daemons included; pages that they share count in each. \
+    PSS: at the end of the run; shared pages count once, and the instrument's counts do not";
 /// The figures of the picture, with their titles.
 static PICTURED: [(&str, &Figure); 3] =
     [("median latency", &P50), ("CPU time per message", &CPU_PER_MESSAGE), ("memory", &PEAK_MEMORY)];
@@ -26,22 +29,25 @@ impl Versus {
         ResultsFile { ratios: self.ratios.clone(), ..file }
     }
 
-    /// The table of a case, and the table of the parts of a message's way if they were measured.
+    /// The tables of a case: latency and losses, costs, and the parts of a message's way if they were measured. The
+    /// first one has the contestants without figures.
     fn tables(&self, case: &CaseResults) -> Vec<Table> {
-        let phases = || {
-            let title = format!("{}: mean times of the parts of a message's way", case.case.name);
+        let of_measured = |title: &str, notes, figures: &[&Figure]| {
             let measured = case.rows.iter().filter(|row| row.medians.is_some());
             let rows = measured.map(|row| (vec![row.contestant.clone()], row));
-            Table::of_runs(title, Vec::new(), &["contestant"], &PHASES.each_ref(), rows)
+            Table::of_runs(format!("{}: {title}", case.case.name), notes, &["contestant"], figures, rows)
         };
-        let notes = case.rows.iter().flat_map(|row| notes_of(&row.contestant, [row])).chain([MEMORY.to_owned()]);
+        let costs = of_measured("CPU time, memory and throughput", vec![MEMORY.to_owned()], &COSTS);
+        let phases = || of_measured("mean times of the parts of a message's way", Vec::new(), &PHASES.each_ref());
+        let of_interval = (self.rounds > 1).then(|| MEANING_OF_INTERVALS.to_owned());
+        let notes = of_interval.into_iter().chain(case.rows.iter().flat_map(|row| notes_of(&row.contestant, [row])));
         let rows = case.rows.iter().map(|row| {
             let RunResults { contestant, path, wait, .. } = row;
             (vec![contestant.clone(), (*path).to_owned(), wait.clone()], row)
         });
         let (title, conditions) = (case.title(self.rounds), ["contestant", "path", "wait"]);
         let of_case = Table::of_runs(title, notes.collect(), &conditions, &FIGURES, rows);
-        [of_case].into_iter().chain(case.case.options.measuring.phases.then(phases)).collect()
+        [of_case, costs].into_iter().chain(case.case.options.measuring.phases.then(phases)).collect()
     }
 
     /// The panels of the picture: latency, CPU time and memory of each case.

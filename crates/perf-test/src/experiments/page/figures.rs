@@ -2,17 +2,17 @@
 
 use crate::log::{
     Distribution,
-    figures::{CPU_PER_MESSAGE, Figure, LOST, MAX, P50, P99, P99_9, PEAK_MEMORY, THROUGHPUT},
+    figures::{CPU_PER_MESSAGE, Figure, LOST, MAX, P50, P99, P99_9, PEAK_MEMORY, PSS, THROUGHPUT},
 };
 
 /// The figures of the latency, in the order of [`latencies`].
 pub static LATENCIES: [&Figure; 4] = [&P50, &P99, &P99_9, &MAX];
 /// All figures in the order of the plots; the first ones are [`LATENCIES`].
-pub static FIGURES: [&Figure; 8] = [&P50, &P99, &P99_9, &MAX, &CPU_PER_MESSAGE, &PEAK_MEMORY, &THROUGHPUT, &LOST];
+pub static FIGURES: [&Figure; 9] = [&P50, &P99, &P99_9, &MAX, &CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &THROUGHPUT, &LOST];
 /// The figures that a reader needs first, before the conditions.
 pub static FIRST: [&Figure; 3] = [&P50, &P99, &LOST];
 /// The other ones, after the conditions.
-pub static OTHERS: [&Figure; 5] = [&P99_9, &MAX, &CPU_PER_MESSAGE, &PEAK_MEMORY, &THROUGHPUT];
+pub static OTHERS: [&Figure; 6] = [&P99_9, &MAX, &CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &THROUGHPUT];
 
 /// The figures of a distribution of latencies, ns.
 pub fn latencies(of: &Distribution) -> [Option<f64>; LATENCIES.len()] {

@@ -13,10 +13,6 @@ use perf_worker::choice::Choice;
 use perf_worker::measure::cells::Cells;
 use perf_worker::run_spec::RunSpec;
 
-/// The meaning of the figures of a group.
-pub const MEANING: &str = "Figures are medians of the runs. The interval in brackets holds the true median with 95 % or \
-    more; fewer than 6 runs have their range.";
-
 /// Runs with equal settings.
 #[derive(Debug)]
 pub struct Group<'a> {

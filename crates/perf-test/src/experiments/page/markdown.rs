@@ -1,9 +1,10 @@
 //! The tables of a folder as Markdown, for a README.
 
 use super::folder::Folder;
-use super::group::{Groups, MEANING};
+use super::group::Groups;
 use super::settings::machine_in_short;
 use super::table::{PageTable, plain};
+use crate::experiments::results_file::MEANING_OF_INTERVALS;
 use crate::experiments::results_file::ratio_tables;
 
 /// The tables with a sentence on the machine above them.
@@ -15,7 +16,7 @@ pub fn text(folder: &Folder, groups: &Groups) -> String {
         [machine] => format!(" Machine: {}.", plain(machine)),
         machines => format!(" Machines: {}.", plain(&machines.join("; "))),
     };
-    let mut text = format!("{MEANING}{machine}\n\n");
+    let mut text = format!("{MEANING_OF_INTERVALS}{machine}\n\n");
     if !(groups.groups.is_empty() && folder.shortfalls.is_empty()) {
         let table = PageTable::of_groups(folder, groups);
         text.push_str(&table.markdown());

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use ratio::{BETTER, NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, WORSE, ratio_tables};
 pub use row::{RunResults, notes_of};
-pub use table::{Column, Table, headings, of_rounds};
+pub use table::{Column, MEANING_OF_INTERVALS, Table, headings, of_rounds};
 
 use crate::{
     common::{error::Failure, units::Unit},

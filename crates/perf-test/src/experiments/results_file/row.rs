@@ -7,7 +7,10 @@ use serde::Serialize;
 use crate::{
     common::distinct,
     experiments::batch::{Options, Outcome, PlannedRun, RunOutcomes, Shortfall, Warnings, value, wait_of},
-    log::{Summary, figures::Values},
+    log::{
+        Summary,
+        figures::{Figure, Values},
+    },
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -92,6 +95,16 @@ impl RunResults {
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         value(&self.options, name)
+    }
+
+    /// The value of a figure of its rounds together, with the interval of the median where the rounds differ; `-` of a
+    /// value that is not known.
+    #[must_use]
+    pub fn show(&self, figure: &Figure) -> String {
+        let shown = self.medians.as_ref().map_or("-".to_owned(), |medians| medians.show(figure));
+        let found = figure.interval(self.rounds.iter().flatten()).filter(|_| !figure.is_sum());
+        let interval = found.and_then(|found| figure.show_interval(&found));
+        interval.map_or(shown.clone(), |interval| format!("{shown} {interval}"))
     }
 
     /// The reason why there are no figures; none if there are some.

@@ -9,6 +9,10 @@ use crate::{
     report::tables::{markdown_table, table},
 };
 
+/// The meaning of the numbers in brackets.
+pub const MEANING_OF_INTERVALS: &str = "Figures are medians of the runs. The interval in brackets holds the true median \
+    with 95 % or more; fewer than 6 runs have their range.";
+
 /// A table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -57,7 +61,7 @@ impl Table {
         let mut rows = vec![headings(conditions, figures)];
         for (mut row, run) in runs {
             match (&run.medians, &run.shortfall) {
-                (Some(medians), _) => row.extend(figures.iter().map(|figure| medians.show(figure))),
+                (Some(_), _) => row.extend(figures.iter().map(|figure| run.show(figure))),
                 (None, Some(shortfall)) => {
                     let number = sentences.iter().zip(1..).find(|(sentence, _)| **sentence == shortfall.sentence);
                     row.push(format!("{} [{}]", shortfall.kind, number.map_or(0, |(_, number)| number)));

@@ -188,14 +188,13 @@ pub static START_UP: Figure =
     figure(["start_up", "start-up", "start-up", "start_up_ns"], Unit::Time, |run| run.start_up_ns.map(|ns| ns as f64));
 
 /// The figures of files of results, beside the usage and the phases.
-pub static KEPT: [&Figure; 10] =
-    [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
+pub static KEPT: [&Figure; 11] =
+    [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
 /// The figures of the details of conditions and sizes of systems, and of the page.
-pub static IN_DETAILS: [&Figure; 15] = [
+pub static IN_DETAILS: [&Figure; 14] = [
     &P99_9,
     &MAX,
     &CPU,
-    &PSS,
     &LATE,
     &TOO_LATE,
     &LOST_PERCENT,

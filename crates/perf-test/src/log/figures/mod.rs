@@ -56,6 +56,12 @@ impl Figure {
         Interval::from_values(runs.into_iter().filter_map(|run| run.get(self)).collect())
     }
 
+    /// Whether several runs have its sum, which has no interval.
+    #[must_use]
+    pub fn is_sum(&self) -> bool {
+        self.is_sum
+    }
+
     /// A value with its unit.
     #[must_use]
     pub fn show(&self, value: f64) -> String {

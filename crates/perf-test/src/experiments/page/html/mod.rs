@@ -8,9 +8,10 @@ mod sections;
 mod table;
 
 use super::folder::Folder;
-use super::group::{Groups, MEANING};
+use super::group::Groups;
 use super::headline::headlines;
 use super::table::PageTable;
+use crate::experiments::results_file::MEANING_OF_INTERVALS;
 use escape::{escape, fill};
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -47,7 +48,7 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("facts", &facts::head(folder, groups)),
             ("warnings-in-short", &facts::warnings_in_short(folder)),
             ("headlines", &facts::headlines(&sentences)),
-            ("meaning", MEANING),
+            ("meaning", MEANING_OF_INTERVALS),
             ("head", &table::sorted_heads(&results)),
             ("rows", &table::rows(&results)),
             ("topologies", &sections::topologies(folder)),
