@@ -47,6 +47,22 @@ const fn rclcpp(name: &'static str, executor: &'static str, description: &'stati
     Foreign { setting: Some(("executor", executor)), ..foreign(name, "rclcpp", description) }
 }
 
+/// The beginning of the description of what is no middleware, but a lower bound of their costs.
+const BASELINE: &str = "baseline: ";
+
+/// The name of a contestant in tables: what is no middleware has a word for it, `memcpy (baseline)`.
+#[must_use]
+pub fn shown_contestant(contestant: &str) -> String {
+    if is_baseline(contestant) { format!("{contestant} (baseline)") } else { contestant.to_owned() }
+}
+
+/// Whether a contestant, as it is spelt, is no middleware.
+#[must_use]
+pub fn is_baseline(contestant: &str) -> bool {
+    let middleware = contestant.split(':').next().unwrap_or_default();
+    Foreign::find(middleware).is_some_and(|foreign| foreign.description.starts_with(BASELINE))
+}
+
 /// Other middlewares, by all their names. A name with a program stands for it, with its setting if it has one.
 pub const FOREIGN: [Foreign; 27] = [
     foreign("iceoryx2", "iceoryx2", "Eclipse iceoryx2"),

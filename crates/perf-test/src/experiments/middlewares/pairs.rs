@@ -1,10 +1,12 @@
 //! The pairs of contestants whose ratios are shown.
 //!
-//! The base is Gantry, or the middleware of the first contestant without Gantry. Defaults are compared with defaults
+//! The base is Gantry, or the first middleware without Gantry; a baseline is the base only of
+//! baselines. Defaults are compared with defaults
 //! and bests with bests; a contestant that has one form is compared with both forms of the base.
 
 use super::CaseResults;
 use crate::{
+    communicator::is_baseline,
     experiments::{
         batch::{BEST, middleware_of},
         results_file::{RATIOS, Ratio, RunResults},
@@ -39,6 +41,7 @@ pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
 /// The bases and the others that are compared with them, as indices of rows.
 fn pairs(rows: &[RunResults]) -> Vec<(usize, usize)> {
     let Some(first) = rows.first() else { return Vec::new() };
+    let first = rows.iter().find(|row| !is_baseline(&row.contestant)).unwrap_or(first);
     let base = if rows.iter().any(|row| middleware(row) == BASE) { BASE } else { middleware(first) };
     let of_base: Vec<usize> =
         (0..).zip(rows).filter(|(_, row)| middleware(row) == base).map(|(index, _)| index).collect();

@@ -114,6 +114,18 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
 }
 
 #[test]
+fn a_baseline_is_marked_and_no_line_ranks_it() {
+    let found = versus(vec![row("memcpy", &six(1.0)), row("zenoh", &six(20.0)), row("ecal:best", &six(10.0))]);
+    let text = found.file().lines().join("\n");
+    assert!(text.contains("| memcpy (baseline) | copied |") && text.contains("| zenoh / contestant |"), "{text}");
+    let lines: Vec<String> = found.ratios.iter().map(ToString::to_string).collect();
+    assert_eq!(lines[0], "ratio zenoh/memcpy-4MB-latency 20.000 [20.000, 20.000] (a baseline is no middleware)");
+    assert!(lines.iter().any(|line| line.contains("zenoh is worse")), "{lines:?}");
+    let picture = dots::draw(&found.panels()).unwrap();
+    assert!(picture.contains("memcpy (baseline)"));
+}
+
+#[test]
 fn tail_losses_and_pss_stand_beside_the_medians_with_the_range_of_the_rounds() {
     let figures = |factor: f64| {
         let figures = [(&P50, 1e4), (&P99, 2e4), (&CPU_PER_MESSAGE, 3e4), (&PEAK_MEMORY, 2048.0), (&PSS, 1024.0)];
@@ -173,7 +185,7 @@ fn a_contestant_beside_two_forms_of_the_base_has_both_ratios() {
     let found = versus(vec![row("gantry", &six(10.0)), row("gantry:best", &six(5.0)), row("udp", &six(20.0))]);
     let text = found.file().lines().join("\n");
     for words in
-        ["gantry / contestant", "| udp                 | 0.500", "gantry:best / contestant", "| 0.250 [0.250, 0.250] |"]
+        ["gantry / contestant", "| udp (baseline)      | 0.500", "gantry:best / contestant", "| 0.250 [0.250, 0.250] |"]
     {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }

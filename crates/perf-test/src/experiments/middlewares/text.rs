@@ -3,6 +3,7 @@
 use super::{CaseResults, Versus};
 use crate::{
     common::units::format_rate,
+    communicator::shown_contestant,
     experiments::results_file::{MEANING_OF_INTERVALS, ResultsFile, RunResults, Table, notes_of, ratio_tables},
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, PSS, RECEIVED_HZ, THROUGHPUT},
     report::plot::dots::{Dot, Panel},
@@ -34,7 +35,7 @@ impl Versus {
     fn tables(&self, case: &CaseResults) -> Vec<Table> {
         let of_measured = |title: &str, notes, figures: &[&Figure]| {
             let measured = case.rows.iter().filter(|row| row.medians.is_some());
-            let rows = measured.map(|row| (vec![row.contestant.clone()], row));
+            let rows = measured.map(|row| (vec![shown_contestant(&row.contestant)], row));
             Table::of_runs(format!("{}: {title}", case.case.name), notes, &["contestant"], figures, rows)
         };
         let costs = of_measured("CPU time, memory and throughput", vec![MEMORY.to_owned()], &COSTS);
@@ -43,7 +44,7 @@ impl Versus {
         let notes = of_interval.into_iter().chain(case.rows.iter().flat_map(|row| notes_of(&row.contestant, [row])));
         let rows = case.rows.iter().map(|row| {
             let RunResults { contestant, path, wait, .. } = row;
-            (vec![contestant.clone(), (*path).to_owned(), wait.clone()], row)
+            (vec![shown_contestant(contestant), (*path).to_owned(), wait.clone()], row)
         });
         let (title, conditions) = (case.title(self.rounds), ["contestant", "path", "wait"]);
         let of_case = Table::of_runs(title, notes.collect(), &conditions, &FIGURES, rows);
@@ -61,7 +62,7 @@ impl Versus {
                 .rows
                 .iter()
                 .map(|row| Dot {
-                    name: row.contestant.clone(),
+                    name: shown_contestant(&row.contestant),
                     is_base: bases.contains(&&row.contestant),
                     values: row.rounds.iter().flatten().filter_map(|values| values.get(figure)).collect(),
                     missing: row.shortfall.as_ref().map(|shortfall| shortfall.kind.to_string()),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::run::Run;
 use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
 use crate::common::units::format_bytes;
+use crate::communicator::shown_contestant;
 use crate::log::figures::Figure;
 use crate::measure::interval::Interval;
 use perf_worker::choice::Choice;
@@ -188,7 +189,7 @@ fn name_series(groups: &mut [Group]) -> Vec<Series> {
             let words = differing.map(|(name, value)| in_words(name, value));
             let before = lines.iter().take(index).filter(|line| line.0 == *experiment && line.1 == *middleware);
             Series {
-                label: std::iter::once(contestant.clone()).chain(words).collect::<Vec<String>>().join(", "),
+                label: std::iter::once(shown_contestant(contestant)).chain(words).collect::<Vec<String>>().join(", "),
                 middleware: middleware.to_lowercase(),
                 experiment: experiment.clone(),
                 variant: before.count(),

@@ -1,12 +1,14 @@
 //! The sentences at the head of the page: each says how much faster a contestant is than the others, with intervals.
 //!
 //! The ratios in a file of results are paired by rounds, and the tables of the page have the same ones. An experiment
-//! without such a file has the ratio of two groups that are not paired.
+//! without such a file has the ratio of two groups that are not paired. Baselines are no middlewares and have no
+//! sentence.
 
 use super::folder::Folder;
 use super::group::{Group, Groups};
 use crate::common::distinct;
 use crate::common::units::format_bytes;
+use crate::communicator::is_baseline;
 use crate::experiments::results_file::{BETTER, NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, WORSE};
 use crate::log::figures::P50;
 use crate::measure::interval::Interval;
@@ -50,7 +52,8 @@ pub fn headlines(folder: &Folder, groups: &Groups) -> Vec<Headline> {
 
 /// A sentence for each case and each base.
 fn sentences(ratios: &[Ratio]) -> Vec<String> {
-    let latencies: Vec<&Ratio> = ratios.iter().filter(|ratio| ratio.figure == "latency").collect();
+    let latencies: Vec<&Ratio> =
+        ratios.iter().filter(|ratio| ratio.figure == "latency" && !ratio.has_baseline()).collect();
     let mut keys = distinct(latencies.iter().map(|ratio| (&ratio.case, &ratio.base)));
     let cases: Vec<&Option<String>> = keys.iter().map(|(case, _)| *case).collect();
     keys.sort_by_key(|(case, _)| cases.iter().position(|other| other == case));
@@ -62,7 +65,8 @@ fn sentences(ratios: &[Ratio]) -> Vec<String> {
 /// compared, among those that are like the base's in [`ALIKE`].
 fn unpaired(groups: &Groups, experiment: &str) -> Option<Vec<Ratio>> {
     let p50 = |group: &&Group| group.interval(&P50).map(|found| found.median);
-    let known = || groups.groups.iter().filter(|group| group.experiment() == experiment && p50(group).is_some());
+    let is_middleware = |group: &Group| group.experiment() == experiment && !is_baseline(&group.contestant());
+    let known = || groups.groups.iter().filter(|group| is_middleware(group) && p50(group).is_some());
     let largest = known().map(|group| group.conditions().message.bytes).max()?;
     let mut sorted: Vec<&Group> = known().filter(|group| group.conditions().message.bytes == largest).collect();
     sorted.sort_by(|one, other| p50(one).unwrap_or(f64::MAX).total_cmp(&p50(other).unwrap_or(f64::MAX)));

@@ -7,6 +7,7 @@ use super::folder::Folder;
 use super::group::{Group, Groups};
 use super::settings::in_words;
 use crate::common::units::format_bytes;
+use crate::communicator::shown_contestant;
 use crate::experiments::{batch::middleware_of, results_file::Table};
 use crate::{experiments::conditions::FIGURES as OF_TOPOLOGIES, log::figures::Figure};
 use perf_worker::choice::Choice;
@@ -100,7 +101,7 @@ impl PageTable {
                 ..Cell::new(format!("No figures, {}.", shortfall.kind))
             };
             Row {
-                cells: vec![Cell::new(&shortfall.contestant), reason],
+                cells: vec![Cell::new(shown_contestant(&shortfall.contestant)), reason],
                 class: "failed",
                 data: vec![
                     ("middleware", middleware_of(&shortfall.contestant).to_lowercase()),
@@ -159,7 +160,7 @@ impl Row {
             Cell {
                 small: groups.settings_in_words(group),
                 link: Some(format!("runs-{index}")),
-                ..Cell::sorted(&contestant, &contestant)
+                ..Cell::sorted(shown_contestant(&contestant), &contestant)
             },
             Cell { small: spec.message.name.clone(), ..Cell::sorted(format_bytes(bytes as u64), bytes) },
         ];

@@ -277,7 +277,7 @@ fn the_ratios_of_versus_are_tables_and_own_results_are_not_counted_as_other_file
     assert!(!page.contains("too few rounds to say"), "the legend of a mark that is not there");
     let lines = "| gantry / contestant | 4MB latency | 256B CPU | memory |\n| --- | --- | --- | --- |\n\
         | \\<i\\>zenoh | 0.375 [0.250, 0.500] | 0.900 [0.800, 1.100] ○ | - |\n\
-        | udp | 2.000 [1.500, 2.500] | - | 0.500 [0.400, 0.600] |\n";
+        | udp (baseline) | 2.000 [1.500, 2.500] | - | 0.500 [0.400, 0.600] |\n";
     assert!(table.contains(lines), "{table}");
 
     write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::experiments::results_file::SCHEMA));
@@ -386,9 +386,11 @@ fn the_first_sentence_has_the_ratios_of_the_tables() {
     let case = ["\"4MB\"", "\"256B\""];
     let ratios = [
         ratio("gantry", "zenoh", case[0], "latency", [0.5, 0.4, 0.625], "better"),
-        ratio("gantry", "udp", case[0], "latency", [0.25, 0.2, 0.3], "better"),
+        ratio("gantry", "ecal", case[0], "latency", [0.25, 0.2, 0.3], "better"),
+        ratio("gantry", "udp", case[0], "latency", [0.7, 0.6, 0.8], "better"),
         ratio("gantry", "<i>", case[0], "latency", [0.9, 0.8, 1.1], "no difference shown"),
-        ratio("gantry", "memcpy", case[0], "latency", [2.0, 1.25, 4.0], "worse"),
+        ratio("gantry", "iceoryx2", case[0], "latency", [2.0, 1.25, 4.0], "worse"),
+        ratio("gantry", "memcpy", case[0], "latency", [3.0, 2.5, 4.0], "worse"),
         ratio("gantry", "zenoh", case[0], "cpu", [0.1, 0.1, 0.1], "better"),
         ratio("gantry", "zenoh", case[1], "latency", [0.1, 0.05, 0.2], "too few rounds to say"),
     ];
@@ -398,12 +400,14 @@ fn the_first_sentence_has_the_ratios_of_the_tables() {
     let sentences = page.split_once("<ul class=\"headlines\">").unwrap().1.split_once("</ul>").unwrap().0;
     assert!(
         sentences.trim_start().starts_with(
-            "<li data-experiment=\"more\">4MB: gantry is 2.00 × [1.60, 2.50] faster than zenoh, and faster than udp; \
-         memcpy is 2.00 × [1.25, 4.00] faster than gantry; no difference to &lt;i&gt; is shown.</li>\n\
+            "<li data-experiment=\"more\">4MB: gantry is 2.00 × [1.60, 2.50] faster than zenoh, and faster than ecal; \
+         iceoryx2 is 2.00 × [1.25, 4.00] faster than gantry; no difference to &lt;i&gt; is shown.</li>\n\
          <li data-experiment=\"more\">256B: too few runs to say more of gantry beside zenoh.</li>"
         ),
         "{sentences}"
     );
+    // Baselines are in no sentence, and marked in the tables.
+    assert!(page.contains("memcpy (baseline)") && page.contains("udp (baseline)"));
     assert_eq!(data(&page)["first"], "more", "the experiment with the ratios is not chosen first");
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Table;
 use crate::{
     common::distinct,
+    communicator::{is_baseline, shown_contestant},
     log::figures::{CPU_PER_MESSAGE, Figure, P50, Values},
     measure::{
         interval::{CONFIDENCE, Interval},
@@ -89,6 +90,12 @@ impl Ratio {
         Ratio { base, other, case: case.map(str::to_owned), figure, by_round: Vec::new(), interval, base_is }
     }
 
+    /// Whether one of both is no middleware, so that no sentence ranks them.
+    #[must_use]
+    pub fn has_baseline(&self) -> bool {
+        is_baseline(&self.base) || is_baseline(&self.other)
+    }
+
     /// The ratio with its interval; a single round has none.
     #[must_use]
     pub fn value(&self) -> String {
@@ -115,6 +122,7 @@ impl fmt::Display for Ratio {
         let case = self.case.as_ref().map_or(String::new(), |case| format!("-{case}"));
         let (base, other, figure) = (&self.base, &self.other, &self.figure);
         let finding = match self.base_is.as_str() {
+            BETTER | WORSE if self.has_baseline() => "(a baseline is no middleware)".to_owned(),
             BETTER | WORSE => format!("{base} is {}", self.base_is),
             _ if self.interval.n == 1 => "(one round has no interval)".to_owned(),
             other => other.to_owned(),
@@ -133,7 +141,7 @@ pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
         let row = |other: &str| {
             let found = |column| own.iter().find(|one| one.other == other && (&one.case, &one.figure) == column);
             let cells = columns.iter().map(|column| found(*column).map_or("-".to_owned(), |ratio| ratio.marked()));
-            std::iter::once(other.to_owned()).chain(cells).collect()
+            std::iter::once(shown_contestant(other)).chain(cells).collect()
         };
         let heads = columns.iter().map(|(case, figure)| heading(case.as_deref(), figure));
         let heads = std::iter::once(format!("{base} / contestant")).chain(heads).collect();
@@ -171,5 +179,5 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
     let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
     let legends = MARKS.iter().filter(|(finding, ..)| is_there(finding));
     let legends = legends.map(|(_, mark, legend)| format!("{mark} {legend}"));
-    [of_ratio.to_owned(), of_interval, FIGURES.to_owned()].into_iter().chain(legends).collect()
+    [of_ratio.to_owned(), of_interval].into_iter().chain([FIGURES.to_owned()]).chain(legends).collect()
 }

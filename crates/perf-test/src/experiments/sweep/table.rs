@@ -2,6 +2,7 @@
 
 use crate::{
     common::distinct,
+    communicator::shown_contestant,
     experiments::{
         batch::{Options, value},
         results_file::{RunResults, Table, notes_of, of_rounds},
@@ -33,7 +34,7 @@ pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &
         let RunResults { contestant, message_bytes, .. } = run;
         let options = varied.iter().map(|option| run.option(option).unwrap_or("-").to_owned());
         let shown = if *message_bytes > 0 { message_bytes.to_string() } else { "-".to_owned() };
-        ([contestant.clone()].into_iter().chain(options).chain(bytes.map(|_| shown)).collect(), run)
+        ([shown_contestant(contestant)].into_iter().chain(options).chain(bytes.map(|_| shown)).collect(), run)
     });
     Table::of_runs(title, notes, &conditions, figures, rows)
 }
