@@ -126,6 +126,18 @@ fn a_baseline_is_marked_and_no_line_ranks_it() {
 }
 
 #[test]
+fn the_number_of_ratios_is_said_with_what_a_correction_needs() {
+    let rows = ["gantry", "zenoh", "ecal", "iceoryx"].map(|name| row(name, &six(10.0)));
+    let text = versus(rows.into()).file().lines().join("\n");
+    let words = "If none of these 9 ratios differed, 0.3 of them would still be shown as different, on average. There is \
+        no correction for their number, unlike in `perf_test compare logs` (Holm's): with it, fewer than 9 rounds show no \
+        difference.";
+    assert!(text.contains(words), "{text}");
+    let one = versus(vec![row("gantry", &[Some(1.0)]), row("zenoh", &[Some(1.0)])]).file().lines().join("\n");
+    assert!(!one.contains("by chance"), "{one}");
+}
+
+#[test]
 fn tail_losses_and_pss_stand_beside_the_medians_with_the_range_of_the_rounds() {
     let figures = |factor: f64| {
         let figures = [(&P50, 1e4), (&P99, 2e4), (&CPU_PER_MESSAGE, 3e4), (&PEAK_MEMORY, 2048.0), (&PSS, 1024.0)];

@@ -174,10 +174,31 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
         let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
         format!("The interval holds the true ratio with {:.1} % or more{more}.", least * 100.0)
     };
+    let of_number = of_number(ratios);
     let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. \
         A default has the base's default, a best the base's best.";
     let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
     let legends = MARKS.iter().filter(|(finding, ..)| is_there(finding));
     let legends = legends.map(|(_, mark, legend)| format!("{mark} {legend}"));
-    [of_ratio.to_owned(), of_interval].into_iter().chain([FIGURES.to_owned()]).chain(legends).collect()
+    [of_ratio.to_owned(), of_interval].into_iter().chain(of_number).chain([FIGURES.to_owned()]).chain(legends).collect()
+}
+
+/// The findings that are chance alone, because there are several ratios; none without findings.
+///
+/// `compare logs` needs four runs a side for a finding, and has few figures. A correction here would leave no finding of
+/// the usual six rounds, so the expected number of wrong ones stands beside them.
+fn of_number(ratios: &[Ratio]) -> Option<String> {
+    let with_finding = || ratios.iter().filter(|ratio| ratio.interval.confidence >= CONFIDENCE);
+    let (count, by_chance) = (with_finding().count(), with_finding().map(|ratio| 1.0 - ratio.interval.confidence));
+    let by_chance: f64 = by_chance.sum();
+    // All rounds on one side of 1 have this probability by chance (sign test).
+    let is_enough = |rounds: &i32| 2.0 * 0.5_f64.powi(*rounds) <= (1.0 - CONFIDENCE) / count as f64;
+    let rounds = (1..64).find(is_enough)?;
+    (count > 1).then(|| {
+        format!(
+            "If none of these {count} ratios differed, {by_chance:.1} of them would still be shown as different, on average. \
+             There is no correction for their number, unlike in `perf_test compare logs` (Holm's): with it, fewer than \
+             {rounds} rounds show no difference."
+        )
+    })
 }
