@@ -6,11 +6,13 @@ use std::{
 };
 
 use perf_test::{
-    common::{error::Failure, interrupt::Interrupt},
+    common::{error::Failure, interrupt::Interrupt, warning::Warning},
     experiments::{
-        batch::{Folder, Progress},
+        batch::{Folder, Progress, Warnings},
         results_file::{Results, ResultsFile, Table},
     },
+    log::Summary,
+    system::{Watch, root_folder},
 };
 use serde::Serialize;
 
@@ -31,6 +33,15 @@ pub struct Experiment {
     /// The steps that were begun.
     begun: usize,
     failures: Vec<String>,
+    warnings: Vec<StepWarnings>,
+}
+
+/// The reasons not to trust a step.
+#[derive(Debug, Serialize)]
+struct StepWarnings {
+    /// Its title.
+    step: String,
+    warnings: Vec<Warning>,
 }
 
 /// The results of an experiment.
@@ -53,6 +64,15 @@ struct Details<'a, D> {
     of_experiment: &'a D,
     /// The sentences of the steps that failed.
     failures: &'a [String],
+    /// The steps with warnings.
+    warnings: &'a [StepWarnings],
+}
+
+impl StepWarnings {
+    /// The note below the tables.
+    fn note(&self) -> Option<String> {
+        Warnings::from_runs([&Summary { warnings: self.warnings.clone(), ..Summary::default() }]).note(&self.step)
+    }
 }
 
 impl Experiment {
@@ -67,8 +87,8 @@ impl Experiment {
         let interrupt = Interrupt::install()?;
         folder.describe().map_err(Failure::Usage)?;
         let progress = Progress::new(lengths_s.iter().copied().map(Some));
-        let (steps, failures) = (lengths_s.len(), Vec::new());
-        Ok(Experiment { name, agent, folder, interrupt, progress, steps, begun: 0, failures })
+        let (steps, failures, warnings) = (lengths_s.len(), Vec::new(), Vec::new());
+        Ok(Experiment { name, agent, folder, interrupt, progress, steps, begun: 0, failures, warnings })
     }
 
     /// Does a step; none if it fails, or if the user has ended the experiment before it.
@@ -82,6 +102,16 @@ impl Experiment {
         let measured = measure(self);
         self.progress.end(index, title, None, began.elapsed());
         measured.map_err(|sentence| self.fail(format!("{title}: {sentence}"))).ok()
+    }
+
+    /// Does a step whose times count: the state of the machine and the load by other programs are warnings. `measure`
+    /// ends the processes that it starts.
+    pub fn timed_step<T>(&mut self, title: &str, measure: impl FnOnce(&Experiment) -> Result<T, String>) -> Option<T> {
+        let watch = Watch::start(&root_folder());
+        let measured = self.step(title, measure)?;
+        let found = StepWarnings { step: title.to_owned(), warnings: watch.end() };
+        self.warnings.extend((!found.warnings.is_empty()).then_some(found));
+        Some(measured)
     }
 
     /// A rig with the agent.
@@ -111,14 +141,18 @@ impl Experiment {
     }
 
     fn write<D: Serialize>(self, report: Report<D>) -> Result<Results, String> {
-        let Report { tables, figures, details, picture } = report;
+        let Report { mut tables, figures, details, picture } = report;
+        if let Some(last) = tables.last_mut() {
+            last.notes.extend(self.warnings.iter().filter_map(StepWarnings::note));
+        }
         let of_table = |table: &Table| table.lines().into_iter().chain([String::new()]);
         let mut lines: Vec<String> = tables.iter().flat_map(of_table).collect();
         lines.extend(self.failures.iter().map(|sentence| format!("failed: {sentence}")));
         lines.extend(figures.iter().map(|(name, value)| format!("figure {name} {value}")));
         let name = format!("micro-{}", self.name);
         let mut files = vec![self.folder.write(&format!("{name}.txt"), &(lines.join("\n") + "\n"))?];
-        let details = serde_json::to_value(Details { of_experiment: &details, failures: &self.failures });
+        let (failures, warnings) = (&self.failures, &self.warnings);
+        let details = serde_json::to_value(Details { of_experiment: &details, failures, warnings });
         let details = Some(details.map_err(|error| format!("cannot write {name}.json: {error}"))?);
         let file = ResultsFile::new(&format!("micro {}", self.name), 1, Vec::new(), tables);
         files.push(self.folder.write_json(&format!("{name}.json"), &ResultsFile { details, ..file })?);

@@ -52,7 +52,7 @@ pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
     let mut rows = Vec::new();
     for transport in transports {
         let plan = Exchanges { number, period_ms, loses_each: None };
-        let done = experiment.step(&transport.name(), |experiment| exchange(&experiment.rig(transport)?, plan));
+        let done = experiment.timed_step(&transport.name(), |experiment| exchange(&experiment.rig(transport)?, plan));
         let Some(Done { sent, received, failure }) = done else { continue };
         let exchanges = joined(&sent, &received);
         let unknown = sent.len() - exchanges.len();

@@ -64,12 +64,12 @@ pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
     }
     let scenarios = all_by_default(&options.scenario);
     let mut experiment = Experiment::begin("recovery", &options.place, &vec![options.time; scenarios.len() + 1])?;
-    let lost_frame =
-        experiment.step("lost frames", |experiment| LostFrame::measure(&experiment.rig(transport)?, options.number));
+    let lost_frame = experiment
+        .timed_step("lost frames", |experiment| LostFrame::measure(&experiment.rig(transport)?, options.number));
     let (length_ns, mut outcomes) = (i64::from(options.time) * SECOND_NS, Vec::new());
     for scenario in scenarios {
-        let outcome =
-            experiment.step(&scenario.name(), |experiment| run(scenario, &mut experiment.rig(transport)?, length_ns));
+        let outcome = experiment
+            .timed_step(&scenario.name(), |experiment| run(scenario, &mut experiment.rig(transport)?, length_ns));
         outcome.as_ref().and_then(Outcome::failure).into_iter().for_each(|sentence| experiment.fail(sentence));
         outcomes.extend(outcome);
     }

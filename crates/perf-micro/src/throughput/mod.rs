@@ -56,7 +56,7 @@ pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
     let mut experiment = Experiment::begin("throughput", &options.rig.place, &lengths_s)?;
     let mut rows = Vec::new();
     for (transport, lengths) in measured {
-        experiment.step(&transport.name(), |experiment| {
+        experiment.timed_step(&transport.name(), |experiment| {
             measure_lengths(&experiment.rig(transport)?, &lengths, i64::from(length_s) * SECOND_NS, &mut rows)
         });
     }

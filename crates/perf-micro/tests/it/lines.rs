@@ -10,6 +10,7 @@ use crate::program::{Finished, Memory};
 test_support::tests![
     texts_arrive_over_all_kinds_of_lines,
     both_ways_of_an_exchange_are_known,
+    a_machine_that_disturbs_the_times_is_a_warning,
     data_come_again_after_an_agent_was_killed_and_nothing_is_lost_in_silence,
     wrong_options_start_nothing,
 ];
@@ -32,6 +33,11 @@ impl Run {
 
 /// Runs an experiment to its good end. Without an agent that has the simulated CAN bus the test is ignored.
 fn run(experiment: &str) -> Run {
+    run_on(Path::new("/"), experiment)
+}
+
+/// The same on a machine whose description is in a folder.
+fn run_on(machine: &Path, experiment: &str) -> Run {
     let agent = Path::new(env!("CARGO_BIN_EXE_perf_micro")).with_file_name("gantry-agent");
     let help = Command::new(agent).args(["can", "--help"]).output();
     if !help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("--simulated")) {
@@ -40,7 +46,8 @@ fn run(experiment: &str) -> Run {
         );
     }
     let (folder, memory) = (tempfile::tempdir().unwrap(), Memory::new());
-    let done = memory.run(&format!("{experiment} --results {}", folder.path().display()));
+    let mut command = memory.command(&format!("{experiment} --results {}", folder.path().display()));
+    let done = Finished::new(command.env("PERF_TEST_SYSTEM_ROOT", machine));
     assert!(done.status.success(), "{}", done.everything());
     for file in ["environment.json", "commands.txt"] {
         assert!(folder.path().join(file).is_file(), "{file}");
@@ -74,6 +81,20 @@ fn both_ways_of_an_exchange_are_known() {
     assert!(min("true_client_publish") > 0 && min("true_agent_publish") > 0, "{row}");
     assert!(min("round_trip") > min("true_client_publish") + min("true_agent_publish"), "{row}");
     assert!(run.done.stdout.contains("figure udp-rtt-ms"), "{}", run.done.everything());
+}
+
+fn a_machine_that_disturbs_the_times_is_a_warning() {
+    let machine = tempfile::tempdir().unwrap();
+    let policy = machine.path().join("sys/devices/system/cpu/cpufreq/policy0");
+    fs::create_dir_all(&policy).unwrap();
+    fs::write(policy.join("scaling_governor"), "powersave\n").unwrap();
+    for (name, options) in [("latency", "-n 5"), ("throughput", "-t 1 --bytes 40")] {
+        let run = run_on(machine.path(), &format!("{name} {options} --transport udp"));
+        let words = "udp: its run has warnings: governor (1); the worst: the CPU frequency governor of policy0";
+        assert!(run.done.stdout.contains(words), "{}", run.done.everything());
+        let found = &run.json(&format!("micro-{name}.json"))["warnings"][0];
+        assert_eq!((&found["step"], &found["warnings"][0]["kind"]), (&"udp".into(), &"governor".into()));
+    }
 }
 
 fn data_come_again_after_an_agent_was_killed_and_nothing_is_lost_in_silence() {
