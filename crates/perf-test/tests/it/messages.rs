@@ -1,6 +1,6 @@
 //! Every message type over the real middleware, loaned and copied, and whole runs of one type of each kind.
 
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
 use gantry::{Node, Qos};
 use perf_test::log::Log;
@@ -16,6 +16,7 @@ test_support::tests![
     one_of_each_kind_runs_with_and_without_zero_copy,
     small_messages_are_copied_with_zero_copy_too,
     the_unbounded_size_is_sent_received_and_logged,
+    messages_without_room_in_shared_memory_are_refused_before_the_run,
     the_bytes_received_are_those_of_another_program_s_messages,
     the_heading_describes_the_treatment_of_the_payload,
     different_versions_of_a_layout_do_not_match,
@@ -248,4 +249,27 @@ fn the_idl_has_the_messages_that_are_asked_for() {
     let wrong = memory.run("idl -m Array1kk");
     assert_eq!(wrong.status.code(), Some(2));
     assert!(wrong.stderr.contains("the nearest is `Array1k`"), "{}", wrong.stderr);
+}
+
+fn messages_without_room_in_shared_memory_are_refused_before_the_run() {
+    // A file system of its own, which is as small as a container's.
+    let mount = "mount -t tmpfs -o size=16m none \"$GANTRY_SHM_DIR\" && exec \"$@\"";
+    let in_small_memory = |program: &[&str]| {
+        let memory = Memory::new();
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh"]).args(program);
+        command.env("GANTRY_SHM_DIR", memory.path()).env_remove("ROS_DOMAIN_ID").output()
+    };
+    if !in_small_memory(&["true"]).is_ok_and(|done| done.status.success()) {
+        test_support::ignore("this machine allows no mount namespace with a file system of its own");
+    }
+    for more in ["", "--zero-copy"] {
+        let options = "-m UnboundedSequence --unbounded-msg-size 64000000 -r 1 --max-runtime 600";
+        let arguments: Vec<&str> = options.split(' ').chain(more.split_whitespace()).collect();
+        let done = in_small_memory(&[&[env!("CARGO_BIN_EXE_perf_test")], arguments.as_slice()].concat()).unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{said}");
+        assert!(said.contains("publisher 0 cannot begin: no room in shared memory for a message of 64000"), "{said}");
+        assert!(said.contains("--shm-size"), "{said}");
+    }
 }

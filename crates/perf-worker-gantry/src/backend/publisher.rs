@@ -36,7 +36,14 @@ impl GantryPublisher {
             node.create_generic_publisher_with_options(&plan.topic, sized_type.description(), qos(plan), options);
         let message = if zero_copy { sized_type.prepared() } else { sized_type.touched() };
         let is_inline = plan.message.bytes <= options.max_inline_bytes;
-        Ok(GantryPublisher { publisher: created.map_err(sentence)?, message, zero_copy, is_inline })
+        let mut publisher = created.map_err(sentence)?;
+        if sized_type.size_bytes > 0 && !is_inline {
+            // A type of unbounded size has no memory before its first message. Where the memory does not suffice, the
+            // run is refused before it starts.
+            let length_bytes = if zero_copy { message.loan_bytes()? } else { message.body_bytes()? };
+            drop(publisher.loan(length_bytes).map_err(sentence)?);
+        }
+        Ok(GantryPublisher { publisher, message, zero_copy, is_inline })
     }
 }
 
