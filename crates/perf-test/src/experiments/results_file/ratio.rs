@@ -185,8 +185,8 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
 
 /// The findings that are chance alone, because there are several ratios; none without findings.
 ///
-/// `compare logs` needs four runs a side for a finding, and has few figures. A correction here would leave no finding of
-/// the usual six rounds, so the expected number of wrong ones stands beside them.
+/// `compare logs` corrects for its figures, which are few. A correction here would leave no finding of the usual six
+/// rounds, so the expected number of wrong ones stands beside them.
 fn of_number(ratios: &[Ratio]) -> Option<String> {
     let with_finding = || ratios.iter().filter(|ratio| ratio.interval.confidence >= CONFIDENCE);
     let (count, by_chance) = (with_finding().count(), with_finding().map(|ratio| 1.0 - ratio.interval.confidence));
