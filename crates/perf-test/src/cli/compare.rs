@@ -15,6 +15,7 @@ Exit codes:
 
 Examples:
   perf_test compare main.json branch.json
+  perf_test compare results-main results-branch    (folders: each kind of run that both have, the changes that are shown)
   perf_test compare --base main-run*.json --new branch-run*.json
   perf_test compare --base main-run*.json --new branch-run*.json --fail-above 'p50=10%'
   perf_test --runs 6 --max-runtime 10 --full-logfile main.json    (writes main-run1.json to main-run6.json)";
@@ -22,7 +23,7 @@ Examples:
 /// The sides, the gate and the form of the result.
 #[derive(Clone, Debug, Args)]
 pub struct CompareOptions {
-    /// Two logs written by --full-logfile: the base, then the new one
+    /// Two logs written by --full-logfile, or two folders of results: the base, then the new one
     #[arg(value_name = "LOG", conflicts_with_all = ["base", "new"], required_unless_present_any = ["base", "new"])]
     pub logs: Vec<PathBuf>,
     /// Logs of the base, each of one run; repeatable [example: --base main-run*.json]

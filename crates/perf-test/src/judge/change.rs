@@ -66,6 +66,23 @@ impl fmt::Display for Finding {
     }
 }
 
+/// The headings of [`Change::cells`].
+pub const HEADER: [&str; 6] = ["figure", "base", "new", "change", "interval", "verdict"];
+
+impl Change {
+    /// Its row in a table; `runs` are the runs of both groups.
+    #[must_use]
+    pub fn cells<'a>(&self, runs: impl IntoIterator<Item = &'a Summary>) -> Vec<String> {
+        let median = |values: &[f64]| {
+            Interval::from_values(values.to_vec()).map_or(String::new(), |found| self.figure.show(found.median))
+        };
+        let Interval { median: ratio, low, high, .. } = self.ratio;
+        let interval = format!("{} to {}", show_ratio(low), show_ratio(high));
+        let [before, after] = [&self.before, &self.after].map(|values| median(values));
+        vec![self.figure.marked(runs), before, after, show_ratio(ratio), interval, self.finding.to_string()]
+    }
+}
+
 /// Whether the differences of a figure need no correction.
 fn is_primary(figure: &Figure) -> bool {
     PRIMARY.iter().any(|primary| primary.key == figure.key)
@@ -126,17 +143,10 @@ pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
 /// A table of the changes, and the meaning of its marks, intervals and verdicts, as lines of text.
 #[must_use]
 pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[Change]) -> Vec<String> {
-    let header = ["figure", names[0], names[1], "change", "interval", "verdict"];
-    let mut rows = vec![header.map(str::to_owned).to_vec()];
-    for change in changes {
-        let median = |values: &[f64]| {
-            Interval::from_values(values.to_vec()).map_or(String::new(), |found| change.figure.show(found.median))
-        };
-        let (name, ratio) = (change.figure.marked(groups.into_iter().flatten()), change.ratio);
-        let interval = format!("{} to {}", show_ratio(ratio.low), show_ratio(ratio.high));
-        let cells = [median(&change.before), median(&change.after), show_ratio(ratio.median), interval];
-        rows.push([vec![name], cells.to_vec(), vec![change.finding.to_string()]].concat());
-    }
+    let [figure, _, _, rest @ ..] = HEADER;
+    let header = [figure, names[0], names[1]].into_iter().chain(rest).map(str::to_owned).collect();
+    let of_changes = changes.iter().map(|change| change.cells(groups.into_iter().flatten()));
+    let rows: Vec<Vec<String>> = std::iter::once(header).chain(of_changes).collect();
     let confidence = changes.first().map_or(0.0, |change| change.ratio.confidence);
     let mut lines = vec![String::new()];
     lines.extend(table(title, &rows));

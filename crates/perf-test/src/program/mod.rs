@@ -24,7 +24,10 @@ use crate::{
         scale,
         sweep::{self, Preset, matrix},
     },
-    judge::{comparison::Comparison, repeat::repeated},
+    judge::{
+        comparison::{Comparison, FolderComparison},
+        repeat::repeated,
+    },
     program::listing::{Listing, message_lines},
     report::{cannot_write, plot, terminal::write_lines},
     run::{check::Conformance, coordinator::daemon::become_daemon, runner::Runner, topology::Robot},
@@ -189,12 +192,21 @@ fn print_idl(options: &IdlOptions) -> Result<(), Failure> {
 
 fn compare_logs(options: &CompareOptions) -> Result<(), Failure> {
     let (base, new) = options.sides().map_err(Failure::Usage)?;
+    if let ([base], [new]) = (base, new)
+        && base.is_dir()
+        && new.is_dir()
+    {
+        let comparison = FolderComparison::of_folders(base, new, &options.fail_above).map_err(Failure::Usage)?;
+        print_result(options.json, &comparison, || comparison.lines())?;
+        return not_exceeded(&comparison.exceeded());
+    }
     let comparison = Comparison::of_logs(base, new, &options.fail_above).map_err(Failure::Usage)?;
     print_result(options.json, &comparison, || comparison.lines())?;
-    match comparison.exceeded()[..] {
-        [] => Ok(()),
-        ref exceeded => Err(Failure::NotMet(exceeded.join("; "))),
-    }
+    not_exceeded(&comparison.exceeded())
+}
+
+fn not_exceeded<S: std::borrow::Borrow<str>>(exceeded: &[S]) -> Result<(), Failure> {
+    if exceeded.is_empty() { Ok(()) } else { Err(Failure::NotMet(exceeded.join("; "))) }
 }
 
 fn compare_contestants(options: &VersusOptions) -> Result<(), Failure> {

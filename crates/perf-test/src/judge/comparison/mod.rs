@@ -6,6 +6,7 @@
 
 mod bound;
 mod difference;
+mod folders;
 mod side;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use serde::Serialize;
 use crate::judge::change::{self, Change};
 pub use bound::{Answer, Bound};
 pub use difference::Difference;
+pub use folders::FolderComparison;
 pub use side::Side;
 
 /// The version of the JSON object.

@@ -10,7 +10,8 @@ use crate::system::System;
 
 /// Writes a log of a run with this latency, which was created at that time.
 fn log(folder: &Path, name: &str, latency_ns: u64, created_unix_ms: u64) -> PathBuf {
-    let run = RunEntry { created_unix_ms, ..RunEntry::now(&spec(""), name, "/t", &Default::default()) };
+    let run =
+        RunEntry { created_unix_ms, ..RunEntry::now(&spec(""), &name.replace('/', "-"), "/t", &Default::default()) };
     let head = Head { schema: crate::log::SCHEMA, run, environment: System::default() };
     let path = folder.join(name);
     head.create(&path).unwrap().finish("summary", &summary("", latency_ns)).unwrap();
@@ -82,4 +83,42 @@ fn a_log_that_says_nothing_is_refused_by_its_name() {
         let sentence = Comparison::of_logs(from_ref(&good), from_ref(new), &[]).unwrap_err();
         assert!(words.iter().all(|words| sentence.contains(words)), "{sentence}");
     }
+}
+
+#[test]
+fn two_folders_show_what_changed_in_each_kind_of_run_that_both_have() {
+    let root = tempfile::tempdir().unwrap();
+    for (folder, slow_ns) in [("base", 10_000), ("new", 15_000)] {
+        std::fs::create_dir_all(root.path().join(folder).join("4MB")).unwrap();
+        for round in 1..=6 {
+            log(root.path(), &format!("{folder}/4MB/slow-round{round}.json"), slow_ns + 10 * round, 10 * round);
+            log(root.path(), &format!("{folder}/4MB/same-round{round}.json"), 20_000 + 10 * round, 10 * round);
+        }
+        std::fs::write(root.path().join(folder).join("versus.json"), "{}").unwrap();
+    }
+    log(root.path(), "new/4MB/late-round1.json", 10_000, 1);
+    let [base, new] = &["base", "new"].map(|folder| root.path().join(folder));
+    let bounds = ["p50=10%".parse().unwrap()];
+    let found = FolderComparison::of_folders(base, new, &bounds).unwrap();
+    let text = found.lines().join("\n");
+    assert!(text.starts_with("2 kinds of run in both "), "{text}");
+    assert!(text.contains(&format!("only in {}: 4MB/late", new.display())), "{text}");
+    assert!(text.contains("| 4MB/slow | latency p50 ") && text.contains("| higher"), "{text}");
+    assert!(!text.contains("| 4MB/same "), "{text}");
+    assert!(text.contains("without a difference, 0 with too few runs to say"), "{text}");
+    assert!(
+        matches!(&found.exceeded()[..], [one] if one.starts_with("4MB/slow: latency p50")),
+        "{:?}",
+        found.exceeded()
+    );
+    let json = serde_json::to_value(&found).unwrap();
+    assert_eq!((&json["kinds"][1]["name"], &json["only_new"][0]), (&"4MB/slow".into(), &"4MB/late".into()));
+
+    let none = FolderComparison::of_folders(base, &new.join("absent"), &[]).unwrap_err();
+    assert!(none.contains("cannot read the folder"), "{none}");
+    let other = tempfile::tempdir().unwrap();
+    assert!(FolderComparison::of_folders(base, other.path(), &[]).unwrap_err().contains("has no log"));
+    log(other.path(), "other.json", 1000, 1);
+    let apart = FolderComparison::of_folders(base, other.path(), &[]).unwrap_err();
+    assert!(apart.contains("no kind of run in common, as 4MB/same, 4MB/slow and other"), "{apart}");
 }

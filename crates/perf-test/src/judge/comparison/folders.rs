@@ -1,0 +1,229 @@
+//! The comparison of two folders of results (`perf_test compare logs BASE NEW`): each kind of run that both have.
+//!
+//! Runs are of one kind if their logs have the same place in the folders, apart from the number of their round.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::{Answer, Bound, Comparison};
+use crate::{
+    common::units::several,
+    judge::change::{Finding, HEADER},
+    log::Log,
+    report::tables::table,
+};
+
+/// The version of the JSON object.
+const SCHEMA: &str = "gantry.perf_test.compare_folders/1";
+/// The beginnings of the numbers of rounds in names of logs.
+const NUMBERED: [&str; 2] = ["-round", "-run"];
+
+/// Two folders and the comparison of each kind of run; serialises as the object of `--json`.
+#[derive(Debug, Serialize)]
+pub struct FolderComparison {
+    schema: &'static str,
+    base: PathBuf,
+    new: PathBuf,
+    kinds: Vec<Kind>,
+    /// The kinds of run that the first folder alone has.
+    only_base: Vec<String>,
+    /// The kinds of run that the second folder alone has.
+    only_new: Vec<String>,
+    /// The logs of runs that were killed or failed, which are in no figure.
+    left_out: Vec<PathBuf>,
+}
+
+/// A kind of run.
+#[derive(Debug, Serialize)]
+struct Kind {
+    /// The place of its logs in both folders.
+    name: String,
+    comparison: Comparison,
+}
+
+/// The logs of a folder by the kind of their run.
+#[derive(Default)]
+struct Logs {
+    of_kind: BTreeMap<String, Vec<PathBuf>>,
+    left_out: Vec<PathBuf>,
+}
+
+impl Logs {
+    /// Adds the logs of `folder`, at any depth. Links to folders are not followed.
+    fn add(&mut self, root: &Path, folder: &Path) -> Result<(), String> {
+        let cannot_read = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
+        let entries = std::fs::read_dir(folder).map_err(cannot_read)?;
+        let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>().map_err(cannot_read)?;
+        paths.sort();
+        for path in paths {
+            if path.is_dir() && !path.is_symlink() {
+                self.add(root, &path)?;
+            } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
+                // Other JSON is no concern: tables, descriptions of the machine.
+                let Ok(log) = Log::read(&path) else { continue };
+                if log.summary.is_some_and(|summary| summary.failure.is_none()) {
+                    self.of_kind.entry(kind_of(root, &path)).or_default().push(path);
+                } else {
+                    self.left_out.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read(folder: &Path) -> Result<Logs, String> {
+        let mut logs = Logs::default();
+        logs.add(folder, folder)?;
+        if logs.of_kind.is_empty() {
+            return Err(format!(
+                "{} has no log of a complete run: give a folder that --results or --full-logfile wrote",
+                folder.display()
+            ));
+        }
+        Ok(logs)
+    }
+}
+
+/// The place of a log in its folder, without the number of the round.
+fn kind_of(root: &Path, path: &Path) -> String {
+    let place = path.strip_prefix(root).unwrap_or(path).with_extension("");
+    let name = place.display().to_string();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let of_round = NUMBERED.into_iter().find_map(|mark| {
+        let (before, number) = name.rsplit_once(mark)?;
+        is_number(number).then(|| before.to_owned())
+    });
+    of_round.unwrap_or(name)
+}
+
+impl FolderComparison {
+    /// Reads the logs of both folders, compares each kind of run, and answers `bounds` for each.
+    ///
+    /// # Errors
+    /// A sentence: a folder or a log cannot be read, both have no kind of run in common or the same runs, or a bound
+    /// cannot be answered.
+    pub fn of_folders(base: &Path, new: &Path, bounds: &[Bound]) -> Result<FolderComparison, String> {
+        let [mut base_logs, mut new_logs] = [Logs::read(base)?, Logs::read(new)?];
+        let all: BTreeSet<String> = base_logs.of_kind.keys().chain(new_logs.of_kind.keys()).cloned().collect();
+        let (mut kinds, mut only_base, mut only_new) = (Vec::new(), Vec::new(), Vec::new());
+        for name in all {
+            match (base_logs.of_kind.remove(&name), new_logs.of_kind.remove(&name)) {
+                (Some(before), Some(after)) => {
+                    let comparison = Comparison::of_logs(&before, &after, bounds);
+                    let comparison = comparison.map_err(|sentence| format!("{name}: {sentence}"))?;
+                    kinds.push(Kind { name, comparison });
+                }
+                (Some(_), None) => only_base.push(name),
+                (None, _) => only_new.push(name),
+            }
+        }
+        let [base_name, new_name] = [base, new].map(Path::display);
+        if kinds.is_empty() {
+            return Err(format!(
+                "{base_name} and {new_name} have no kind of run in common, as {} and {}: give two folders of the same command",
+                only_base.join(", "),
+                only_new.join(", ")
+            ));
+        }
+        let left_out = [base_logs.left_out, new_logs.left_out].concat();
+        let (base, new) = (base.to_owned(), new.to_owned());
+        Ok(FolderComparison { schema: SCHEMA, base, new, kinds, only_base, only_new, left_out })
+    }
+
+    /// The sentences on the bounds that are exceeded.
+    #[must_use]
+    pub fn exceeded(&self) -> Vec<String> {
+        let of_kind = |kind: &Kind| {
+            let sentence = |sentence: &str| format!("{}: {sentence}", kind.name);
+            kind.comparison.exceeded().into_iter().map(sentence).collect::<Vec<_>>()
+        };
+        self.kinds.iter().flat_map(of_kind).collect()
+    }
+
+    /// The comparison as lines of text: the changes that are shown, and the number of the others.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let (base, new) = (self.base.display(), self.new.display());
+        let mut lines =
+            vec![format!("{} in both {base} and {new}", several(self.kinds.len(), "kind of run", "kinds of run"))];
+        for (names, folder) in [(&self.only_base, &base), (&self.only_new, &new)] {
+            lines.extend((!names.is_empty()).then(|| format!("only in {folder}: {}", names.join(", "))));
+        }
+        let left_out: Vec<String> = self.left_out.iter().map(|path| path.display().to_string()).collect();
+        lines
+            .extend((!left_out.is_empty()).then(|| format!("killed or failed, and left out: {}", left_out.join(", "))));
+        lines.extend(self.warnings());
+        let header = std::iter::once("run").chain(HEADER).map(str::to_owned).collect();
+        let shown: Vec<Vec<String>> = self.kinds.iter().flat_map(Kind::shown).collect();
+        lines.push(String::new());
+        if shown.is_empty() {
+            lines.push("no change is shown".to_owned());
+        } else {
+            lines.extend(table("changes from base to new, not paired", &[vec![header], shown].concat()));
+        }
+        lines.extend(self.counts());
+        let answers = |kind: &Kind| {
+            let line = |answer: &Answer| format!("{answer} ({})", kind.name);
+            kind.comparison.bounds.iter().map(line).collect::<Vec<_>>()
+        };
+        lines.extend(self.kinds.iter().flat_map(answers));
+        lines
+    }
+
+    /// The differences of conditions and the reasons not to trust runs, each once with the number of kinds.
+    fn warnings(&self) -> Vec<String> {
+        let mut found: BTreeMap<String, usize> = BTreeMap::new();
+        for Kind { comparison, .. } in &self.kinds {
+            let differences = comparison.differences.iter().map(|one| format!("not the same: {one}"));
+            differences.chain(comparison.warnings.iter().cloned()).for_each(|one| *found.entry(one).or_default() += 1);
+        }
+        let of = several(self.kinds.len(), "kind of run", "kinds of run");
+        found.into_iter().map(|(sentence, count)| format!("warning: {sentence} ({count} of {of})")).collect()
+    }
+
+    /// The number of all verdicts, and what they do not say.
+    fn counts(&self) -> Vec<String> {
+        let all = || self.kinds.iter().flat_map(|kind| &kind.comparison.changes).map(|change| change.finding);
+        let count = |wanted: &[Finding]| all().filter(|finding| wanted.contains(finding)).count();
+        let shown = count(&[Finding::Lower, Finding::Higher]);
+        let [none, few] = [Finding::NoDifferenceShown, Finding::TooFewRunsToSay].map(|finding| count(&[finding]));
+        vec![
+            format!("{} figures: {shown} changed, {none} without a difference, {few} with too few runs to say", all().count()),
+            "The verdicts of one kind of run are corrected for the number of its figures (Holm), but for latency p50 and \
+             CPU per message, which hold with 95 % each; there is no correction for the number of kinds. `compare logs \
+             --base LOG… --new LOG…` has all figures of one kind."
+                .to_owned(),
+        ]
+    }
+}
+
+impl Kind {
+    /// The rows of the changes that are shown.
+    fn shown(&self) -> Vec<Vec<String>> {
+        let comparison = &self.comparison;
+        let runs = || comparison.base.runs.iter().chain(&comparison.new.runs);
+        let changes = comparison.changes.iter();
+        let shown = changes.filter(|change| matches!(change.finding, Finding::Lower | Finding::Higher));
+        shown.map(|change| [vec![self.name.clone()], change.cells(runs())].concat()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_round_is_no_part_of_the_kind() {
+        let kind = |path: &str| kind_of(Path::new("out"), Path::new(path));
+        for (path, expected) in [
+            ("out/4MB/zenoh_best-round12.json", "4MB/zenoh_best"),
+            ("out/main-run3.json", "main"),
+            ("out/long-running.json", "long-running"),
+            ("out/a-round.json", "a-round"),
+        ] {
+            assert_eq!(kind(path), expected);
+        }
+    }
+}
