@@ -16,14 +16,16 @@ test_support::tests![
     a_daemon_that_exits_before_it_is_ready_ends_the_run_with_its_last_words,
 ];
 
-/// Words of the script of each daemon of the mock.
-const SAYS: &str = "echo the";
+/// The first words of the scripts of the mock's daemons. The command line of a worker has the whole script, too, within
+/// the specification of its run.
+const SCRIPTS: [&str; 2] = ["sleep 0.2; echo the", "echo the"];
 
 /// Waits until the daemon runs; the test runner's own time-out is the watchdog.
 fn daemon_of(run: &Running) -> u32 {
     loop {
         // The third word of a shell is its script.
-        if let Some((pid, _)) = run.workers().into_iter().find(|(_, script)| script.contains(SAYS)) {
+        let is_daemon = |script: &str| SCRIPTS.iter().any(|words| script.starts_with(words));
+        if let Some((pid, _)) = run.workers().into_iter().find(|(_, script)| is_daemon(script)) {
             return pid;
         }
         std::thread::yield_now();
