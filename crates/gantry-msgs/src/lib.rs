@@ -24,6 +24,9 @@
 //! # Ok(()) }
 //! ```
 //!
+//! Each package is a feature; `all`, which is on by default, is all of them. A program that needs some of them is built
+//! faster without the others.
+//!
 //! The definitions are in `packages`. [`v1`] has performance_test's messages as they were before its version 1.5, from
 //! `packages-1.x`. `gantry-idl` writes all code at build time. A crate with messages of its own does the same with one
 //! call, see [`gantry_idl::compile`](https://docs.rs/gantry-idl).
@@ -34,9 +37,11 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "builtin_interfaces")]
 mod time;
 
 pub use gantry_cdr;
+#[cfg(feature = "builtin_interfaces")]
 pub use time::NegativeDuration;
 
 include!(concat!(env!("OUT_DIR"), "/messages.rs"));

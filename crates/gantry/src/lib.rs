@@ -137,9 +137,11 @@ pub use service::{
     ServiceConnection, ServiceTypeDescription, SharedClient,
 };
 pub use time::{Clock, Rate, Tick, Timer, now};
+#[cfg(feature = "standard-types")]
+pub use topic::standard_types;
 pub use topic::{
     GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, MessageInfo, PublishError, Publisher,
-    Sample, Subscription, standard_types,
+    Sample, Subscription,
 };
 pub use wait::{GuardCondition, TakeFuture, TakeSource, Waitable};
 

@@ -8,6 +8,7 @@ mod message_info;
 mod node_topics;
 mod other_domains;
 mod publisher;
+#[cfg(feature = "standard-types")]
 mod standard_types;
 mod subscription;
 
@@ -17,5 +18,6 @@ pub(crate) use malformed_samples::{MalformedSamples, publisher_name};
 pub use message_info::MessageInfo;
 pub(crate) use node_topics::type_description;
 pub use publisher::{Loan, Publisher};
+#[cfg(feature = "standard-types")]
 pub use standard_types::standard_types;
 pub use subscription::{Sample, Subscription};

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// The types of `gantry-msgs` by their names, as `std_msgs/msg/String` or, of a service,
 /// `std_srvs/srv/SetBool_Request`: for programs that get the name of a type at run time.
+/// Available with the feature `standard-types`.
 #[must_use]
 pub fn standard_types() -> BTreeMap<String, TypeDescription> {
     let mut types = BTreeMap::new();
