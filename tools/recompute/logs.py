@@ -95,6 +95,10 @@ class Run:
         """The sum of the peaks of all processes."""
         return sum(process["memory"]["peak_rss_kib"] for process in self.processes())
 
+    def pss_kib(self):
+        """The memory of all processes at the end; a page that several share counts once."""
+        return sum(part["pss_kib"] for process in self.processes() for part in process["footprint"].values())
+
     def lost(self):
         """Messages that were sent and not received by a subscription."""
         if self.topology:

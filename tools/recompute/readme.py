@@ -1,24 +1,32 @@
 """The table "What it costs" of README.md, which quotes the table of contestants that block."""
 
 from ledger import Checked
-from figures import median
+from figures import median, span
 from tables import markdown
 
 TITLE = "What it costs"
 # The folder that it quotes.
 QUOTED = "versus-block"
 # The names of its rows: contestant, and the middleware's name before its version.
-ROWS = {"Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "Cyclone DDS": "cyclonedds:best", "Fast DDS": "fastdds:best"}
+ROWS = {
+    "Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "iceoryx": "iceoryx:best", "Cyclone DDS": "cyclonedds:best",
+    "Fast DDS": "fastdds:best", "Zenoh": "zenoh:best",
+}
 
 
 def micros(ns):
     """A time in µs, below ten with a digit after the point."""
     us = ns / 1e3
-    return f"{us:.1f} µs" if us < 9.95 else f"{us:.0f} µs"
+    return f"{us:.1f}" if us < 9.95 else f"{us:,.0f}"
 
 
-def whole_mib(kib):
-    return f"{kib / 1024:.0f} MiB"
+def mib(kib):
+    return f"{kib / 1024:.0f}"
+
+
+def lost(runs, has_sum):
+    """The messages that all runs lost, and in the first row of how many."""
+    return f"{sum(run.lost() for run in runs):,}" + (f" of {sum(run.sum('sent') for run in runs):,}" if has_sum else "")
 
 
 def check(ledger, file, cases):
@@ -38,6 +46,7 @@ def check(ledger, file, cases):
         if not at.runs[0].spec["middleware_version"].startswith(version):
             check.fail(row, f"the version is {at.runs[0].spec['middleware_version']}")
         check.cells(row, [
-            (median(at.latency), micros), (median(at.p99), micros), (median(at.cpu), micros), (median(at.rss), whole_mib),
-            (median(of_small.latency), micros), (median(of_small.p99), micros),
+            span(at.latency, micros), span(at.p99, micros), lost(at.runs, row == 0), span(at.cpu, micros),
+            (median(run.pss_kib() for run in at.runs), mib),
+            span(of_small.latency, micros), span(of_small.p99, micros), lost(of_small.runs, row == 0),
         ])
