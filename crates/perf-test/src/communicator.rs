@@ -141,8 +141,8 @@ pub fn worker_file(name: &str) -> String {
     format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"))
 }
 
-/// The program of the workers of a middleware that comes with the tool. It is named after this program and not on the
-/// PATH, so that a copy under another name never measures another build.
+/// The worker program of a middleware that comes with the tool. Its path follows from the path of this program, and the
+/// PATH is not searched, so that a renamed copy never measures another build.
 fn program_of(backend: &dyn Backend) -> Option<PathBuf> {
     let mut path = std::env::current_exe().ok()?.into_os_string();
     path.push(format!("_{}", backend.name().to_lowercase()));
@@ -280,8 +280,8 @@ impl Communicator {
         serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
     }
 
-    /// Checks whether it supports the options of the run, by its capabilities and by asking it, and returns the daemons
-    /// that the run must start.
+    /// Checks whether the middleware supports the options of the run, by its capabilities and by asking its program.
+    /// Returns the daemons that the run must start.
     ///
     /// # Errors
     /// A sentence with the option and the alternative; or the program does not start, or its answer is not valid.
@@ -303,7 +303,7 @@ impl Communicator {
         Ok(checked.daemons)
     }
 
-    /// Checks whether it has executors.
+    /// Checks whether the middleware has executors.
     ///
     /// # Errors
     /// A sentence with the middlewares that have some.

@@ -1,9 +1,9 @@
 //! `perf_test`: a benchmark of publish and subscribe between real processes.
 //!
 //! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another
-//! middleware or the mock, one process for the publishers and one for each subscription; the crate `perf_worker` is
-//! their part. `perf_worker_gantry` has Gantry's back end and the benchmark messages. Measurements, rows and reports
-//! are plain numbers.
+//! middleware or the mock, one process for the publishers and one for each subscription. The crate `perf_worker` is the
+//! code of all workers. `perf_worker_gantry` has Gantry's back end and the benchmark messages. Measurements, rows and
+//! reports are plain numbers.
 //!
 //! From the top, each room imports only from the rooms below it (`tests/storeys.rs`):
 //!
@@ -21,11 +21,12 @@
 //! ```
 //! A run: `coordinator` gives orders to `perf_worker`s, merges their rows of each second into the `log`, and `report`
 //! shows them. `log::figures` is the catalogue of a run's figures. `experiments::batch` does many runs of several
-//! contestants into one folder, in rounds: `sweep` every combination of options and the presets of it, `middlewares`
-//! contestants side by side, `conditions` runs under several settings of the machine, `scale` topologies of many
-//! sizes. Each writes a `results_file`; `page` shows a folder of them. `run::topology` runs a `topology`: the same
-//! coordinator, with endpoints in the middleware's executors. `system` describes the machine and watches it during a
-//! run. Across hosts it measures only round trips, because latencies are differences of one clock.
+//! contestants into one folder, in rounds: `sweep` measures every combination of options and presets of them,
+//! `middlewares` contestants side by side, `conditions` runs under several settings of the machine, and `scale`
+//! topologies of many sizes. Each writes a `results_file`; `page` shows a folder of them. `run::topology` runs a
+//! `topology`: the same coordinator, with endpoints in the middleware's executors. `system` describes the machine and
+//! watches it during a run. Across hosts `perf_test` measures only round trips, because a latency is a difference of
+//! two readings of one clock.
 #![deny(unsafe_code)]
 
 pub mod backend;

@@ -50,8 +50,8 @@ pub fn work(duration_ns: i64) {
     }
 }
 
-/// Uses this much CPU time of the calling thread. Reads its CPU time at the end of a time by the clock, and after each
-/// interruption.
+/// Keeps the calling thread busy until it has used `duration_ns` of CPU time. The CPU time is read only when that much
+/// time has passed by the clock, and again after each interruption.
 pub fn work_cpu(duration_ns: i64) {
     if duration_ns <= 0 {
         return;
@@ -62,8 +62,7 @@ pub fn work_cpu(duration_ns: i64) {
         if left_ns <= 0 {
             return;
         }
-        // The CPU time never passes faster than the clock; reading the CPU time continuously would be the kernel's
-        // work.
+        // CPU time never passes faster than the clock. Reading it continuously would be spent in the kernel.
         work(left_ns);
     }
 }

@@ -57,8 +57,8 @@ pub struct Source {
     /// The clock of the times in the publisher's messages; none if it is CLOCK_MONOTONIC.
     #[serde(default)]
     pub clock: Option<OtherClock>,
-    /// The latencies above which its messages are late and too late, nanoseconds; none: the limits of the receiving
-    /// endpoint apply.
+    /// The latencies above which the publisher's messages are late and too late, nanoseconds. Without them the limits
+    /// of the receiving endpoint apply.
     #[serde(default)]
     pub limits_ns: Option<(u64, u64)>,
 }
@@ -92,8 +92,8 @@ pub struct EndpointPlan {
     /// The publisher of a client's requests, in the plan of the subscription that receives the responses.
     #[serde(default)]
     pub answers: Option<Endpoint>,
-    /// The publishers of this run whose messages reach a subscription or a relay; 0 if they belong to another program.
-    /// Their schedule is known, and it receives from their first message.
+    /// The number of publishers of this run whose messages reach a subscription or a relay; 0 if the publishers belong
+    /// to another program. The schedule of this run's publishers is known, and their first messages are received.
     pub publishers: u32,
     /// All endpoints of its topic belong to this run.
     pub private: bool,
@@ -114,12 +114,12 @@ pub struct EndpointPlan {
     pub message: MessageSpec,
     /// The pace of a publisher, and of the publishers from which a subscription or a relay receives.
     pub pace: Pace,
-    /// Messages per second: of a publisher, or of all publishers from which a subscription or a relay receives. A
-    /// publisher without a timer has the rate of the messages that trigger it. 0 if the rate is not known.
+    /// Messages per second of a publisher, or of all publishers together from which a subscription or a relay receives.
+    /// A publisher without a timer has the rate of the messages that trigger it. 0 if the rate is not known.
     #[serde(default)]
     pub rate_hz: f64,
-    /// The due time of a publisher's first message after the start of the run, nanoseconds; in the plan of another
-    /// endpoint, the due time of its only publisher.
+    /// The due time of a publisher's first message, nanoseconds after the start of the run. The plan of a subscription
+    /// or a relay that has exactly one publisher has the phase of this publisher.
     pub phase_ns: i64,
     /// Quality of service.
     #[serde(flatten)]
@@ -131,12 +131,13 @@ pub struct EndpointPlan {
     pub late_ns: u64,
     /// Above this latency a sample is too late, and not late, nanoseconds.
     pub too_late_ns: u64,
-    /// The time by the clock for which a subscription is busy with each message after recording it, while the message
-    /// is in hand, nanoseconds. A relay or a server is busy before it passes the message on or answers it.
+    /// The time by the clock for which a subscription is busy with each message after it recorded the message,
+    /// nanoseconds; the message is kept meanwhile. A relay or a server is busy before it passes the message on or
+    /// answers it.
     ///
     /// In an executor this is CPU time of the callback's thread, and a publisher, too, is busy before it publishes.
     pub work_ns: i64,
-    /// The triggers of a publisher in an executor that has no timer: subscriptions of its node. The publisher publishes
+    /// The triggers of a publisher without a timer, in an executor: subscriptions of its node. The publisher publishes
     /// when each of them has received a message since the last publish.
     #[serde(default)]
     pub triggers: Vec<Endpoint>,

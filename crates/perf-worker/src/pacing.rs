@@ -1,14 +1,14 @@
 //! Due times: messages on an open-loop schedule, and one-second rows.
 //!
-//! The schedule does not depend on earlier messages: message `k` is due at `start + k · period`. So a slow moment shows
-//! as lateness, and the publisher does not hide it by sending less (no coordinated omission).
+//! The schedule does not depend on earlier messages: message `k` is due at `start + k · period`. So a delay shows as
+//! lateness and is not hidden by fewer messages (no coordinated omission).
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::SECOND_NS;
 
-/// The pace of a publisher: a number of messages in a time, at equal distances. The product of both numbers is below
-/// 2^63.
+/// The pace of a publisher: a number of messages per period of time, at equal distances. The product of both numbers is
+/// below 2^63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// The number of messages; 0 is as fast as possible.

@@ -1,7 +1,7 @@
 //! The bytes of a payload (`--touch`): written by the publisher, read and checked by the subscription.
 //!
 //! All bytes that are written have the same value, which depends on the message's id. So a reader detects a slot that
-//! was reused for another message while it was read.
+//! was overwritten by another message during the read.
 
 use std::hint::black_box;
 

@@ -1,7 +1,7 @@
 //! The answer of a worker program: its description, its check of a run, its removal of files.
 //!
-//! Invariants: the wait has an end, whatever the program does and whatever it leaves behind, and so has the memory of
-//! its output. The program leads a process group, which ends with it.
+//! Invariants: the wait has a time limit and the output a size limit, whatever the program does and whatever processes
+//! it leaves behind. The program leads a process group, which is killed when the program ends or is given up.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;

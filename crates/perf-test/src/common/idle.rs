@@ -18,7 +18,7 @@ pub struct Awake {
 }
 
 impl Awake {
-    /// Holds the bound from now on.
+    /// Opens the kernel's device and holds the bound from now on.
     ///
     /// # Errors
     /// A sentence, if the machine has no such device, or this user must not use it.
@@ -31,7 +31,7 @@ impl Awake {
         })
     }
 
-    /// Holds a bound of `limit_us` microseconds on the time in which a CPU wakes up, through this device.
+    /// Holds a bound of `limit_us` microseconds on the wake-up time of CPUs, through this device.
     ///
     /// # Errors
     /// A sentence, as [`Awake::hold`].

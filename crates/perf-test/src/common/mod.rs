@@ -30,7 +30,7 @@ pub fn no_key(key: &str, known: &[&str]) -> String {
     format!("there is no key `{key}` here{near}. The keys are {}", known.join(", "))
 }
 
-/// The value in a file of JSON.
+/// Reads a value from a JSON file.
 ///
 /// # Errors
 /// The reason why it cannot be read, without the name of the file.

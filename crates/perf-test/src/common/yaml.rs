@@ -7,7 +7,7 @@ use super::no_key;
 /// A value with its place.
 pub type Node<'a> = MarkedYaml<'a>;
 
-/// The content of a file. `empty` says what to give in an empty one.
+/// Parses the text of a YAML file. `empty` is the end of the error for an empty file: it says what to write there.
 ///
 /// # Errors
 /// A sentence: it is no YAML, or empty.

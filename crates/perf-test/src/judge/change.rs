@@ -1,8 +1,8 @@
 //! The change of a figure from one group of runs to another, and its finding: higher, lower, none shown, or too few
 //! runs.
 //!
-//! Some of many figures differ by chance. So two are *primary*, median latency and CPU time, and have a finding each;
-//! the others need more evidence the more of them there are (Holm's correction).
+//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are *primary* and
+//! tested alone; the others need more evidence the more of them there are (Holm's correction).
 
 use std::fmt;
 
@@ -111,7 +111,7 @@ pub fn changes_between(first: &[Summary], second: &[Summary]) -> Vec<Change> {
 }
 
 /// Whether each figure differs by more than chance. Holm: the smallest of `m` probabilities is compared with 1/m of the
-/// bound, the next with 1/(m - 1), and so on until one is above.
+/// bound, the next one with 1/(m - 1), and so on, until a probability exceeds its bound.
 fn proven(changes: &[Change]) -> Vec<bool> {
     let is_primary = |change: &Change| is_primary(change.figure);
     let mut proven: Vec<bool> = changes.iter().map(|found| is_primary(found) && found.chance <= MAX_CHANCE).collect();
@@ -132,8 +132,8 @@ fn enough(figures: usize) -> String {
     format!("{} runs a side", (1..).find(is_enough).unwrap_or(usize::MAX))
 }
 
-/// Whether groups of these sizes, which are not paired, can show a difference of `figure` whatever the other figures
-/// show.
+/// Whether unpaired groups of these sizes can ever show a difference of `figure`, whatever the results of the other
+/// figures are.
 #[must_use]
 pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
     let others = COMPARED.len() - PRIMARY.len();

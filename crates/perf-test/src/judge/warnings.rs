@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::log::Summary;
 
-/// The kinds that say that messages were not moved as they should, the worst first. The others come after them, the
-/// most frequent first.
+/// The kinds of warnings about messages that were not moved as they should be, the worst first. Other kinds follow in
+/// the order of their frequency.
 const WORST: [&str; 11] = [
     "corrupt",
     "duplicates",

@@ -10,15 +10,15 @@ use super::Spread;
 pub struct ChainEntry {
     /// Its name.
     pub name: String,
-    /// The latencies from the stamp of the oldest of its first messages until a subscription to its last topic
-    /// received.
+    /// The latencies of the chain: from the stamp of the oldest of its first messages to the reception by a
+    /// subscription to its last topic.
     pub latency: Spread,
-    /// The median of them, ns; null without messages, as the next.
+    /// The median of `latency`, ns; this and the next are null without messages.
     pub p50_ns: Option<u64>,
     /// The 99th percentile, ns; reliable from 1000 messages on.
     pub p99_ns: Option<u64>,
-    /// The latencies from the newest of its first messages instead: the hot path latency of the Autoware reference
-    /// system.
+    /// The same latencies, counted from the newest of the first messages: the hot path latency of the Autoware
+    /// reference system.
     pub newest: Spread,
     /// The median of these, ns.
     pub newest_p50_ns: Option<u64>,

@@ -1,10 +1,10 @@
 //! A JSON document that grows by one array and is complete at every moment.
 //!
 //! The file appears complete under its name and always ends in `]}`, or in the members that follow the array and `}`.
-//! An addition first writes blanks behind that: any number of them is a valid end of a document, and a full disk shows
-//! here, where the blanks can be cut off again. Then one `pwrite` puts the addition and the ending over the old ending
-//! and the blanks. Only a kill that stops the kernel in the middle of this one write, between two pages, could leave
-//! half an addition.
+//! An addition first writes blanks behind this ending: JSON allows any number of blanks there, and a full disk shows in
+//! this write, after which the blanks can be cut off again. Then one `pwrite` puts the addition and the ending over the
+//! old ending and the blanks. Only a kill that stops the kernel in the middle of this one write, between two pages,
+//! could leave half an addition.
 
 use std::fs::File;
 use std::io;
@@ -27,7 +27,7 @@ pub struct Document {
 
 impl Document {
     /// Creates the document, or replaces a file of that name: the members of `head`, an object that is not empty, and
-    /// an empty array called `array`. Until it is complete, its name is `path` with the suffix `.id`.
+    /// an empty array called `array`. Until the document is complete, its name is `path` with the suffix `.id`.
     ///
     /// # Errors
     /// If the file cannot be created or written, or `path` exists and is not a file.

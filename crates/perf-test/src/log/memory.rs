@@ -1,5 +1,5 @@
-//! The memory of a run: of all its workers and of the daemons of its middleware. The coordinator is the instrument and
-//! is no part of it.
+//! The memory of a run: the memory of all its workers and of the daemons of its middleware. The coordinator is part of
+//! the instrument and does not count.
 
 use perf_worker::measure::memory::Footprint;
 
@@ -9,21 +9,19 @@ use crate::measure::daemon::DaemonUsage;
 /// The memory of a run in two measures, and the instrument's part.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunMemory {
-    /// The sum of the peaks of the processes' resident memory, KiB. Pages that processes share count in each, and the
-    /// workers' counts of messages are part of it.
+    /// The sum of the peaks of the processes' resident memory, KiB. A page that processes share counts once in each
+    /// process. The memory of the workers' own counts of messages is included.
     pub peak_kib: f64,
     /// The memory at the end, KiB, without the workers' counts of messages. Shared pages count once (PSS), and the
     /// files that the workers map (program, libraries) count as in the largest worker: the coordinator maps them, too,
-    /// and would take its part.
+    /// so its share would be missing in a sum of PSS.
     pub pss_kib: f64,
-    /// The memory of the workers' counts of messages, KiB. It is the most that they can need; in a topology it is
-    /// exact.
+    /// The memory of the workers' counts of messages, KiB. The value is an upper bound; in a topology it is exact.
     pub instrument_kib: f64,
 }
 
 impl Summary {
-    /// The memory of the run. A log may come from elsewhere, so a sum of numbers that no run has ends at the largest
-    /// number.
+    /// The memory of the run. A log is not trusted: sums saturate at the largest number.
     #[must_use]
     pub fn memory(&self) -> RunMemory {
         let peaks = self.workers.iter().map(|worker| worker.memory.peak_rss_kib);

@@ -77,8 +77,8 @@ pub struct Log {
 }
 
 impl Head {
-    /// Creates the log, or replaces one of that name, with no rows. Its rows are the elements of the document, and the
-    /// member `summary` ends it.
+    /// Creates the log, or replaces one of that name, with no rows. The rows are the elements of the document, and the
+    /// member `summary` ends the document.
     ///
     /// # Errors
     /// If the file cannot be created or written, or `path` exists and is not a file.

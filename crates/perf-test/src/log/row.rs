@@ -115,8 +115,8 @@ pub struct TotalEntry {
     pub relayed: Relayed,
     /// Service latency: from the stamp right before publish to the sample in hand.
     pub latency: Distribution,
-    /// Response latency: from the time when the message was due to the sample in hand. Of none where other programs
-    /// publish, or as fast as possible.
+    /// Response latency: from the time when the message was due to the sample in hand. Empty if other programs publish,
+    /// or if messages are sent as fast as possible.
     pub response: Distribution,
     /// The stamp after the time when the message was due.
     pub send_lateness: Distribution,
@@ -126,8 +126,8 @@ pub struct TotalEntry {
     pub prepare: Spread,
     /// From the sample in hand until its payload was read.
     pub read: Spread,
-    /// From the stamp until the message was serialised; this and the next three are empty without --phases, and where
-    /// the middleware does not mark them.
+    /// Phase from the stamp until the message was serialised. This phase and the next three are empty without --phases,
+    /// and if the middleware does not mark them.
     #[serde(default)]
     pub serialise: Spread,
     /// From the stamp until the message reached the process of the subscription.

@@ -33,7 +33,7 @@ pub struct RunEntry {
     pub spec: RunSpec,
     /// The resolved topology, as `perf_test list --topology NAME --json` prints it; its publishers, subscriptions and
     /// servers are numbered in this order. The clients of a node come after its publishers and its subscriptions: each
-    /// is a publisher of requests and a subscription to their responses. Absent in other runs.
+    /// client is a publisher of requests and a subscription to their responses. Absent in runs without a topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Map<String, Value>>,
     /// The way in which the nodes of the topology were run; absent in other runs.
@@ -53,8 +53,8 @@ pub struct NodesEntry {
     pub late: String,
 }
 
-/// The fields of a run that are no conditions of a measurement: notes, the script of the mock, and the fields that
-/// follow from others.
+/// The fields of a run that are not conditions of the measurement: notes, the script of the mock, and the fields that
+/// follow from other fields.
 const NO_CONDITIONS: [&str; 8] = [
     "capabilities",
     "heading_notes",

@@ -55,8 +55,8 @@ pub struct Summary {
     /// CPU time of `used`, percent of one core.
     pub core_percent: f64,
     /// CPU time of the workers without the instrument's threads, and of all daemons, per received message (per sent
-    /// message in a run without subscriptions), ns; null without messages. It includes the messages that were received
-    /// after the last second, and the time for them, unless a reader busy-waited for lost ones then.
+    /// message in a run without subscriptions), ns; null without messages. Messages that were received after the last
+    /// second and their CPU time are included, unless a reader busy-waited for lost messages after that second.
     pub cpu_per_message_ns: Option<f64>,
     /// Cores that the program may use.
     pub cores: u64,
@@ -90,15 +90,15 @@ pub struct Summary {
     /// The kind of endpoints of which none finished. Not in the log, as the next two.
     #[serde(skip)]
     pub exited: Option<&'static str>,
-    /// An endpoint did not finish in time and was given up, or its process ended its reports, did not exit and was
-    /// killed.
+    /// A part of the run hung: an endpoint did not finish in time and was given up, or a process ended its reports, did
+    /// not exit and was killed.
     #[serde(skip)]
     pub hung: bool,
 }
 
 impl Summary {
-    /// The reason why the logs are not all that a reader of them expects, though the measurement may be good; `None` if
-    /// they are complete. The warnings name each log with its cause.
+    /// A sentence if logs are not complete, although the measurement may be good; `None` if all logs are complete. The
+    /// warnings name each such log with the cause.
     #[must_use]
     pub fn cut_logs(&self) -> Option<String> {
         match self.warnings_of(WarningKind::Log).count() {
@@ -176,14 +176,14 @@ impl SubscriptionEntry {
         Endpoint::Subscription(self.index)
     }
 
-    /// Lost samples that had left its history: no more than it lost, because it may have received samples that the
-    /// middleware counted as overwritten.
+    /// Lost samples that had left its history. The number is limited to the lost samples, because the subscription may
+    /// have received samples that the middleware counted as overwritten.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.received.overwritten.min(self.lost)
     }
 
-    /// Samples that were sent to it, and that it could not report because its process ended before.
+    /// Samples that were sent to the subscription and not reported, because its process ended before.
     #[must_use]
     pub fn unreported(&self) -> u64 {
         self.sent.saturating_sub(self.received.samples + self.lost)

@@ -1,8 +1,9 @@
 //! A daemon: a process that a middleware needs besides the workers. The user names it (`--daemon`), or the run has
 //! started it. Its CPU time and memory are part of the cost.
 //!
-//! The kernel's accounts of it are read at the beginning of the measurement and at the end of each second, as for the
-//! workers. So earlier and later use is not counted, and a daemon that exits keeps its last figures.
+//! The kernel's accounts of the daemon are read at the beginning of the measurement and at the end of each second, as
+//! the accounts of the workers are. So earlier and later use is not counted, and a daemon that exits keeps its last
+//! figures.
 
 use std::fs;
 
@@ -64,7 +65,7 @@ pub struct DaemonUsage {
 }
 
 impl Daemon {
-    /// The process with that pid, or all processes with the name `wanted`.
+    /// Finds the process with the pid `wanted`, or all processes with the name `wanted`.
     ///
     /// # Errors
     /// A sentence, if there is no such process.
@@ -95,7 +96,7 @@ impl Daemon {
         Daemon { pid, name: name.to_owned(), started_by_run: true, first: None, last: None }
     }
 
-    /// Reads its accounts. The first reading begins the measurement, the last one ends it.
+    /// Reads the accounts of the daemon. The first reading begins the measurement, the last one ends it.
     ///
     /// # Errors
     /// A sentence, if the daemon has exited.
@@ -109,10 +110,10 @@ impl Daemon {
         Ok(())
     }
 
-    /// The usage between the first and the last reading, or until now if there is only one.
+    /// The usage between the first and the last reading, or from the only reading until now.
     ///
     /// # Errors
-    /// A sentence, if there is none, or the daemon exited after the only one.
+    /// A sentence, if there was no reading, or the daemon exited after the only one.
     pub fn end(self) -> Result<DaemonUsage, String> {
         let Daemon { pid, name, started_by_run, first, last } = self;
         let first = first.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;

@@ -31,8 +31,8 @@ impl Interval {
         values.sort_unstable_by(f64::total_cmp);
         let n = values.len();
         let (middle, upper) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
-        // The number of values below the true median is binomial with p = 1/2: from both ends, as many values are
-        // dropped as leave enough confidence.
+        // The number of values below the true median is binomial with p = 1/2. Values are dropped from both ends while
+        // the confidence of the rest is enough.
         let mut tail = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
         let (mut dropped, mut outside, mut ways) = (0, tail, tail);
         while dropped + 1 < n.div_ceil(2) {

@@ -1,6 +1,6 @@
-//! The knee of a curve: the place from which it grows faster, by a fit of two lines that meet there.
+//! The knee of a curve: the point from which the curve grows faster, found by a fit of two lines that meet at the knee.
 //!
-//! Both axes are logarithmic, so a slope of 1 is growth in proportion, and one of 0 is none.
+//! Both axes are logarithmic, so a slope of 1 is growth in proportion, and a slope of 0 is no growth.
 
 use serde::Serialize;
 
@@ -27,9 +27,9 @@ pub struct Knee {
     pub slope_after: f64,
 }
 
-/// The knee of a curve through points of positive numbers; none if one line explains the points as well (by Akaike's
-/// criterion with its correction for few points), if the curve grows more slowly behind the bend, or with fewer than
-/// [`MIN_POINTS`].
+/// Finds the knee of a curve through points with positive coordinates. `None` if a single line explains the points as
+/// well (by Akaike's criterion with its correction for few points), if the curve grows more slowly behind the bend, or
+/// if there are fewer than [`MIN_POINTS`] points.
 #[must_use]
 pub fn knee(points: &[(f64, f64)]) -> Option<Knee> {
     let mut points: Vec<(f64, f64)> =

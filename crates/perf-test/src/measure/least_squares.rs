@@ -3,8 +3,8 @@
 /// Below it, columns that are scaled to at most 1 depend on each other.
 const SINGULAR: f64 = 1e-9;
 
-/// The weights of the quantities in each row whose sum is nearest to its value; `None` without rows, or if quantities
-/// depend on each other.
+/// Finds the weights of the quantities whose weighted sums are nearest to the values of the rows. `None` without rows,
+/// or if quantities depend on each other.
 #[must_use]
 pub fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
     let n = rows.first()?.0.len();

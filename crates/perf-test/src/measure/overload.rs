@@ -1,9 +1,9 @@
 //! Overload of a subscription: whether messages wait longer from second to second, so that its queue will overflow.
 //!
-//! The executor study ("Results of benchmarking tests on nuc6") adds up the latencies of a topic,
-//! L(t) = Σ (received - published), and says that messages have to be dropped once L exceeds the period. Any latency
-//! adds up to a period in time, so L is reported with the moment, and the *growth* of the latency decides: a queue that
-//! is emptied as fast as it is filled has a constant latency, however long that is.
+//! The executor study ("Results of benchmarking tests on nuc6") adds up the latencies of a topic, L(t) = Σ (received -
+//! published), and says that messages have to be dropped once L exceeds the period. But any latency adds up to a period
+//! sooner or later, so L and the moment are only reported, and the *growth* of the latency decides: a queue that is
+//! emptied as fast as it is filled has a constant latency, however long the latency is.
 
 use perf_worker::{clock::SECOND_NS, measure::moments::Moments};
 use serde::{Deserialize, Serialize};
@@ -64,8 +64,8 @@ pub struct Overload {
     pub growth_ns_per_s: Option<f64>,
     /// The largest distance of the true growth from it, with 99.9 %, ns per second.
     pub growth_error_ns_per_s: Option<f64>,
-    /// The time from the end of the run until its queue is full at this growth, s; null if the latency does not grow,
-    /// or the queue has no limit.
+    /// The time from the end of the run until the subscription's queue is full at this growth, s; null if the latency
+    /// does not grow, or the queue has no limit.
     pub overflows_in_s: Option<f64>,
 }
 
@@ -76,8 +76,8 @@ impl Growth {
         Growth { queue, ..Growth::default() }
     }
 
-    /// Adds the latencies of a second, ns; the rest at the end, which is shorter, says nothing about growth. Seconds
-    /// come in order.
+    /// Adds the latencies of a second, ns. Seconds come in order. The last part of the run is not `whole` and does not
+    /// count for the growth.
     pub fn add(&mut self, second: u64, whole: bool, latency_ns: &Moments) {
         if latency_ns.n == 0 {
             return;
@@ -134,8 +134,8 @@ impl Overload {
         self.growth_ns_per_s.filter(|growth| growth - self.growth_error_ns_per_s.unwrap_or(f64::INFINITY) > 0.0)
     }
 
-    /// Whether messages will have to be dropped: the latency grows, and in `seconds` by more than `late_ns`, above
-    /// which a message is late. A smaller growth shows in no message.
+    /// Whether messages will have to be dropped: the latency has grown within `seconds` by more than `late_ns`, the
+    /// limit above which a message is late. A smaller growth makes no message late.
     #[must_use]
     pub fn is_to_come(&self, seconds: f64, late_ns: u64) -> bool {
         self.shown_growth_ns_per_s().is_some_and(|growth| growth * seconds > late_ns as f64)

@@ -2,14 +2,15 @@
 //! of Mann and Whitney.
 //!
 //! Assumed: the runs are independent of each other, and the logarithms of both groups are distributed alike, apart from
-//! a shift; the shape of that distribution does not matter. The interval inverts the test, so it leaves out 1 exactly
-//! if the test rejects at the same confidence. The distribution of the test is exact and knows no ties; equal values
-//! count against a difference.
+//! a shift; the shape of that distribution does not matter. The interval inverts the test, so it excludes 1 exactly if
+//! the test rejects at the same confidence. The distribution of the test is exact and assumes that no values are equal;
+//! equal values count against a difference.
 
 use super::interval::{CONFIDENCE, Interval};
 
-/// The ratio of the values of `after` to the values of `before`, and the probability of ratios as far from 1 by chance
-/// alone: two-sided, 0 to 1. `None` if a group is empty. Values are not negative; 0 to 0 is a ratio of 1.
+/// The ratio of the values of `after` to the values of `before`, and the p-value of the test: the two-sided
+/// probability, 0 to 1, that chance alone makes a ratio as far from 1. `None` if a group is empty. Values are not
+/// negative; 0 to 0 is a ratio of 1.
 #[must_use]
 pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)> {
     let mut ratios: Vec<f64> = before.iter().flat_map(|b| after.iter().map(|a| ratio(*b, *a))).collect();
@@ -40,11 +41,11 @@ pub fn ratio(before: f64, after: f64) -> f64 {
     if before == after { 1.0 } else { after / before }
 }
 
-/// The probability of each U of Mann and Whitney, or one below it, from 0 to the middle of its distribution, for groups
-/// of `m` and `n`.
+/// The cumulative probabilities P(U ≤ u) of Mann and Whitney's U for groups of `m` and `n` values, for u from 0 to the
+/// middle of the distribution.
 ///
-/// The numbers of orders with each U are the coefficients of a Gaussian binomial, the product of (1 - q^(n+i)) / (1 -
-/// q^i) for i from 1 to m. Each factor is divided by its value at q = 1, so that the coefficients are probabilities.
+/// The number of orders with each U is a coefficient of a Gaussian binomial, the product of (1 - q^(n+i)) / (1 - q^i)
+/// for i from 1 to m. Each factor is divided by its value at q = 1, so that the coefficients are probabilities.
 fn tails(m: usize, n: usize) -> Vec<f64> {
     let mut probabilities = vec![0.0; m * n / 2 + 1];
     probabilities[0] = 1.0;

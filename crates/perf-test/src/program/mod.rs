@@ -37,8 +37,8 @@ use crate::{
 use perf_worker::worker;
 use perf_worker_gantry::messages;
 
-/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met, or a regression is
-/// beyond its bound.
+/// Runs the program. Exit codes: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met or a
+/// regression is beyond its bound.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();

@@ -16,7 +16,7 @@ use perf_worker::run_spec::{
 /// The end of the message of a run with `--raw`.
 const RAW: &str = ", raw: bytes without a type, nothing is serialised";
 
-/// The heading of a run as lines of text; `topic` is the full name, and `process` the scheduling that the workers
+/// The heading of a run as lines of text; `topic` is the full name, and `process` has the scheduling that the workers
 /// inherit.
 #[must_use]
 pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {

@@ -2,8 +2,8 @@
 //!
 //! Names, types and units are performance_test's: times in s (variance and M2 in s²), `experiment_start`, `loop_start`,
 //! `utime` and `stime` in ns, `maxrss` in KiB, CPU usage in percent of all cores. With `--message-layout 1.x` the
-//! header and the loop reserves are as in performance_test 1.x. `experiment_start` is the time since the start and
-//! `loop_start` the length of the row, as there.
+//! header and the loop reserves are as in performance_test 1.x. As in performance_test, `experiment_start` is the time
+//! since the start and `loop_start` is the length of the row.
 
 use std::io;
 use std::path::Path;

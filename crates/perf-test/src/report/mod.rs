@@ -1,4 +1,4 @@
-//! The results of a run for people and programs: tables, summary, logs.
+//! The results of a run, for people and programs: tables, summary, logs.
 //!
 //! The input is a [`RowEntry`] for each second and a [`Summary`] at the end; no middleware is known here.
 
@@ -55,8 +55,8 @@ impl Reports {
         self.quiet
     }
 
-    /// Opens the outputs; existing logs are replaced. The full log has the `topology` of the run and the way of its
-    /// nodes, if it has one.
+    /// Opens the outputs; existing logs are replaced. The full log of a run of a topology also has the `topology` and
+    /// the options of its nodes.
     ///
     /// # Errors
     /// [`Failure::Usage`] if a log cannot be created, or `APEX_PERFORMANCE_TEST` is malformed.
@@ -120,8 +120,8 @@ impl Reports {
         self.irobot.as_ref()?.next_sample_ns()
     }
 
-    /// Logs CPU and memory of the workers with these process numbers, if they have a period of their own and it is
-    /// time. A log that cannot be written is closed; the sentence returned says so.
+    /// Logs CPU and memory of the workers `pids`, if the user chose a period for them and it is over. A log that cannot
+    /// be written is closed, and a sentence about it is returned.
     pub fn sample(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> Option<String> {
         self.in_irobot(|files| files.sample(now_ns, pids))
     }
@@ -132,7 +132,7 @@ impl Reports {
         Some(format!("iRobot's files end here: {error}. Their lines so far are complete"))
     }
 
-    /// Shows and logs one row. A log that cannot be written is closed; the sentences returned say so.
+    /// Shows and logs one row. A log that cannot be written is closed, and a sentence about it is returned.
     ///
     /// # Errors
     /// [`Failure::Measurement`] if the console cannot be written: no reader is left.

@@ -1,7 +1,7 @@
-//! The warnings that follow from the figures of a run. The coordinator and the watch over the machine have warnings of
-//! their own.
+//! The warnings that follow from the figures of a run. Other warnings come from the coordinator and from the watch over
+//! the machine.
 //!
-//! Invariant: a run without such a reason has no warning.
+//! Invariant: a run whose figures give no reason for a warning has none.
 
 use crate::common::units::format_ns;
 use crate::common::warning::{Warning, WarningKind};

@@ -81,11 +81,11 @@ impl Runner {
         all_met(&self.measure(spec, &self.outputs, None)?, "requirements")
     }
 
-    /// Measures one of several runs, whose logs have `suffix` in their names. It must be complete. Also returns the
-    /// number of requirements that it did not meet: the other runs follow nonetheless.
+    /// Measures one of several runs, whose logs have `suffix` in their names. An incomplete run is an error. Also
+    /// returns the number of requirements that the run did not meet: the other runs follow nonetheless.
     ///
     /// # Errors
-    /// The run could not begin, failed, or was ended early; then the others must not begin.
+    /// The run could not begin, failed, or was ended early; the others must not begin after an error.
     pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
         let summary = self.measure(spec, &self.outputs.named(suffix), Some(title))?;
         complete(&summary)?;
@@ -139,7 +139,7 @@ impl Runner {
     }
 }
 
-/// Measures one run without any output. `rows` gets the number of messages sent in each second after it.
+/// Measures one run without any output. After each second, `rows` is called with the number of messages sent in it.
 ///
 /// # Errors
 /// The run could not begin or failed.
@@ -175,11 +175,10 @@ fn print_to_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     }
 }
 
-/// The end of the program after a run: a failure if its figures are worthless, its logs are not complete, or one of its
-/// `limits` is not met.
+/// Decides how the program ends after a run.
 ///
 /// # Errors
-/// As said.
+/// The figures of the run are worthless, its logs are not complete, or one of its `limits` is not met.
 pub fn all_met(summary: &Summary, limits: &str) -> Result<(), Failure> {
     complete(summary)?;
     match missed(summary) {

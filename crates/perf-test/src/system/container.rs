@@ -20,8 +20,8 @@ const MAX_DEPTH: usize = 64;
 pub struct Container {
     /// The kind of container; `None` if none was detected.
     pub kind: Option<String>,
-    /// The control group that accounts for the CPU time of this process; `None` if it is not known, and then quotas are
-    /// not known, either.
+    /// The control group that accounts for the CPU time of this process; `None` if the group is not known; its quotas
+    /// are not known then, either.
     pub control_group: Option<String>,
     /// The tightest limit of CPU time; `None` if no limit was found.
     pub quota: Option<CpuQuota>,

@@ -21,8 +21,8 @@ pub struct CpuIdle {
     pub governor: Option<String>,
     /// The states, the lightest first; empty if the kernel shows none.
     pub states: Vec<SleepState>,
-    /// The longest wake-up time that holders of /dev/cpu_dma_latency allow now, microseconds; `None` without a limit,
-    /// and for users that may not read it.
+    /// The longest wake-up time that holders of /dev/cpu_dma_latency allow now, microseconds; `None` if there is no
+    /// limit, or if this user may not read the device.
     #[serde(default)]
     pub latency_limit_us: Option<i32>,
 }

@@ -1,5 +1,5 @@
 //! The noise floor of the machine: lateness of timers, cost of a wake-up and of the clock, and stops of a thread that
-//! never sleeps. A middleware cannot be faster, and a measurement not finer.
+//! never sleeps. No middleware can be faster than this floor, and no measurement can be finer.
 //!
 //! It is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of real-time
 //! priority, like the threads of an ordinary run.
@@ -161,8 +161,8 @@ fn clock_step_ns() -> u64 {
     steps.min().unwrap_or(0)
 }
 
-/// Whether the machine is quiet, and a sentence. The latency from the send time contains the wake-up of the reader;
-/// only the latency from the due time contains the timer of the publisher, too.
+/// Decides whether the machine is quiet, and returns a sentence about it. A latency from the send time includes the
+/// wake-up of the reader; only a latency from the due time also includes the lateness of the publisher's timer.
 fn verdict(timer: &Spread, wake_up: &Spread, gap_ns: u64) -> (bool, String) {
     let quiet = timer.p99_ns.max(wake_up.p99_ns) <= MAX_QUIET_P99_NS && gap_ns <= MAX_QUIET_GAP_NS;
     let parts = [wake_up.p99_ns, timer.p99_ns.saturating_add(wake_up.p99_ns), gap_ns];

@@ -105,8 +105,8 @@ impl Root {
     }
 }
 
-/// One line of text without the white space and the NULs around it; `None` if nothing is left, or what no line should
-/// hold.
+/// Trims white space and NULs around one line of text; `None` if nothing is left, or if the line has control
+/// characters.
 pub(crate) fn printable(text: &str) -> Option<String> {
     let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\0');
     let good = !text.is_empty() && text.len() <= MAX_LINE_BYTES && !text.chars().any(char::is_control);

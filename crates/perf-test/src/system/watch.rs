@@ -1,6 +1,6 @@
 //! The watch over the machine: it reads the state before and after a run and compares both.
 //!
-//! It never fails: an unreadable value raises no warning. It reads some files before the run and some after it, nothing
+//! The watch never fails: an unreadable value raises no warning. It reads files before and after the run, and nothing
 //! in between.
 
 use std::path::Path;
@@ -55,8 +55,8 @@ impl Watch {
         Watch { before: Reading::take(&root), root }
     }
 
-    /// Reads the machine again and returns the warnings. Call it when all workers have ended, or while all still run:
-    /// their CPU time must not count as the load of other programs.
+    /// Reads the machine again and returns the warnings. Call it when all workers have ended, or while all of them
+    /// still run: otherwise the CPU time of workers counts as the load of other programs.
     #[must_use]
     pub fn end(self) -> Vec<Warning> {
         let after = Reading::take(&self.root);

@@ -1,8 +1,8 @@
-//! The chains of a topology: their topics, and the endpoints on their way.
+//! The chains of a topology: their topics, and the endpoints on the path of each chain.
 //!
-//! A chain begins with the messages of some topics, goes on with those that they trigger, and ends when a subscription
-//! to its last topic has received. The origin of a message travels in its payload, so each message on the way but the
-//! first has room for it.
+//! A chain begins with the messages of some topics, goes on with the messages that these trigger, and ends when a
+//! subscription to its last topic has received one. The origin of a message travels in its payload, so each message of
+//! the chain after the first has room for the origin.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const KEYS: &[&str] = &["name", "from", "to"];
 /// The bytes of an origin.
 const ORIGIN_BYTES: u64 = 16;
 
-/// An entry of `chains`.
+/// Reads an entry of `chains`.
 ///
 /// # Errors
 /// A sentence that begins with the place in the file.
@@ -51,7 +51,8 @@ impl Ways {
         Ways(chains.map(|chain| Way { chain: chain.clone(), topics: way(processes, chain) }).collect())
     }
 
-    /// Checks that each chain has a way.
+    /// Checks that triggers connect the first topics of each chain with its last topic, and that the messages have room
+    /// for the origin.
     ///
     /// # Errors
     /// A sentence that begins with the place in the file.
@@ -91,13 +92,13 @@ impl Ways {
         Ok(())
     }
 
-    /// The chains on whose way the publishers of a topic lie.
+    /// The chains through the publishers of a topic.
     pub fn publisher_links(&self, topic: &str) -> Vec<ChainLink> {
         self.links(topic, |_| true)
     }
 
-    /// The chains on whose way a subscription of a node lies: those that end with it, and those that its messages carry
-    /// on.
+    /// The chains through a subscription of a node: a chain that ends with this subscription, or one that goes on with
+    /// a publisher that its messages trigger.
     pub fn subscription_links(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
         let carries_on = |way: &Way| {
             node.publishers.iter().any(|of| {

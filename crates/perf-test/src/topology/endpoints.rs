@@ -46,8 +46,8 @@ const LAYOUT: Layout = Layout::V2;
 const MICROSECOND_NS: i64 = 1000;
 /// One day.
 const MAX_PERIOD_US: f64 = 86_400e6;
-/// A period that is so little less than a whole number of microseconds is that number: the rest is the error of a
-/// binary fraction.
+/// The tolerance below a whole number of microseconds within which a period is rounded up: the difference is the error
+/// of a binary fraction.
 const ROUNDING_US: f64 = 1e-6;
 
 /// The reader of a node's endpoints.
@@ -62,10 +62,10 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// An entry of `publishers`.
+    /// Reads an entry of `publishers`.
     ///
     /// # Errors
-    /// A sentence that begins with the place in the file, as of the others.
+    /// A sentence that begins with the place in the file.
     pub fn publisher(&mut self, place: String, value: &RawValue) -> Result<Publisher, String> {
         let object = Object::read(place, value, &[PUBLISHER_KEYS, qos::KEYS])?;
         let topic = self.name(&object, TOPIC)?;
@@ -170,10 +170,10 @@ impl Reader<'_> {
     }
 }
 
-/// A list of topics, whose full names `expand` gives.
+/// Reads a list of topics; `expand` makes full names of them.
 ///
 /// # Errors
-/// A sentence: there is none, or one twice.
+/// A sentence: the list is empty, or a topic occurs twice.
 pub fn topics(
     object: &Object<'_>,
     key: &str,

@@ -68,10 +68,10 @@ impl Topology {
         Topology::of_texts(&[(name, &named::text(name)?)]).ok()
     }
 
-    /// The system of files with these names and texts.
+    /// Reads a system from the names and texts of its files.
     ///
     /// # Errors
-    /// A sentence, as of [`Topology::read`].
+    /// As [`Topology::read`].
     pub fn of_texts(files: &[(&str, &str)]) -> Result<Topology, String> {
         let (mut processes, mut notes) = (Vec::new(), Vec::new());
         for (file, text) in files {

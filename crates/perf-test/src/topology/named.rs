@@ -39,8 +39,8 @@ const DEBUG_RELIABILITIES: [&str; 2] = ["reliable", "best_effort"];
 
 /// The sizes of small topologies, with their periods in ms.
 const SIZES: [(&str, u32); 4] = [("10b", 1), ("100kb", 100), ("1mb", 50), ("4mb", 100)];
-/// The small topologies of each size: the beginning of the name, the publisher's way to hand over messages if there is
-/// a publisher, whether there is a subscription, and the description.
+/// The small topologies that exist for each message size: the beginning of the name, `msg_pass_by` of the publisher if
+/// there is one, whether there is a subscription, and the description.
 const SMALL: [(&str, Option<&str>, bool, &str); 5] = [
     ("pub_sub_", Some("unique_ptr"), true, "a publisher and a subscription in one process"),
     ("pub_sub_loaned_", Some("loaned_msg"), true, "the same with loaned messages"),

@@ -1,4 +1,4 @@
-//! An object of a topology file: its keys with their values as they are written, and its place.
+//! An object of a topology file: its keys with their values as they are written, and its place in the file.
 //!
 //! Every error begins with the place of the wrong value, as `nodes[3].publishers[0].freq_hz: `.
 
@@ -22,7 +22,7 @@ pub struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// The object at `place`, which may have these lists of `keys`.
+    /// Reads the object at `place`. Only the keys in `keys` are allowed.
     ///
     /// # Errors
     /// A sentence: it is no object, or has an unknown key, or a key twice.
@@ -91,7 +91,7 @@ impl<'a> Object<'a> {
         Err(self.problem(key, &format!("it is `{}`{near}. Give {names}", shown(&given))))
     }
 
-    /// The values of a list.
+    /// The values of the list under `key`, each with its place; empty if the key is missing.
     ///
     /// # Errors
     /// A sentence: it is no list.

@@ -193,9 +193,9 @@ impl<'a> Planner<'a> {
         self.ends.get(&(is_service, name)).copied().unwrap_or_default()
     }
 
-    /// An endpoint with the pace and the limits of these publishers: its own, or the publishers from which it receives.
-    /// The shortest period decides which messages are late. Several paces are no schedule, and so no latency from due
-    /// times.
+    /// The plan of an endpoint. `of` sums up its publishers: the endpoint itself, or the publishers from which it
+    /// receives. Their shortest period decides which messages are late. If their paces differ, there is no common
+    /// schedule, and so no latency from due times.
     fn endpoint(
         &self,
         endpoint: Endpoint,

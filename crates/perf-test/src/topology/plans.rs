@@ -18,7 +18,7 @@ use perf_worker::{
 };
 
 impl Topology {
-    /// Checks whether it can run.
+    /// Checks whether the system can run.
     ///
     /// # Errors
     /// A sentence: a side has no endpoints.
@@ -50,8 +50,8 @@ impl Topology {
             .map(|payload| payload.payload_bytes)
     }
 
-    /// The plans of the workers of the run `spec`, each with a name of its own, whose topics have the id `run_id` in
-    /// their names.
+    /// The plans of the workers of the run `spec`. Each worker has a name of its own. The names of the topics contain
+    /// `run_id`.
     #[must_use]
     pub fn plans(&self, spec: &RunSpec, nodes: &NodeOptions, run_id: &str) -> Vec<Plan> {
         let processes = nodes.processes;

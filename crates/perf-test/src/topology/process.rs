@@ -93,8 +93,8 @@ pub struct Publisher {
 pub enum Trigger {
     /// A timer.
     Timer(Pace),
-    /// A message of each of these topics, full names, has come to its node since it published last. The node
-    /// subscribes to them.
+    /// The publisher publishes when a message of each of these topics (full names) has come since its last publish. Its
+    /// node subscribes to them.
     Topics(Vec<String>),
 }
 

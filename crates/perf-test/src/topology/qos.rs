@@ -38,7 +38,7 @@ const DEFAULT: Qos =
     Qos { reliability: Reliability::Reliable, durability: Durability::Volatile, history: History::KeepLast, depth: 10 };
 const MAX_DEPTH: u32 = 1_000_000;
 
-/// The QoS of an endpoint.
+/// Reads the QoS of an endpoint.
 ///
 /// # Errors
 /// A sentence with the first value that is no QoS.

@@ -7,7 +7,7 @@ use super::process::{Process, Publisher, Trigger};
 /// Sets the rate of each publisher.
 ///
 /// # Errors
-/// A sentence that begins with the place in the file: publishers wait for each other's messages.
+/// A sentence that begins with the place in the file: publishers trigger each other in a circle.
 pub fn set(processes: &mut [Process]) -> Result<(), String> {
     let publishers = processes.iter_mut().flat_map(|process| &mut process.nodes).flat_map(|node| &mut node.publishers);
     let mut open: Vec<&mut Publisher> = publishers.collect();

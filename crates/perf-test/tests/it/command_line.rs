@@ -245,8 +245,8 @@ fn programs_with_different_types_are_told_so() {
 
 fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     let memory = Memory::new();
-    // A limit on file sizes that the domain's own files obey and the files of 4 MB messages exceed, for both kinds of
-    // shell.
+    // A limit on file sizes: the files of the domain are below it, and the files of publishers of 4 MB messages above.
+    // The number suits both units that shells use.
     let program = env!("CARGO_BIN_EXE_perf_test");
     let script = format!("ulimit -f 6400; trap '' XFSZ; exec {program} -m Array4m -r 100 --max-runtime 30 -o none");
     let output = memory.shell(&script).output().unwrap();

@@ -21,8 +21,8 @@ fn anonymous_kib(run: &Running) -> Vec<(String, u64)> {
 fn fifty_thousand_samples_need_no_more_memory() {
     /// Twelve bytes per sample would be more.
     const WORKER_KIB: u64 = 600;
-    /// The histograms of each row would be more. Memory that is allocated and freed again varies in the allocator of a
-    /// busy machine.
+    /// The limit on the growth of the coordinator. Keeping the histograms of all rows would exceed it. Memory that is
+    /// allocated and freed again varies on a busy machine.
     const COORDINATOR_KIB: u64 = 2500;
     let memory = Memory::new();
     let logs = tempfile::tempdir().unwrap();
@@ -48,8 +48,8 @@ fn fifty_thousand_samples_need_no_more_memory() {
 
 fn messages_over_gantry_allocate_nothing() {
     for message in ["-m Array1k", "-m UnboundedSequence --unbounded-msg-size 5000 --zero-copy"] {
-        // On one thread no reader falls behind. If one did, its publisher would need more memory, with an allocation
-        // for each message that it holds in addition; one allocation per message would be a thousand.
+        // On one thread no reader falls behind, so nothing is allocated. In other strategies a publisher whose reader
+        // falls behind allocates for each message that it keeps; an allocation for every message would be a thousand.
         let runs = [("INTRA_THREAD", 0), ("INTER_PROCESS", 500)].map(|(strategy, most)| {
             let memory = Memory::new();
             let options = format!("{message} -e {strategy} --reliable --history-depth 100 -r 1000");

@@ -61,8 +61,8 @@ fn a_chain_is_as_long_as_its_hops_and_its_work() {
         assert!(chain.latency.min_ns.unwrap() >= 3.0 * 2.0 * MS + 4.0 * MS, "{chain:?}");
         assert!(chain.newest.mean_ns <= chain.latency.mean_ns && chain.p50_ns >= chain.newest_p50_ns, "{chain:?}");
     }
-    // One source: the oldest is the newest. With two, the message of the fast sensor that a fusion waits for may be
-    // older.
+    // With one source, the oldest message is also the newest. With two sources they differ: a fusion waits for the slow
+    // sensor, and the message of the fast one is older.
     assert_eq!(slow.latency, slow.newest);
     assert!(all.latency.mean_ns >= slow.latency.mean_ns, "{all:?} {slow:?}");
     for words in ["slow to end", "oldest source", "newest source", "period: min", "triggered"] {

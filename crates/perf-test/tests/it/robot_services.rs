@@ -9,8 +9,8 @@ test_support::tests![
     a_client_without_a_server_is_refused_and_ends_well,
 ];
 
-/// Two clients of one service, in two executors; beside them a topic with the name of the service. The depth bounds the
-/// requests in flight.
+/// A robot with two clients of one service, in two executors, and with a topic of the same name as the service. The
+/// depth bounds the requests in flight.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "arm",
     "publishers": [ { "topic_name": "plan", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": 20 } ],

@@ -23,8 +23,8 @@ const RUNS: usize = 4;
 /// Message 3 of each publisher stalls for two periods of the 100 Hz that most have.
 const FAULTS: &str = "-c Mock --mock latency=100us,stall=3:20ms,lose=9,overwrite=7,duplicate=11";
 
-/// Every named process in a system that runs: a publisher with its subscription, and a node for debugging with its
-/// robot.
+/// The named processes, combined into systems that can run: a publisher with its subscription, and a node for debugging
+/// with its robot.
 fn systems() -> Vec<Vec<String>> {
     let system = |Named { name, .. }: Named| {
         let other = |name: &str, size: &str| vec![name.to_owned(), format!("sub_{size}")];
@@ -44,8 +44,8 @@ fn systems() -> Vec<Vec<String>> {
     all_named().into_iter().filter_map(system).collect()
 }
 
-/// The messages that are due of each publisher before its end, the first one a period after the start; none of one that
-/// is triggered.
+/// The number of messages of each publisher that are due before its end, the first one a period after the start; none
+/// for a publisher that is triggered.
 fn due(topology: &Topology) -> Vec<Option<u64>> {
     const SECOND_NS: i64 = 1_000_000_000;
     let due = |per_ns: i64| u64::try_from((RUN_S as i64 * SECOND_NS - 1) / per_ns).unwrap();
@@ -112,8 +112,7 @@ fn every_message_of_every_named_topology_is_accounted_for() {
     at_once(&systems, |names| {
         let files: Vec<&str> = names.iter().map(String::as_str).collect();
         let topology = Topology::read(names).unwrap();
-        // A machine whose CPUs others use sends nothing in so short a run: that is an exit code, and all messages are
-        // skipped.
+        // On a busy machine so short a run may send nothing: the exit code reports it, and all messages are skipped.
         let (finished, log) = attempt(&files, RUN_S, FAULTS);
         let summary = log.summary.as_ref().unwrap_or_else(|| panic!("{}", finished.everything()));
         assert_accounted(&names.join(" "), &topology, summary);
@@ -129,8 +128,8 @@ fn every_message_of_every_named_topology_is_accounted_for() {
 }
 
 fn every_message_of_an_overloaded_subscription_is_accounted_for() {
-    // Every 10 ms a message, and each is worth 15 ms of work: of one subscription on the timer's thread, and of one
-    // beside it.
+    // A robot with a message every 10 ms, and 15 ms of work for each message: in a subscription on the timer's thread,
+    // and in one on another thread.
     let robot = r#"{ "nodes": [
       { "node_name": "camera",
         "publishers": [ { "topic_name": "image", "qos_depth": 5, "msg_type": "stamped1kb", "freq_hz": 100 } ] },

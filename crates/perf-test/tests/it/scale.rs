@@ -1,5 +1,5 @@
-//! `perf_test scale`: generated topologies, the estimate and its checks; and processes with more endpoints than rows
-//! are reported of.
+//! `perf_test scale`: generated topologies, the estimate and its checks, and processes with more endpoints than the
+//! number up to which each endpoint reports rows.
 
 use std::fs;
 

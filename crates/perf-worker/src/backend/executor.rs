@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{Draft, Matched, Publisher, Sent, Sink, Taken};
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 
-/// An executor runs the callbacks of the nodes of its endpoints. It is made and filled on one thread, spun on another,
-/// and dropped at the end of the process, after all executors have ended their spin, and before its endpoints.
+/// An executor runs the callbacks of the nodes of its endpoints. The executor is created and filled on one thread and
+/// spun on another. It is dropped at the end of the process, after all executors have ended their spin, and before its
+/// endpoints.
 pub trait Executor: Send {
     /// Creates a publisher of the node `plan.node`, for the callback of a timer or of a subscription. The publisher
     /// loans or copies as `plan.pass_by` says. May block.
@@ -15,9 +16,9 @@ pub trait Executor: Send {
     /// A sentence with the reason and the remedy.
     fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String>;
 
-    /// A timer of the node `plan.node` with the period of `plan.pace`. It expires for the first time one period after
-    /// the start, and does not catch up: where it is late by more than a period, it passes over; `expired` gets the
-    /// number of periods that it passed over since it expired last.
+    /// Creates a timer of the node `plan.node` with the period of `plan.pace`. The timer expires for the first time one
+    /// period after the start. It does not catch up: a timer that is late by more than a period skips periods, and
+    /// `expired` gets the number of periods that were skipped since the last call.
     ///
     /// # Errors
     /// A sentence: the middleware has no such timer.
@@ -35,12 +36,12 @@ pub trait Executor: Send {
         sink: Arc<dyn Sink>,
     ) -> Result<Box<dyn Received + Send>, String>;
 
-    /// A client of the service `plan.topic` in the node `plan.node`. A timer's callback sends its requests; its own
-    /// callback passes each response, with the stamp of its request, to `responses`. Loans or copies as `plan.pass_by`
-    /// says, both ways. May block.
+    /// Creates a client of the service `plan.topic` in the node `plan.node`. The callback of a timer sends requests
+    /// through the client; the client's own callback passes each response, with the stamp of its request, to
+    /// `responses`. The client loans or copies requests and responses as `plan.pass_by` says. May block.
     ///
     /// # Errors
-    /// A sentence. The default implementation returns it: the executors have no services.
+    /// A sentence with the reason; the default implementation fails, because the executors have no services.
     fn client(
         &mut self,
         _spec: &RunSpec,
@@ -54,7 +55,7 @@ pub trait Executor: Send {
     /// `requests`. Loans or copies as `plan.pass_by` says, both ways. May block.
     ///
     /// # Errors
-    /// A sentence. The default implementation returns it: the executors have no services.
+    /// A sentence with the reason; the default implementation fails, because the executors have no services.
     fn server(
         &mut self,
         _spec: &RunSpec,

@@ -14,16 +14,16 @@ pub trait Matched {
     /// known.
     fn mismatches(&mut self) -> Vec<String>;
 
-    /// The id that a publisher's messages have in [`Taken::source`](super::Taken::source). Without it, latencies from
-    /// the schedule are not known if several publishers have different phases.
+    /// The id that a publisher's messages have in [`Taken::source`](super::Taken::source). Without the id, latencies
+    /// from the schedule are not known if several publishers have different phases.
     fn source(&self) -> Option<[u8; 16]> {
         None
     }
 
-    /// The clock of the endpoint's times if it is not CLOCK_MONOTONIC. A publisher's times are those in its messages; a
-    /// subscription's times are those in [`Taken`](super::Taken) except the time in the message. Read before the
-    /// endpoint is ready, and at the start. The instrument converts the times; [`Draft::stamp`](super::Draft::stamp)
-    /// and [`Sent`](super::Sent) have CLOCK_MONOTONIC.
+    /// The clock of the endpoint's times if it is not CLOCK_MONOTONIC. The times of a publisher are the stamps in its
+    /// messages; the times of a subscription are all times in [`Taken`](super::Taken) except the stamp. The clock is
+    /// asked for before the endpoint is ready, and at the start. The instrument converts the times;
+    /// [`Draft::stamp`](super::Draft::stamp) and [`Sent`](super::Sent) have CLOCK_MONOTONIC.
     fn clock(&self) -> Option<OtherClock> {
         None
     }

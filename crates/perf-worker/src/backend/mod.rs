@@ -1,9 +1,8 @@
 //! The back-end contract: the traits that a middleware implements to be measured.
 //!
-//! Gantry and a mock implement them in `perf-test`. A program with another middleware hands its back end to
-//! [`worker::main`](crate::worker::main) and has the name `perf_test_<name>`, which `-c <name>` finds. C and C++
-//! implement them through the crate `perf-worker-c`. A program in another language speaks the worker protocol instead
-//! (`docs/internals/worker-protocol.md`).
+//! A program with a middleware hands its back end to [`worker::main`](crate::worker::main) and has the name
+//! `perf_test_<name>`, which `-c <name>` finds. C and C++ implement the contract through the crate `perf-worker-c`. A
+//! program in another language speaks the worker protocol instead (`docs/internals/worker-protocol.md`).
 //!
 //! The instrument owns schedule, clock, stamps, losses, histograms and reports. A back end moves a message and reports
 //! its arrival. All other work of its calls (allocations, locks, copies) is part of the measurement.
@@ -30,25 +29,27 @@ pub use subscription::{Delivery, Listener, Sink, Subscription, Taken};
 
 /// A middleware.
 pub trait Backend: Sync {
-    /// Its name for `-c`, headings and logs. In `-c` upper and lower case are the same, and so are `-` and `_`.
+    /// The name of the middleware for `-c`, headings and logs. In `-c` upper and lower case are the same, and so are
+    /// `-` and `_`.
     fn name(&self) -> &str;
 
-    /// Its version, its capabilities and its settings. Older performance_test options are settings, too:
-    /// `--shared-memory` is `transport` = `shared-memory`, `--disable-async` is `publishing` = `sync`,
+    /// The version, the capabilities and the settings of the middleware. Older performance_test options are settings,
+    /// too: `--shared-memory` is `transport` = `shared-memory`, `--disable-async` is `publishing` = `sync`,
     /// `--use-single-participant` is `participants` = `one`.
     fn describe(&self) -> Description;
 
-    /// Checks whether it supports the options of the run, beyond its capabilities, as it does by default. Returns the
-    /// daemons that the run must start. Called before any other process is started.
+    /// Checks what the declared capabilities do not express: whether the middleware supports the combination of options
+    /// of this run. By default every run passes. Returns the daemons that the run must start. Called before any other
+    /// process is started.
     ///
     /// # Errors
-    /// A sentence with the option that it does not support, and with the alternative.
+    /// A sentence with the option that is not supported, and with the alternative.
     fn check(&self, _spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
         Ok(Vec::new())
     }
 
-    /// Opens the middleware in this process, which is a worker: its participant, session or runtime. Called on the main
-    /// thread, before there are endpoints; its cost counts as the middleware's.
+    /// Opens the middleware in this worker process: its participant, session or runtime. Called on the main thread,
+    /// before there are endpoints; the cost of the call counts as the middleware's.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
@@ -64,23 +65,23 @@ pub trait Backend: Sync {
 
 /// The middleware in one process. It is dropped after all endpoints, at the end of the process.
 pub trait Session: Send + Sync {
-    /// The value in effect of each setting of [`RunSpec::settings`], and of each of [`RunSpec::options`] that the
-    /// middleware carries out. A run with another value than the one that was asked for does not begin.
+    /// The values in effect: of each setting in [`RunSpec::settings`], and of each option in [`RunSpec::options`] that
+    /// the middleware carries out. A run does not begin if a value differs from the requested one.
     fn effective(&self) -> Settings;
 
-    /// A publisher of `plan.topic`. May block; called on the thread that will use it.
+    /// Creates a publisher of `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String>;
 
-    /// A subscription to `plan.topic`. May block; called on the thread that will use it.
+    /// Creates a subscription to `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String>;
 
-    /// A client of the service `plan.topic`. May block; called on the thread that will use it.
+    /// Creates a client of the service `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
     /// A sentence, as it is by default: the middleware has no services.
@@ -88,7 +89,7 @@ pub trait Session: Send + Sync {
         Err(format!("this middleware has no services, and {} is one", plan.topic))
     }
 
-    /// The server of the service `plan.topic`. May block; called on the thread that will use it.
+    /// Creates the server of the service `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
     /// A sentence, as it is by default: the middleware has no services.
@@ -96,7 +97,7 @@ pub trait Session: Send + Sync {
         Err(format!("this middleware has no services, and {} is one", plan.topic))
     }
 
-    /// An executor of the kind [`RunSpec::executor`], by its number in this process. May block.
+    /// Creates executor `number` of this process, of the kind [`RunSpec::executor`]. May block.
     ///
     /// # Errors
     /// A sentence, as it is by default: the middleware has no executors.

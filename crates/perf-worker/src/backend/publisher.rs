@@ -4,8 +4,8 @@ use super::{Matched, Stamp};
 
 /// Sends messages.
 pub trait Publisher: Matched {
-    /// Sends one message: creates or loans it, lets `draft` write the payload, and as the last step before sending gets
-    /// the stamp from it and writes that into the message.
+    /// Sends one message: creates or loans it, lets `draft` write the payload, and, as the last step before sending,
+    /// gets the stamp from `draft` and writes the stamp into the message.
     ///
     /// # Errors
     /// A sentence: the message was not sent. The next one is tried again.
@@ -20,7 +20,7 @@ pub struct Sent {
     /// The bytes of the message on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message was serialised, ns of
-    /// CLOCK_MONOTONIC; none if the back end cannot observe it.
+    /// CLOCK_MONOTONIC; none if the back end cannot observe this moment.
     pub serialised_ns: Option<i64>,
 }
 
@@ -29,7 +29,7 @@ pub trait Draft {
     /// Writes the bytes of the payload according to `--touch`. Not for texts, whose bytes must stay characters.
     fn write(&mut self, payload: &mut [u8]);
 
-    /// The stamp of the message; reads the clock, so it is called last. Its time is 0 before the start (a probe) and
-    /// stays 0 in a message whose publisher has [another clock](Matched::clock).
+    /// Reads the clock and returns the stamp of the message; called last. The time in the stamp is 0 before the start
+    /// (a probe), and in all messages of a publisher with [another clock](Matched::clock).
     fn stamp(&mut self) -> Stamp;
 }

@@ -7,7 +7,7 @@ use super::Matched;
 
 /// The way in which messages reach a subscription: the one that users of the middleware would choose.
 pub enum Delivery {
-    /// The endpoint's thread takes the messages, and waits in the way of
+    /// The endpoint's thread takes the messages, and waits by the strategy
     /// [`RunSpec::wait`](crate::run_spec::RunSpec::wait).
     Pull(Box<dyn Subscription>),
     /// The middleware delivers them on threads of its own.
@@ -57,7 +57,7 @@ pub trait Listener: Matched {
     /// A sentence: the middleware cannot deliver.
     fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String>;
 
-    /// Delivers no more; returns when no delivery is running.
+    /// Ends the delivery; returns when no call of the sink is running.
     ///
     /// # Errors
     /// A sentence: the middleware cannot end the delivery.
@@ -92,7 +92,7 @@ pub struct Taken<'a> {
     /// before the taking thread woke up; none if the back end cannot observe it.
     pub arrived_ns: Option<i64>,
     /// With `phases`, the time when the bytes were in hand and the conversion to a message began; none if the back end
-    /// cannot observe it.
+    /// cannot observe this moment.
     pub in_hand_ns: Option<i64>,
     /// Length of its body, bytes.
     pub length_bytes: u64,

@@ -1,5 +1,5 @@
-//! Single messages that were late, missing or not sent, for a log of such messages. The counts include them in any
-//! case; here they have ids and times.
+//! Single messages that were late, missing or not sent, with ids and times, for a log of such messages. The counts
+//! include them with and without this log.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +28,8 @@ pub enum Trouble {
         /// The number of messages.
         messages: u64,
     },
-    /// The publisher did not send this message, and perhaps messages after it: its timer passed over them, or they were
-    /// refused. Their ids are missing at subscriptions, but they do not count as lost.
+    /// The publisher did not send this message, and perhaps messages after it: its timer skipped them, or they were
+    /// refused. Subscriptions miss the ids of these messages, but do not count them as lost.
     Unsent {
         /// The number of messages.
         messages: u64,

@@ -40,19 +40,20 @@ struct Window {
 }
 
 impl Sequences {
-    /// With `from_first`, this subscription was matched with all publishers before their first sample; otherwise each
-    /// publisher counts from the first sample that is seen. The ids in messages begin again after `last_id`, all ones.
+    /// Creates the counter of a subscription. With `from_first`, the subscription was matched with all publishers
+    /// before their first sample; otherwise the samples of a publisher count from the first one that is seen. The ids
+    /// in messages wrap around after `last_id`, whose bits are all ones.
     #[must_use]
     pub fn new(from_first: bool, last_id: u64) -> Self {
         Sequences { from_first, last_id, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
     }
 
-    /// Records the arrival of one sample. Returns its full id, extended from the one it carries, and its class (new,
+    /// Records the arrival of one sample. Returns its full id, extended from the id in the message, and its class (new,
     /// reordered, duplicate).
     ///
-    /// `passed_over` is the number of samples that the subscription lost from the history since the previous sample. It
-    /// matters only for the first sample of a publisher that was not matched from its start: those samples were sent
-    /// after matching, so the first expected id of that publisher is that much lower.
+    /// `passed_over` is the number of samples that left the history unread since the previous sample. It matters only
+    /// for the first sample of a publisher that was not matched from its start: the lost samples were sent after
+    /// matching, so the first expected id of this publisher is lower by their number.
     pub fn arrived(&mut self, publisher: [u8; 16], carried_id: u64, passed_over: u64) -> (u64, Arrival) {
         let known = self.publishers.iter_mut().find(|(source, _)| *source == publisher);
         let Some((_, window)) = known else {
@@ -64,8 +65,8 @@ impl Sequences {
         (id, window.arrived(id))
     }
 
-    /// The sum of the highest ids seen of each publisher: a lower bound of the number of samples that they tried to
-    /// send.
+    /// The sum over all publishers of the highest id seen: a lower bound of the number of samples that the publishers
+    /// tried to send.
     #[must_use]
     pub fn last_seen(&self) -> u64 {
         self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.last))

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnCost {
-    /// Cost of a publisher: due time, wake-up, stamp, time until the next message, and their statistics. Little of it
-    /// is part of a latency: the end of the reading of the clock for the stamp.
+    /// Cost of a publisher: due time, wake-up, stamp, time until the next message, and their statistics. Only a small
+    /// part of this cost is in a latency: the end of the clock reading for the stamp.
     pub send_ns: f64,
-    /// Cost of a subscription: time of reception, losses, both latencies and their histograms. It follows the latency
-    /// of the message, but the next message waits for it.
+    /// Cost of a subscription: time of reception, losses, both latencies and their histograms. This work comes after
+    /// the latency of the message, but it delays the next message.
     pub receive_ns: f64,
 }

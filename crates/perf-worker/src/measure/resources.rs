@@ -17,8 +17,8 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Reads the resources of this process. The calling thread belongs to the instrument, except `excepted`, the usage
-    /// that the middleware caused on it; `others` are the accounts of the instrument's other threads.
+    /// Reads the resources of this process. The usage of the calling thread belongs to the instrument, except
+    /// `excepted`, which the middleware caused. `others` is the usage of the instrument's other threads.
     ///
     /// # Errors
     /// A sentence, if the kernel does not report it.
@@ -28,8 +28,8 @@ impl Resources {
         let (thread, process) = (Usage::of_this_thread()?, Usage::of_this_process()?);
         let mut instrument = thread.without(excepted);
         instrument.add(others);
-        // The kernel passes a peak of memory on over exec, so `maxrss` of getrusage may be the coordinator's peak.
-        // VmHWM is this process's own peak.
+        // The kernel keeps the peak of memory over exec, so `maxrss` of getrusage may be the coordinator's peak. VmHWM
+        // is this process's own peak.
         let peak_kib = i64::try_from(memory.peak_rss_kib).unwrap_or(i64::MAX);
         let usage = Usage { maxrss_kib: peak_kib, ..process.without(&instrument) };
         Ok(Resources { usage, instrument: Usage { maxrss_kib: 0, ..instrument }, memory })

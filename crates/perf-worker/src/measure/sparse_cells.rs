@@ -1,8 +1,8 @@
 //! The cells of a log-linear histogram that are not empty, sorted by their keys: small where a distribution has few
 //! values.
 //!
-//! A power of two has 128 cells, as in an HDR histogram of two digits, so a cell is within 1 % of its values. Memory
-//! grows with the number of cells that were filled at the same time, and is kept.
+//! A power of two has 128 cells, as in an HDR histogram of two digits, so the values of a cell differ by at most 1 %.
+//! Memory grows with the largest number of cells that were filled at one time, and is never given back.
 
 /// Cells of a power of two.
 const CELLS: u64 = 128;
@@ -64,8 +64,8 @@ impl SparseCells {
     }
 }
 
-/// The cell of a value: the number of halvings until it is below two powers of cells, and the value then. Keys are in
-/// the order of the values.
+/// The key of a value's cell: the number of halvings until the value is below 2 · CELLS, and the halved value. Keys
+/// have the order of the values.
 fn key(value: u64) -> u32 {
     let halvings = value.checked_ilog2().unwrap_or(0).saturating_sub(CELLS.ilog2());
     // At most 57 halvings, and less than 256.

@@ -10,7 +10,7 @@ use super::{events::Events, histogram::Latencies, moments::Moments};
 pub const TALLIES: usize = 3;
 
 /// Counts of publishers.
-// The log has the moments elsewhere: they are left out where they are empty.
+// Empty moments are not serialised: the log has them elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "SentEntry"))]
@@ -27,8 +27,7 @@ pub struct Sent {
     pub refused: u64,
     /// Messages that were due before the end and were not sent.
     pub unsent: u64,
-    /// Messages that the timer of a node passed over, because it was late by more than its period: not sent, and not
-    /// lost.
+    /// Messages that were neither sent nor lost: the timer of a node was late by more than its period and skipped them.
     pub skipped: u64,
     /// Samples that were copied although they were to be loaned.
     pub copied: u64,
@@ -90,7 +89,7 @@ impl Sent {
 }
 
 /// Counts of subscriptions, of samples that were sent within the measurement.
-// The log has the moments elsewhere: they are left out where they are empty.
+// Empty moments are not serialised: the log has them elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "ReceivedEntry"))]
@@ -111,8 +110,8 @@ pub struct Received {
     pub duplicates: u64,
     /// Samples that left the history before they were taken, by the middleware's count.
     pub overwritten: u64,
-    /// Samples with another payload than was written: their memory had been reused. Only a payload that is written is
-    /// checked.
+    /// Samples whose payload is not the written one: their memory had been reused. A payload is checked only if it is
+    /// written.
     pub corrupt: u64,
     /// Samples received before they were sent, by more than the clocks may differ; they are in no statistic of latency.
     pub negative: u64,
@@ -276,8 +275,8 @@ impl Counts {
     }
 }
 
-/// Counts with their distributions: of one endpoint in one row, or the sums of several. Parts that do not apply are
-/// empty.
+/// Counts with their distributions, of one endpoint in one row, or summed over several endpoints or rows. Parts that do
+/// not apply are empty.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Counts of publishers.

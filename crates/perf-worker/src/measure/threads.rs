@@ -18,8 +18,8 @@ pub struct ThreadUsage {
     pub tid: u32,
     /// Its name, of which the kernel keeps 15 bytes.
     pub name: String,
-    /// CPU time, ns: by the scheduler's own count if `exact`, else `utime_ns + stime_ns`. A running thread has used up
-    /// to a tick more.
+    /// CPU time, ns: the scheduler's own count if `exact`, else `utime_ns + stime_ns`. The count of a running thread
+    /// lags by up to a tick.
     pub cpu_ns: u64,
     /// Whether `cpu_ns` has a resolution of nanoseconds, not of ticks.
     pub exact: bool,
@@ -102,8 +102,8 @@ impl ThreadUsage {
     }
 }
 
-/// The usage of the threads of `now` since `earlier`. Threads that started in between count from zero; of threads that
-/// have exited nothing is known.
+/// The usage of the threads in `now` since `earlier`. A thread that started in between counts from zero; a thread that
+/// has exited is not in the result.
 #[must_use]
 pub fn since(now: &[ThreadUsage], earlier: &[ThreadUsage]) -> Vec<ThreadUsage> {
     let used = |thread: &ThreadUsage| earlier.iter().find_map(|earlier| thread.since(earlier));

@@ -123,8 +123,8 @@ impl Usage {
 
     /// The usage less `part`, for example a process without some of its threads. The peak of memory stays.
     ///
-    /// The kernel counts CPU time exactly and divides it by samples into user and system. So the division of a
-    /// difference is less exact than its sum; no part is negative.
+    /// The kernel counts CPU time exactly, but divides it into user and system time by sampling. So the two parts of a
+    /// difference are less exact than their sum; no part is negative.
     #[must_use]
     pub fn without(&self, part: &Usage) -> Usage {
         let mut difference = *self;
@@ -136,8 +136,8 @@ impl Usage {
         Usage { maxrss_kib: self.maxrss_kib, stime_ns, utime_ns: cpu_ns - stime_ns, ..difference }
     }
 
-    /// This usage, in which no account is below the same account of `earlier`. Accounts only rise, but a part that is
-    /// subtracted is read at another moment than the whole, so a difference may seem to fall.
+    /// This usage, with each account raised to the same account of `earlier` if it is lower. Accounts only rise, but a
+    /// part that is subtracted is read at another moment than the whole, so a difference may seem to fall.
     #[must_use]
     pub fn at_least(&self, earlier: &Usage) -> Usage {
         let mut risen = *self;

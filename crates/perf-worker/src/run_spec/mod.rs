@@ -26,7 +26,8 @@ use crate::{
 };
 pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 
-/// The conditions of a run, as its workers and its log have them. Names and values are the same as in the options.
+/// The conditions of a run, in the form in which its workers and its log have them. Names and values are the same as in
+/// the options.
 ///
 /// The log of an older version lacks some fields, which are then empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,8 +101,8 @@ pub struct RunSpec {
     pub work_ns: i64,
     /// The latency above which a sample is late, ns; null if none is. In a topology less for short periods.
     pub late_above_ns: Option<u64>,
-    /// The latency above which a sample is too late instead of late, ns; null if none is. In a topology less for short
-    /// periods.
+    /// The latency above which a sample is too late instead of late, ns; null if no sample is too late. In a topology,
+    /// endpoints with short periods have smaller limits.
     pub too_late_above_ns: Option<u64>,
     /// Real-time priority (SCHED_FIFO) of the threads in `rt_scope`; 0 is none.
     pub rt_priority: u32,
@@ -123,7 +124,7 @@ pub struct RunSpec {
     pub daemon_commands: Vec<DaemonCommand>,
     /// The executor that runs the nodes of a topology, one of [`Capabilities::executors`]; null in other runs, whose
     /// endpoints have threads of the instrument. The endpoints of a topology have their own messages, rates and QoS:
-    /// `message` is the largest one, and `rate_hz` is 0.
+    /// `message` is the largest message, and `rate_hz` is 0.
     #[serde(default)]
     pub executor: Option<String>,
     /// Whether the messages of nodes that are late, missing or not sent are reported one by one.
@@ -187,8 +188,8 @@ impl RunSpec {
         one_way || matches!(self.roundtrip, Roundtrip::Both | Roundtrip::Service)
     }
 
-    /// The shortest time between the due times of two messages that are not due at once, nanoseconds; none without a
-    /// rate. With random phases it is the time between two messages of one publisher.
+    /// The shortest time between different due times of two messages, nanoseconds; none without a rate. With random
+    /// phases it is the time between two messages of one publisher.
     #[must_use]
     pub fn gap_ns(&self) -> Option<i64> {
         let in_turn = if self.phase == Phase::Spread { self.publishers.max(1) } else { 1 };

@@ -48,8 +48,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Everything, with pull delivery and exact matching; without marks of phases, because they
-    /// concern the path of messages.
+    /// All capabilities, with pull delivery and exact matching. Marks of phases are left out, because they change the
+    /// path of messages.
     #[must_use]
     pub fn all() -> Capabilities {
         fn values<T: Choice>() -> Vec<T> {

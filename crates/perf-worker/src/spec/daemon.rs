@@ -18,8 +18,7 @@ pub struct DaemonCommand {
 /// The sign that a daemon is ready.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Readiness {
-    /// The daemon is ready when a file or socket of this path exists that did not exist, or was another one, before the
-    /// daemon started.
+    /// The daemon is ready when a file or socket has this path that did not have it before the daemon started.
     File(PathBuf),
     /// The daemon is ready when it has printed a line with this text, on standard output or standard error.
     Line(String),

@@ -4,7 +4,7 @@
 //! Invariants:
 //!
 //! 1. The descriptor is taken once in the life of the process.
-//! 2. The parent process opened it for this worker, so no other part of the process owns it.
+//! 2. The parent process opened it for this worker, so no other part of the process owns the descriptor.
 #![expect(unsafe_code, reason = "an inherited descriptor has only its number")]
 
 use std::fs::File;
@@ -21,7 +21,8 @@ use super::protocol::{REPORTS_FD, Report};
 pub struct Channel(File);
 
 impl Channel {
-    /// Takes the inherited descriptor. Programs that the middleware starts do not inherit it.
+    /// Takes the inherited descriptor and makes it close-on-exec, so that programs that the middleware starts do not
+    /// inherit it.
     ///
     /// # Errors
     /// A sentence: there is no such pipe, because another program than `perf_test` started this one, or it was taken

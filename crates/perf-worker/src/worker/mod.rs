@@ -1,11 +1,11 @@
 //! A worker process: one or more endpoints on threads, their orders on stdin, their reports over a pipe.
 //!
 //! A worker is a program that contains a middleware. While they measure, the endpoints' threads neither write nor wait
-//! for another thread: they hand finished rows to the main thread, which reports them. From message to message they
-//! touch their own memory and read three flags; a middleware that delivers messages itself takes a lock for each
-//! message. `tests/realtime` shows that they allocate nothing and make no system call but the sleep until a message is
-//! due; that they take no lock shows only by reading. Once a second the hand-over may lock and wake. The worker ends
-//! when its stdin ends, so it never outlives the coordinator.
+//! for another thread: they hand finished rows to the main thread, which reports them. From message to message these
+//! threads touch their own memory and read three flags; if the middleware delivers messages on its own threads, each
+//! message takes a lock. `tests/realtime` shows that the loops allocate nothing and make no system call but the sleep
+//! until a message is due; no test shows that they take no lock. Once a second the hand-over may lock and wake. The
+//! worker ends when its stdin ends, so it never outlives the coordinator.
 
 mod channel;
 mod context;
@@ -125,8 +125,8 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     reporter.run(channel)
 }
 
-/// The threads of the endpoints. Dropping this value ends the threads and waits until they are gone: only then the
-/// session can remove its files.
+/// The threads of the endpoints. Dropping this value ends the threads and waits until they are gone: only after this
+/// the session can remove its files.
 struct Threads {
     running: Vec<JoinHandle<()>>,
     orders: Arc<Orders>,
@@ -161,8 +161,8 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
-    // Rust's start ignores SIGPIPE. In a program in C the signal would kill the process: the coordinator or a peer of
-    // the middleware may have gone.
+    // Rust's runtime ignores SIGPIPE, but a program in C does not: the signal would kill the worker if the coordinator
+    // or a peer of the middleware has gone.
     signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::new(AtomicBool::new(false)))?;
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
     // Otherwise `ps` and `top` show `exe`, the name of the link through which it was started.

@@ -48,8 +48,8 @@ pub fn measure(spec: &RunSpec) -> OwnCost {
 
 /// The cost of one message in a loop with a middleware that does nothing and a start in the past.
 fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
-    // A run without an end, with one publisher and one subscription. Without a rate the run has neither a schedule nor
-    // statistics of it.
+    // The measured run has no end, one publisher and one subscription. If it has no rate, it has neither a schedule nor
+    // statistics of lateness.
     let spec = RunSpec {
         rate_hz: if spec.rate_hz == 0 { 0 } else { RATE_HZ },
         publishers: 1,

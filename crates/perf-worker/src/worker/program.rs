@@ -16,8 +16,8 @@ pub fn main(backend: &'static dyn Backend) -> ExitCode {
     ExitCode::from(exit_code(backend, std::env::args_os().skip(1)))
 }
 
-/// Executes the order in `arguments` (the arguments after the name of the program) and returns the exit code: 0 good, 1
-/// the order failed, 2 no such order. A failure is a sentence on standard error, or a report if the program runs as a
+/// Executes the order in `arguments` (without the name of the program) and returns the exit code: 0 good, 1 the order
+/// failed, 2 there is no such order. A failure is a sentence on standard error, or a report if the program runs as a
 /// worker.
 #[must_use]
 pub fn exit_code(backend: &'static dyn Backend, arguments: impl IntoIterator<Item = OsString>) -> u8 {

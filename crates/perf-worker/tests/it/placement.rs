@@ -17,8 +17,8 @@ tests![
     locked_memory_is_resident_only_where_it_was_touched,
 ];
 
-/// The argument with which this program is the child that locks its memory: the lock is permanent, and other tests run
-/// in the same process.
+/// The argument that makes this program the child that locks its memory. The test needs a child because the lock is
+/// permanent and other tests run in the same process.
 pub const LOCK_MEMORY: &str = "--lock-memory";
 const FIFO: ThreadSchedulePolicy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
 const RESERVE_KIB: u64 = 1 << 20;

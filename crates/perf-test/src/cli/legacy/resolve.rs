@@ -55,7 +55,7 @@ fn given(options: &LegacyOptions) -> impl Iterator<Item = Meaning> {
     all.into_iter().filter(|(given, _)| *given).map(|(_, meaning)| meaning)
 }
 
-/// The settings that such options stand for, with the options.
+/// The settings that such options stand for, each with its option.
 ///
 /// # Errors
 /// A sentence: the middleware has no such setting.

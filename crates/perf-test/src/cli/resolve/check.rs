@@ -7,7 +7,7 @@ use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy};
 /// A run of messages of this size has a note about their memory.
 const LARGE_MESSAGE_BYTES: usize = 256 << 20;
 
-/// Checks a run.
+/// Checks the options of a run against each other and against its middleware's capabilities.
 ///
 /// # Errors
 /// The first rule that is broken.

@@ -48,7 +48,7 @@ pub fn resolve(options: &RunOptions) -> Result<Resolved, Failure> {
     resolve_for(&communicator, description, options)
 }
 
-/// The same of a middleware that has described itself, in place of the one that the options name.
+/// The run and its outputs, over a middleware that has described itself, in place of the one that the options name.
 ///
 /// # Errors
 /// [`Failure::Usage`] if options contradict each other or a name is unknown.
@@ -66,7 +66,7 @@ pub fn resolve_for(
     resolved().map_err(Failure::Usage)
 }
 
-/// Checks the options that are wrong for every middleware, but for the message.
+/// Checks the rules that hold for every middleware; [`check_message`] has the rules of the message.
 ///
 /// # Errors
 /// [`Failure::Usage`]: options contradict each other, or a value is not allowed.
@@ -92,8 +92,8 @@ pub fn check_message(options: &RunOptions) -> Result<(), Failure> {
     message(&options.messages, "Array1k", layout).map(drop).map_err(Failure::Usage)
 }
 
-/// The outputs that the options of one of several runs name: its logs and picture, and the console if `-o stdout` asks
-/// for it.
+/// The outputs of one of several runs: the logs and the picture that its options name, and the console if `-o stdout`
+/// asks for it.
 ///
 /// # Errors
 /// [`Failure::Usage`]: options contradict each other.
@@ -104,7 +104,7 @@ pub fn outputs_of_several(options: &RunOptions) -> Result<Outputs, Failure> {
     found.map(|outputs| Outputs { console: outputs.console && is_asked, ..outputs }).map_err(Failure::Usage)
 }
 
-/// The same run with or without zero copy, with the daemons that it needs then.
+/// This run with or without zero copy, and with the daemons that it needs with that choice.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the middleware refuses it.

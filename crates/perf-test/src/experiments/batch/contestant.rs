@@ -38,8 +38,8 @@ pub struct Contestant {
     zero_copy: bool,
 }
 
-/// The contestants of a list with commas. `all` is every installed middleware at its default and, if that differs, at
-/// its best.
+/// The contestants of a list with commas. `all` is every installed middleware with its default settings and, if they
+/// differ, with its best settings.
 ///
 /// # Errors
 /// A sentence: a name or a setting is unknown, or a contestant is there twice.
@@ -149,9 +149,9 @@ impl Contestant {
         })
     }
 
-    /// Its run with the options that all contestants share. Where the middleware lacks the way of waiting, the
-    /// reliability, the history or the depth, the run has its nearest. Where the best settings are refused, the run has
-    /// the defaults. A note says so.
+    /// The run of this contestant with the options that all contestants share. If the middleware lacks the wait
+    /// strategy, the reliability, the history or the depth, the run has the nearest one that the middleware offers; if
+    /// the best settings are refused, the run has the defaults. A note in the run mentions each replacement.
     ///
     /// # Errors
     /// A sentence: the middleware refuses the run, or does not describe itself.
@@ -167,7 +167,7 @@ impl Contestant {
         Ok(spec)
     }
 
-    /// Its run with exactly these options, as a single run has them.
+    /// The run of this contestant with exactly these options, as a single run has them.
     ///
     /// # Errors
     /// A sentence: the middleware refuses the run, or does not describe itself.

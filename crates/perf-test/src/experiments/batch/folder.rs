@@ -91,7 +91,7 @@ impl Folder {
         self.write(name, &(text + "\n"))
     }
 
-    /// The log of an earlier run at `log`, beside the run `spec` of this topology.
+    /// The log of an earlier run at `log`, if its conditions are the conditions of the run `spec` with this topology.
     ///
     /// # Errors
     /// A sentence: the log has other conditions.
@@ -153,8 +153,8 @@ fn refused(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
 }
 
-/// The differences of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware belongs to the
-/// programs.
+/// The differences of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware is not compared
+/// here: it belongs to the programs.
 fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     let fields = |spec: &RunSpec| {
         let mut fields = conditions(spec);

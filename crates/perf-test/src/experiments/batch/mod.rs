@@ -1,9 +1,9 @@
 //! A batch of runs: planned beforehand, measured in order, each with its own log in one folder of results.
 //!
 //! How a command uses it:
-//! 1. [`contestants`] reads the user's list (`Gantry,zenoh:best`), [`Contestant::spec`] makes the run of one of them
-//!    from the options that all share, with the nearest value where the middleware lacks one, and the command puts both
-//!    into a [`PlannedRun`].
+//! 1. [`contestants`] reads the user's list (`Gantry,zenoh:best`), [`Contestant::spec`] makes the run of a contestant
+//!    from the options that all share, with the nearest value where the middleware lacks one, and the command puts
+//!    contestant and run into a [`PlannedRun`].
 //! 2. [`Batch::open`] makes the folder; [`Batch::run_all`] writes `environment.json` and `commands.txt`, measures, and
 //!    shows the progress on standard error.
 //! 3. Each run has an [`Outcome`]. A contestant that refuses, crashes or hangs is an outcome too, and the other runs
@@ -41,7 +41,7 @@ pub use progress::Progress;
 pub use rounds::RunOutcomes;
 pub use shortfall::{Shortfall, ShortfallKind};
 
-/// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that
+/// The number of successive failures after which further runs with the same conditions are not tried: a contestant that
 /// hangs costs a minute each time.
 const MOST_FAILURES: usize = 2;
 
@@ -139,8 +139,8 @@ impl Batch {
         self.folder.as_ref()
     }
 
-    /// Does the runs in order, each after `before`, which gets its index and is not called for a run that is not done.
-    /// The sentence of its error is the refusal of that run. Returns the outcome of each.
+    /// Does the runs in order and returns the outcome of each. `before` is called with the index of a run before the
+    /// run is done; it is not called for a run that is skipped. An error of `before` refuses that run.
     ///
     /// # Errors
     /// [`Failure::Usage`], before the first run: the folder cannot be written, or a log in it is of a run with other
@@ -248,8 +248,8 @@ fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome])
     Some(Shortfall::new(run, last.kind, last.sentence.clone()))
 }
 
-/// Whether both are runs of the same contestant with the same conditions, apart from the length. A refusal costs no
-/// time and has its own sentence, so it is like no other run.
+/// Whether both are runs of the same contestant with the same conditions, apart from the length. A run that was refused
+/// is the same as no other run: it costs no time, and its sentence is its own.
 fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
     let (Ok(spec), Ok(other_spec)) = (&one.spec, &other.spec) else { return false };
     let alike = |spec: &RunSpec| RunSpec { max_runtime_s: 0, warmup_s: 0, ignore_s: 0, ..spec.clone() };

@@ -49,8 +49,8 @@ impl RunOutcomes {
 }
 
 impl Batch {
-    /// Does all rounds, each run after a warm-up if `has_warmups`: a run whose logs are all there needs none. `before`
-    /// precedes each run as in [`Batch::run_all`].
+    /// Does all rounds. With `has_warmups`, each run begins with a warm-up run, unless all its logs exist already.
+    /// `before` precedes each run as in [`Batch::run_all`].
     ///
     /// # Errors
     /// As [`Batch::run_all`].
@@ -82,8 +82,8 @@ impl Batch {
     }
 }
 
-/// The index and the round of each run, in order; `warmups` says of each run whether it has a warm-up, which has no
-/// round.
+/// The index and the round of each run, in order. A run whose flag in `warmups` is set comes once more, before all
+/// rounds and without a round.
 fn order(warmups: &[bool], rounds: u32) -> Vec<(usize, Option<u32>)> {
     let first = warmups.iter().enumerate().filter(|(_, has_one)| **has_one).map(|(index, _)| (index, None));
     let mut order: Vec<(usize, Option<u32>)> = first.collect();

@@ -1,9 +1,9 @@
 //! The part of a condition that a boot decides: parameters of the kernel's command line, the frequency driver, the
 //! kernel itself.
 //!
-//! It is recognised, never changed. A parameter that any condition of the plan names must be there as the condition has
-//! it, and must not be there if the condition does not name it: otherwise `baseline` would be measured under
-//! `idle=poll`, too.
+//! The boot is compared with the condition, never changed. If any condition of the plan names a kernel parameter, the
+//! parameter counts for all of them: a condition that names it needs the same value, and a condition that does not name
+//! it needs a boot without it. Otherwise `baseline` would be measured under `idle=poll`, too.
 
 use super::plan::Condition;
 use crate::common::distinct;

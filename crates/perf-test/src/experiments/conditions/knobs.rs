@@ -1,8 +1,8 @@
-//! The settings of a condition that are changed while the machine runs: which of them can be, and the machine under
-//! them.
+//! The settings of a condition that are changed while the machine runs: the check whether they can be changed, and the
+//! change.
 //!
-//! Files of the kernel go through the journal. The limit on wake-up times ends with its open device, and scheduling
-//! with the process, so the kernel itself restores both after a kill.
+//! Files of the kernel go through the journal. The limit on wake-up times ends when its device is closed, and
+//! scheduling ends with the process, so the kernel itself restores both after a kill.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -30,7 +30,8 @@ use perf_worker::worker::placement::{Scheduling, run_on};
 /// The control group of a condition's partition.
 const GROUP: &str = "perf_test";
 
-/// Looks whether the settings can be changed, and changes nothing. Returns the reason why the machine lacks one.
+/// Checks whether the settings can be changed, and changes nothing. Returns a reason if the machine does not have a
+/// setting.
 ///
 /// # Errors
 /// A sentence: a value is wrong here, or this user may not change the setting.
@@ -135,7 +136,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The machine as it is, for this process alone to change.
+    /// Opens the machine with its present settings; no other process changes them while this value lives.
     ///
     /// # Errors
     /// A sentence, as [`Journal::open`].
@@ -194,8 +195,8 @@ impl Machine {
     pub fn restore(&mut self) -> Result<(), String> {
         self.condition = None;
         self.awake = None;
-        // The priority, because a control group may take no real-time thread; the CPUs once more after the group is
-        // left.
+        // The scheduling is restored first, because a control group may refuse a real-time thread. The CPUs are
+        // restored once more after the group is left.
         self.scheduling.as_ref().map(Scheduling::restore).into_iter().for_each(drop);
         let files = self.journal.restore();
         let own = self.scheduling.as_ref().map_or(Ok(()), Scheduling::restore);

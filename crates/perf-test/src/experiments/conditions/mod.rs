@@ -4,8 +4,8 @@
 //! plan ─► boot, knobs: can each condition be had here? ─► knobs::Machine (journal) ─► batch ─► logs, record
 //! folders of logs ─► record ─► setup, best, table ─► text, CSV, JSON
 //! ```
-//! A condition holds while its runs of one round last; rounds follow each other, every second one in the opposite
-//! order, so that a slow change of the machine concerns all conditions. `merge` is the second line alone.
+//! A condition holds while its runs of one round last. Rounds follow each other, every second one in the opposite
+//! order, so that a slow change of the machine concerns all conditions. `merge` measures nothing and only compares.
 
 mod best;
 mod boot;
@@ -47,7 +47,7 @@ const NAME: &str = "conditions";
 ///
 /// # Errors
 /// [`Failure::Usage`]: the plan is wrong, this user may not change a setting, or the folder cannot be used.
-/// [`Failure::Measurement`]: no condition can be had here, or a setting could not be restored.
+/// [`Failure::Measurement`]: this machine can have none of the conditions, or a setting could not be restored.
 pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
     let path = options.plan.as_ref().ok_or_else(|| Failure::Usage("give a plan".to_owned()))?;
     let mut plan = Plan::read(path).map_err(Failure::Usage)?;
@@ -129,8 +129,8 @@ fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition
     Ok((conditions, runs))
 }
 
-/// The reason why the runs are not complete: the user has ended them, or there is a run under a condition without any
-/// figure.
+/// The reason why the runs are not complete: the user has interrupted them, or a run has no figures under one of the
+/// conditions.
 fn incomplete(runs: &[PlannedRun], outcomes: &[RunOutcomes]) -> Option<String> {
     let reason = |(run, outcomes): (&PlannedRun, &RunOutcomes)| {
         let shortfall = outcomes.rounds.iter().find_map(Outcome::shortfall).filter(|_| !outcomes.is_measured())?;

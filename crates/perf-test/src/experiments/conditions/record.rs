@@ -1,7 +1,8 @@
 //! The record of a condition in a folder of results: `CONDITION/condition.json` beside the logs
 //! `CONDITION/RUN-roundN.json`.
 //!
-//! The table is made from these files alone, so it is the same after the last run, and of folders of several boots.
+//! The table is made from these files alone, so the command that measured and a later `merge` of several boots make the
+//! same table.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -91,8 +92,8 @@ impl Record {
         PathBuf::from(condition.folder()).join(file_name(label))
     }
 
-    /// Writes it into a folder of results. A condition that was measured before and is skipped now keeps its runs, so
-    /// that one folder collects the runs of several boots.
+    /// Writes the record into a folder of results. A condition that was measured earlier and is skipped now keeps its
+    /// runs, so that one folder collects the runs of several boots.
     ///
     /// # Errors
     /// A sentence: the folder has runs of a condition of that name with other settings, or cannot be written.
@@ -135,11 +136,11 @@ impl Record {
     }
 }
 
-/// All runs in a folder of results, and those without figures. A run counts once: `known` has the ids of the runs of
-/// other folders.
+/// Reads the runs in a folder of results: the measured runs, and a gap for each run without figures. `known` has the
+/// ids of the runs of other folders, so that a run that lies in several folders counts once.
 ///
 /// # Errors
-/// A sentence: it has no conditions, or a file is damaged.
+/// A sentence: the folder has no conditions, or a file is damaged.
 pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured>, Vec<Gap>), String> {
     let (mut measured, mut gaps, mut count) = (Vec::new(), Vec::new(), 0);
     for place in paths_in(folder)? {

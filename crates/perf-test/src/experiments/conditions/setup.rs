@@ -1,5 +1,5 @@
-//! The state of the machine under a condition, as the environment record of a log has it: one column each in the table
-//! of conditions.
+//! The state of the machine under a condition, from the environment record of a log. Each field is a column of the
+//! table of conditions.
 
 use serde::Serialize;
 

@@ -39,7 +39,7 @@ struct CaseResults {
     rows: Vec<RunResults>,
 }
 
-/// Measures; without `options.results` the figures are kept in no file.
+/// Measures all contestants. The figures go into a file only with `options.results`.
 ///
 /// # Errors
 /// [`Failure::Usage`]: an option does not apply, a contestant, message or topic is not valid, or the folder of results

@@ -1,8 +1,8 @@
 //! The pairs of contestants whose ratios are shown.
 //!
-//! The base is Gantry, or the first middleware without Gantry; a baseline is the base only of
-//! baselines. Defaults are compared with defaults
-//! and bests with bests; a contestant that has one form is compared with both forms of the base.
+//! The base is Gantry, or the first middleware if Gantry is not measured; a baseline is the base only if all
+//! contestants are baselines. Defaults are compared with defaults and bests with bests; a contestant that has one form
+//! is compared with both forms of the base.
 
 use super::CaseResults;
 use crate::{

@@ -31,7 +31,7 @@ impl Versus {
     }
 
     /// The tables of a case: latency and losses, costs, and the parts of a message's way if they were measured. The
-    /// first one has the contestants without figures.
+    /// first table also lists the contestants without figures.
     fn tables(&self, case: &CaseResults) -> Vec<Table> {
         let of_measured = |title: &str, notes, figures: &[&Figure]| {
             let measured = case.rows.iter().filter(|row| row.medians.is_some());

@@ -29,8 +29,8 @@ impl Experiments {
     }
 }
 
-/// The form of the contestant that a log has in its path, as commands of several runs write it: `zenoh_best/…` or
-/// `zenoh_best-round1.json`; also `rclcpp_executor=events`.
+/// The form of the contestant, from the path of its log. Commands of several runs write the form there: `zenoh_best/…`,
+/// `zenoh_best-round1.json` or `rclcpp_executor=events`.
 fn form(file: &str, middleware: &str) -> Option<String> {
     let middleware = format!("{}_", middleware.to_lowercase());
     let of_part = |part: &str| {

@@ -49,7 +49,7 @@ struct Description {
 }
 
 impl Folder {
-    /// Reads all JSON files in it, at any depth. Links to folders are not followed.
+    /// Reads all JSON files in the folder, at any depth. Links to folders are not followed.
     ///
     /// # Errors
     /// A sentence: a folder cannot be read, or there is no log and no run without figures.
@@ -143,8 +143,8 @@ struct Found {
     ratios: Vec<Ratio>,
 }
 
-/// The tables and the ratios of a file of results of several runs; nothing of an earlier version but `versus`.
-/// `None` if it is no such file.
+/// The tables and the ratios of a file of results of several runs. Of the formats of earlier versions only `versus` is
+/// read. `None` if the file is no such file.
 fn results(file: &Path) -> Option<Result<Found, String>> {
     let content: serde_json::Value = json_file(file).ok()?;
     let schema = content["schema"].as_str()?;

@@ -100,8 +100,8 @@ pub struct Series {
 /// All groups of a folder, or of one topology.
 #[derive(Debug)]
 pub struct Groups<'a> {
-    /// The groups: by the size of the message, then by the other conditions, and last by the middleware, so that
-    /// contestants stand together.
+    /// The groups: by the size of the message, then by the other conditions, and last by the middleware, so that the
+    /// contestants of one case are neighbours.
     pub groups: Vec<Group<'a>>,
     /// The lines of the plots.
     pub series: Vec<Series>,
@@ -147,8 +147,8 @@ impl<'a> Groups<'a> {
         self.of_experiments.keys().map(String::as_str)
     }
 
-    /// The settings of a group that neither have a column nor are common to its experiment, in words: the settings of
-    /// the middleware first. The name of the experiment is the last one, if there are several.
+    /// The settings of a group in words, the settings of the middleware first. Settings that have a column or that all
+    /// groups of the experiment share are left out. The name of the experiment comes last, if there are several.
     pub fn settings_in_words(&self, group: &Group) -> String {
         let of_middleware = group.settings.iter().filter(|(name, _)| is_of_middleware(name));
         let common = self.of_experiments.get(group.experiment());

@@ -1,7 +1,7 @@
 //! The sentences at the head of the page: each says how much faster a contestant is than the others, with intervals.
 //!
 //! The ratios in a file of results are paired by rounds, and the tables of the page have the same ones. An experiment
-//! without such a file has the ratio of two groups that are not paired. Baselines are no middlewares and have no
+//! without such a file has the ratio of two groups that are not paired. Baselines are not middlewares, so they have no
 //! sentence.
 
 use super::folder::Folder;
@@ -61,8 +61,8 @@ fn sentences(ratios: &[Ratio]) -> Vec<String> {
     keys.into_iter().filter_map(of_key).collect()
 }
 
-/// The ratios of the largest message of an experiment. Of each contestant, the settings with the lowest latency are
-/// compared, among those that are like the base's in [`ALIKE`].
+/// The ratios of the largest message of an experiment. Each contestant takes part with its settings of the lowest
+/// latency, chosen among the settings that agree with the base in [`ALIKE`].
 fn unpaired(groups: &Groups, experiment: &str) -> Option<Vec<Ratio>> {
     let p50 = |group: &&Group| group.interval(&P50).map(|found| found.median);
     let is_middleware = |group: &Group| group.experiment() == experiment && !is_baseline(&group.contestant());

@@ -14,8 +14,8 @@ use crate::log::{Head, RunEntry, SCHEMA};
 use crate::report::summary::tests::{spec, summary};
 use crate::system::System;
 
-/// Writes the log of a run of 3000 samples whose latencies are all the same; of one that was killed, if it is not
-/// complete.
+/// Writes the log of a run of 3000 samples whose latencies are all the same. If the log is not complete, its run was
+/// killed.
 fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u64, is_complete: bool) {
     let mut run = RunEntry::now(&spec(options), "0123456789abcdef", "/topic", &ExternalInfo::default());
     (run.spec.message.name, run.spec.message.bytes) = (message.to_owned(), bytes as usize);

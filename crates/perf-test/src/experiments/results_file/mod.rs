@@ -40,10 +40,10 @@ pub struct Results {
 }
 
 impl Results {
-    /// Prints them, also with `-o none`.
+    /// Prints the results, also with `-o none`.
     ///
     /// # Errors
-    /// [`Failure::Measurement`]: they are not complete, or the console has gone.
+    /// [`Failure::Measurement`]: the results are not complete, or the console has gone.
     pub fn print(self) -> Result<(), Failure> {
         let files = self.files.iter().map(|file| format!("written: {}", file.display()));
         let lines: Vec<String> = self.lines.into_iter().chain(files).collect();
@@ -142,7 +142,8 @@ impl ResultsFile {
         }
     }
 
-    /// Writes the file into a folder of results, and `others` beside it, which have a suffix each. Returns the files.
+    /// Writes the file into a folder of results, and `others`, each with a suffix, beside it. Returns the paths of the
+    /// files.
     ///
     /// # Errors
     /// [`Failure::Measurement`]: a file cannot be written.

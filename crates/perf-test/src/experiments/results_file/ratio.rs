@@ -58,8 +58,8 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of a figure of the base to the figure of the other, each with its name and its rounds; none if no
-    /// round has both. The figure has its name in ratios.
+    /// The ratio of the base's figure to the other contestant's figure. Each side has a name and the values of its
+    /// rounds. `None` if no round has both values.
     #[must_use]
     pub fn new(
         base: (&str, &[Option<Values>]),
@@ -131,8 +131,8 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// A table for each base: a row for each contestant, a column for each figure of each case. The last one has the
-/// meaning.
+/// Makes a table for each base, with a row for each contestant and a column for each figure of each case. The last
+/// table has the note about the meaning of the ratios.
 #[must_use]
 pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
     let of_base = |base: &str| {
@@ -183,10 +183,10 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
     [of_ratio.to_owned(), of_interval].into_iter().chain(of_number).chain([FIGURES.to_owned()]).chain(legends).collect()
 }
 
-/// The findings that are chance alone, because there are several ratios; none without findings.
+/// A sentence with the number of ratios that differ by chance alone; none if no ratio differs.
 ///
-/// `compare logs` corrects for its figures, which are few. A correction here would leave no finding of the usual six
-/// rounds, so the expected number of wrong ones stands beside them.
+/// `compare logs` has few figures and corrects for their number. The same correction here would leave no finding in the
+/// usual six rounds, so the sentence gives the expected number of wrong findings instead.
 fn of_number(ratios: &[Ratio]) -> Option<String> {
     let with_finding = || ratios.iter().filter(|ratio| ratio.interval.confidence >= CONFIDENCE);
     let (count, by_chance) = (with_finding().count(), with_finding().map(|ratio| 1.0 - ratio.interval.confidence));

@@ -46,7 +46,7 @@ pub struct RunResults {
     pub zero_copy: bool,
     /// The settings of the middleware.
     pub settings: BTreeMap<String, String>,
-    /// `loaned`, `copied`, or `partly loaned` if the middleware copied some messages that were to be loaned; `-` of a
+    /// `loaned`, `copied`, or `partly loaned` if the middleware copied some messages that were to be loaned; `-` for a
     /// run without figures.
     #[serde(skip)]
     pub path: &'static str,
@@ -97,8 +97,8 @@ impl RunResults {
         value(&self.options, name)
     }
 
-    /// The value of a figure of its rounds together, with the interval of the median where the rounds differ; `-` of a
-    /// value that is not known.
+    /// The value of a figure over all rounds of the row, with the interval of the median if the rounds differ; `-` if
+    /// the value is not known.
     #[must_use]
     pub fn show(&self, figure: &Figure) -> String {
         let shown = self.medians.as_ref().map_or("-".to_owned(), |medians| medians.show(figure));
@@ -137,8 +137,8 @@ fn path(spec: &RunSpec, medians: &Values, outcomes: &RunOutcomes) -> &'static st
     }
 }
 
-/// The remarks on the runs of a contestant, each once, its runs without figures beside others with some, the messages
-/// that it copied in place of a loan, and one note on its warnings.
+/// The notes about a contestant: each remark on its runs once, its runs without figures if other runs have figures, the
+/// number of messages that it copied in place of a loan, and one note on its warnings.
 #[must_use]
 pub fn notes_of<'a>(contestant: &str, runs: impl IntoIterator<Item = &'a RunResults>) -> Vec<String> {
     let (mut warnings, mut copied, mut remarks) = (Warnings::default(), 0_u64, Vec::new());

@@ -42,9 +42,9 @@ impl Table {
         Table { title, rows: [head].into_iter().chain(rows.into_iter().map(row)).collect(), notes }
     }
 
-    /// A table with a row for each kind of run: the texts of its `conditions`, which are headings here, and its
-    /// figures. A run without figures has the kind of its shortfall in their place, with the number of the note
-    /// that has the sentence.
+    /// Makes a table with a row for each kind of run: a column for each of `conditions`, and a column for each figure.
+    /// A run without figures has the kind of its shortfall in place of the figures, with the number of the note that
+    /// has the sentence.
     #[must_use]
     pub fn of_runs<'a>(
         title: String,

@@ -18,11 +18,11 @@ pub struct Cost {
 /// The costs of single parts, fitted to measured topologies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// CPU time of a process, of a wake-up of an executor, of an endpoint, of a message sent, of one received, and of a
-    /// byte sent: percent of one core for one of it per second.
+    /// The cost in CPU time of a process, of a wake-up of an executor, of an endpoint, of a message sent, of a message
+    /// received, and of a byte sent: percent of one core for a rate of one per second.
     cpu: Vec<f64>,
-    /// Memory of the program's files, of a process, of a publisher, of a subscription, and of a byte of one message of
-    /// each publisher, for small and for large messages: KiB.
+    /// The cost in memory, KiB, of the program's files, of a process, of a publisher, of a subscription, and of a byte
+    /// of one message of each publisher, for small and for large messages.
     memory: Vec<f64>,
 }
 
@@ -61,8 +61,8 @@ impl Estimate {
         }
     }
 
-    /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its
-    /// processes and their wake-ups once.
+    /// The factor by which a load may grow until it fills the part [`FULL`] of the machine's cores or of its memory
+    /// (KiB). The load's processes and their wake-ups do not grow with the factor.
     #[must_use]
     pub fn held(&self, load: &Load, cores: u32, memory_kib: Option<u64>) -> Held {
         let all = self.cost(load);
@@ -130,8 +130,8 @@ mod tests {
         }
     }
 
-    /// 3 µs for a message sent and 5 µs for one received; 4 MiB the program, 8 a process, 20 KiB a publisher and 10 KiB
-    /// a subscription.
+    /// A true cost for the tests: 3 µs for a message sent and 5 µs for a message received; 4 MiB for the program, 8 MiB
+    /// for a process, 20 KiB for a publisher and 10 KiB for a subscription.
     fn cost(load: &Load) -> Cost {
         Cost {
             cpu_percent: (3.0 * load.sent_hz + 5.0 * load.received_hz) / 1e4,

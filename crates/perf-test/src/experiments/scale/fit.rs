@@ -1,11 +1,11 @@
-//! A linear fit whose coefficients are not negative: no part of a machine is won by more messages.
+//! A linear fit whose coefficients are not negative: more messages never make a machine faster.
 //!
-//! Each value counts by its relative error, so that a small system counts as much as a large one.
+//! Errors are relative to the values, so that a small system counts as much as a large one.
 
 use crate::measure::least_squares::{least_squares, weighted_sum};
 
-/// The coefficients of the quantities that explain values best; 0 of a quantity that explains nothing. `None` with
-/// fewer values than would tell a single coefficient. `rows` has the quantities of each value.
+/// Finds the coefficients with which the quantities explain the values best; a quantity that explains nothing has the
+/// coefficient 0. `rows` has the quantities of each value. `None` if there are too few values for one coefficient.
 #[must_use]
 pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Option<Vec<f64>> {
     let columns = rows.first()?.len();

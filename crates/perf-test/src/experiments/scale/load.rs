@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::topology::Topology;
 
 /// A small and a large message: a publisher has memory for many small ones, and for few large ones. A message of a size
-/// between them counts in part as each.
+/// between the two counts partly as small and partly as large.
 pub const SMALL_BYTES: u32 = 16 << 10;
 pub const LARGE_BYTES: u32 = 256 << 10;
 
@@ -19,8 +19,8 @@ pub const LARGE_BYTES: u32 = 256 << 10;
 pub struct Load {
     /// Processes.
     pub processes: f64,
-    /// Wake-ups of all executors per second: timers expire together, so as often as the fastest timer or topic of each
-    /// executor.
+    /// Wake-ups of all executors per second. Timers of an executor expire together, so each executor wakes as often as
+    /// its fastest timer or topic.
     pub wake_ups_hz: f64,
     /// Publishers.
     pub publishers: f64,

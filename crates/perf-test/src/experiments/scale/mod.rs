@@ -112,8 +112,8 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
     Ok(Results { files: files.transpose()?.unwrap_or_default(), lines: file.lines(), failure })
 }
 
-/// The nodes that each machine holds. `node` is the load of one node, with the processes of this machine, which has
-/// these cores.
+/// The number of nodes that each machine of the options holds. `node` is the load of one node, with the processes of
+/// this machine, which has `cores` cores.
 fn held_by(estimate: &Estimate, options: &ScaleOptions, node: &Load, cores: u32) -> Vec<Held> {
     let own_kib = || System::read(&system::root_folder()).memory.total_kib;
     let memory_kib = options.memory_gib.map(|gib| u64::from(gib) << 20).or_else(own_kib);

@@ -26,8 +26,8 @@ pub struct Point {
     pub results: RunResults,
 }
 
-/// The results in the details: the figures, of which [`P99`] has a name of its own, too, or the reason why there are
-/// none.
+/// Serialises the results for the JSON file: the figures, with [`P99`] under a second name, or the reason why there are
+/// no figures.
 fn in_details<S: Serializer>(results: &RunResults, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct InDetails {
@@ -73,8 +73,8 @@ impl Point {
         crate::common::units::Unit::Percent.show(100.0 * part / of.max(1.0))
     }
 
-    /// The load that it carried, because a message that is not sent costs nothing: as it was planned where it has no
-    /// figures.
+    /// The load of the messages that were sent, because a message that is not sent costs nothing. A run without figures
+    /// has its planned load.
     pub fn carried(&self) -> Load {
         let count = |figure| self.figure(figure).unwrap_or_default();
         let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 1.0 };

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The distance between two topics of a node's subscriptions, in nodes: prime, so that every topic has about as many
-/// subscriptions.
+/// The distance between the topics of a node's successive subscriptions, in nodes. It is prime, so that all topics have
+/// about the same number of subscriptions.
 const STRIDE: usize = 7;
 /// The message of a topic without a size, and of one with a size.
 const SMALL_MESSAGE: &str = "stamped3_float32";

@@ -51,8 +51,8 @@ pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     ]
 }
 
-/// Topologies that the fit has not seen: one of another shape, and one whose rate should fill this machine as far as
-/// the estimate allows. `load` is the load of the middle size.
+/// Topologies that the fit does not use: one of another shape, and one whose rate should just fill this machine by the
+/// estimate. `load` is the load of the middle size.
 pub fn unseen(nodes: u32, node: &Shape, load: &Load, estimate: &Estimate, cores: u32) -> Vec<(String, Shape)> {
     let other = nodes as usize * 3 / 2 + 1;
     let mut found = vec![(

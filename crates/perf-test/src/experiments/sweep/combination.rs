@@ -23,8 +23,8 @@ pub struct Combination {
     choices: Vec<(String, Choice)>,
 }
 
-/// The axes of an experiment with the axes of the command line, which replace its own. Contestants vary fastest, so
-/// that a slow change of the machine concerns all.
+/// The axes of an experiment. An axis of the command line replaces the experiment's axis of the same option.
+/// Contestants vary fastest, so that a slow change of the machine concerns all of them.
 pub fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> {
     if let Some(Axis { option, .. }) = given.iter().find(|axis| axis.choices.is_empty()) {
         return Err(format!("--{option} has no value: give one, or several with commas between them"));

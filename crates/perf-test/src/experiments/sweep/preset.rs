@@ -65,7 +65,7 @@ pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<A
     axes.map(of_value).into()
 }
 
-/// The axis of the messages that are given, or of the messages of the layout.
+/// The axis of the message types: the ones that the user gave, or else all messages of the layout.
 ///
 /// # Errors
 /// A sentence: there is no message of a given name.

@@ -54,8 +54,8 @@ fn axes_of_types(given: &[Axis]) -> Result<Vec<Axis>, String> {
     Ok(defaults("100", "1", "1").into_iter().chain([messages]).collect())
 }
 
-/// The run with these options, or with the nearest that the contestant has. The size of messages of unbounded size
-/// applies to these alone.
+/// The run of a contestant with these options, or with the nearest values that it supports. `--unbounded-msg-size` is
+/// dropped for messages of fixed size.
 fn nearest(contestant: &Contestant, run: &RunOptions) -> Result<RunSpec, String> {
     let layout = run.messages.message_layout.unwrap_or_default();
     let named = run.messages.msg.as_ref().and_then(|name| messages::find(name, layout, 0).ok());

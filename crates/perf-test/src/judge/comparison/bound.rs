@@ -60,11 +60,11 @@ impl FromStr for Bound {
 }
 
 impl Bound {
-    /// The answer by the changes between two groups of `runs`. A regression beyond the bound is shown if the verdict is
-    /// `higher` and the whole interval lies beyond the bound.
+    /// Decides from the changes between two groups of `runs` whether there is a regression beyond the bound: the
+    /// verdict is `higher`, and the whole interval lies beyond the bound.
     ///
     /// # Errors
-    /// A sentence: the figure has no value, or so few runs never show a difference.
+    /// A sentence: the figure has no value, or the runs are too few to ever show a difference.
     pub fn answer(&self, changes: &[Change], runs: [usize; 2]) -> Result<Answer, String> {
         let Bound { text, figure, percent } = self;
         let (name, [before, after]) = (figure.name, runs);

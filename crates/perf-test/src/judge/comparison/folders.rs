@@ -1,6 +1,6 @@
 //! The comparison of two folders of results (`perf_test compare logs BASE NEW`): each kind of run that both have.
 //!
-//! Runs are of one kind if their logs have the same place in the folders, apart from the number of their round.
+//! Runs are of one kind if their logs have the same relative path in both folders, apart from the number of the round.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -64,7 +64,7 @@ pub static CPU_PER_MESSAGE: Figure = number(
 /// The sum of the peaks of all processes' memory ([`RunMemory`](crate::log::RunMemory)).
 pub static PEAK_MEMORY: Figure =
     figure(["rss", "peak memory", "memory", "memory_kib"], Unit::Memory, |run| Some(run.memory().peak_kib));
-/// The proportional memory of all processes at the end of the run, without the instrument's counts
+/// The proportional memory of all processes at the end of the run, without the memory of the instrument's counts
 /// ([`RunMemory`](crate::log::RunMemory)).
 pub static PSS: Figure =
     figure(["pss", "memory at the end (PSS)", "PSS", "pss_kib"], Unit::Memory, |run| Some(run.memory().pss_kib));

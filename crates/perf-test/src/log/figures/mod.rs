@@ -81,8 +81,8 @@ impl Figure {
         if low == high { median } else { format!("{median} ({low} to {high})") }
     }
 
-    /// The ends of an interval with their unit, which is there once if both have the same; `None` if both look the
-    /// same.
+    /// The text of an interval, as `[low, high]`. A unit that both ends have is written once. `None` if both ends have
+    /// the same text.
     #[must_use]
     pub fn show_interval(&self, interval: &Interval) -> Option<String> {
         let [low, high] = [interval.low, interval.high].map(|value| self.show(value));

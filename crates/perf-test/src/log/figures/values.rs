@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::{COPIED, Figure, IN_DETAILS, KEPT, PHASES, USAGE};
 use crate::{common::units::Unit, log::Summary};
 
-/// The values of one run, or of several together: medians, and sums of losses and copies. A value that is not known is
-/// null in files.
+/// The values of one run, or of several runs together: their medians, and the sums of losses and copies. A value that
+/// is not known is null in files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values(BTreeMap<&'static str, f64>);
 

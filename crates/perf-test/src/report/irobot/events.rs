@@ -37,8 +37,8 @@ pub fn matched(style: Style, after_ns: i64) -> String {
     line(style, 0, "SYSTEM", DISCOVERY, format!("all endpoints matched after {} ms", after_ns / NS_PER_MS))
 }
 
-/// The events of a second, until all endpoints have reported it: a message that is missing was not lost if its
-/// publisher says that it was not sent.
+/// The events of a second, kept until all endpoints have reported the second. A missing message is not lost if its
+/// publisher reports that it was not sent.
 #[derive(Debug, Default)]
 pub struct EventLog {
     /// The start of the run, ns.

@@ -1,9 +1,9 @@
-//! The output files of iRobot's `ros2-performance`, one folder for each process, for those who have scripts:
-//! `resources.txt` and `events.txt` grow while the run goes on, `latency_all.txt` and `latency_total.txt` follow at its
-//! end, and `metadata.txt` precedes it.
+//! The output files of iRobot's `ros2-performance`, one folder for each process, for existing scripts: `resources.txt`
+//! and `events.txt` grow while the run goes on, `latency_all.txt` and `latency_total.txt` follow at its end, and
+//! `metadata.txt` precedes it.
 //!
-//! Names, order and units of the columns are theirs, in both generations of headers. The values differ where theirs are
-//! wrong: every message is in every statistic, and lost messages are counted by what was sent.
+//! Names, order and units of the columns are iRobot's, in both generations of headers. The values differ where iRobot's
+//! are wrong: every message is in every statistic, and lost messages are counted by the messages that were sent.
 
 mod events;
 mod latency;
@@ -74,7 +74,8 @@ pub struct Files {
 
 impl Files {
     /// Creates the folders and the files, or replaces those that exist. The processes are in the order of the run's
-    /// workers. `metadata` is the content of `metadata.txt`; single messages are `tracked`.
+    /// workers. `metadata` is the content of `metadata.txt`. With `tracked`, single messages are logged in
+    /// `events.txt`.
     ///
     /// # Errors
     /// A folder or a file cannot be created or written.
@@ -111,7 +112,7 @@ impl Files {
         self.sampling.as_ref().map(|sampling| sampling.next_ns)
     }
 
-    /// Reads and adds CPU and memory of the processes with these numbers, if it is time.
+    /// Reads CPU and memory of the processes `pids` and adds them to `resources.txt`, if the user's period is over.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -127,7 +128,8 @@ impl Files {
         })
     }
 
-    /// The run starts; all endpoints were matched so long after the last one was created.
+    /// Records the start of the run. `matched_after_ns` is the time from the creation of the last endpoint until all
+    /// endpoints were matched.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -141,7 +143,7 @@ impl Files {
             .try_for_each(|file| file.add(std::slice::from_ref(&line)))
     }
 
-    /// Adds a second: its resources, if they have no period of their own, and the events that were reported.
+    /// Adds a second: its resources, unless the user chose a period for resources, and the events that were reported.
     ///
     /// # Errors
     /// A file cannot be written.

@@ -20,8 +20,8 @@ pub fn head(style: Style) -> [String; 2] {
     [style.head(&COLUMNS), style.line(&COLUMNS, COLUMNS.iter().map(|_| "0".to_owned()))]
 }
 
-/// The line of a period that ends so long after the start. CPU time is a part of all `cores`, and `rss` the peak, as
-/// there.
+/// The line of a period; `end_ns` is its end, counted from the start. As in ros2-performance, CPU time is a percentage
+/// of all `cores`, and `rss` is the peak.
 pub fn line(style: Style, end_ns: i64, cores: usize, worker: &WorkerRow) -> String {
     let WorkerRow { core_percent, memory } = worker;
     let unknown = || UNKNOWN.to_owned();

@@ -1,5 +1,5 @@
-//! CPU and memory of the processes in a period of the user's (`-s`), from the kernel's accounts of each. Rows have
-//! the figures of whole seconds.
+//! CPU and memory of the processes in the period that the user chose (`-s`), from the kernel's accounts of each
+//! process. The rows of the run have the figures of whole seconds only.
 
 use crate::{log::WorkerRow, report::summary::is_instrument};
 use perf_worker::{
@@ -26,8 +26,8 @@ impl Sampling {
         Sampling { period_ns, next_ns: i64::MAX, last: Vec::new() }
     }
 
-    /// Reads all processes if it is time, and returns the sample of each; none of one that has exited or was not read
-    /// before.
+    /// Reads all processes if the period is over, and returns a sample for each. A process that has exited or was not
+    /// read before has no sample.
     pub fn read(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> Vec<Option<Sample>> {
         if now_ns < self.next_ns {
             return Vec::new();

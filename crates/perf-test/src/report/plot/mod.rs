@@ -45,8 +45,8 @@ pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Draws the run whose logs these are beside each of them. Returns the names of the pictures; none if there is no full
-/// log.
+/// Draws the run of these logs, with a picture beside each full log. Returns the names of the pictures; none if there
+/// is no full log.
 ///
 /// # Errors
 /// As [`write()`].

@@ -37,7 +37,7 @@ pub type Drawing = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as Drawi
 /// A part of a picture.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// A white picture of this size with a drawing, as SVG.
+/// Makes a white picture of this size, calls `draw` for its content, and returns the SVG.
 ///
 /// # Errors
 /// A sentence, if it cannot be drawn.

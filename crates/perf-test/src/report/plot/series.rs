@@ -1,7 +1,7 @@
 //! The lines of a plot, extracted from a log.
 //!
-//! If a run has more rows than a panel can show, groups of rows are drawn, whose histograms are added up: nothing is
-//! left out.
+//! If a run has more rows than a panel can show, neighbouring rows are added up into one point, histograms included:
+//! nothing is left out.
 
 use plotters::prelude::RGBColor;
 

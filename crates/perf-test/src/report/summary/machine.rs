@@ -160,8 +160,8 @@ impl Summary {
     }
 
     /// Mean latency divided by the cost of two warm copies and one wake-up. `None` with zero copy, without samples, or
-    /// if the ratio would show something else: several subscriptions that wait for each other, or copies cheaper than
-    /// the variation of wake-ups.
+    /// if something else dominates the ratio: several subscriptions that wait for each other, or copies that are
+    /// cheaper than the variation of wake-ups.
     #[must_use]
     pub fn copy_ratio(&self, spec: &RunSpec) -> Option<f64> {
         let found = self.calibrations().mean();

@@ -1,8 +1,8 @@
 //! The console of a run: its lines, the tables of each second, and the progress.
 //!
-//! On a terminal each set of tables is drawn over the previous one, if it fits the window; otherwise sets are appended,
-//! and only the progress below them is overdrawn. On other outputs sets are appended, without progress and without
-//! escape sequences.
+//! On a terminal each set of tables is drawn over the previous one, if the set fits the window; otherwise sets are
+//! appended, and only the progress below them is drawn over. On other outputs sets are appended, without progress and
+//! without escape sequences.
 
 pub(crate) mod progress;
 mod row_tables;

@@ -36,8 +36,8 @@ enum Run {
     },
     /// A run with this option is refused.
     RefusesOption(String),
-    /// A run with this setting and value is refused. The coordinator does not check the setting here: the middleware
-    /// itself must refuse it, or not confirm it.
+    /// A run with this setting and value is refused. The coordinator does not check the setting in this run: the
+    /// middleware itself must refuse the setting, or not confirm it.
     RefusesSetting(String, String),
     /// No run, for this reason.
     NotDeclared(String),
@@ -237,8 +237,8 @@ fn loans(subject: &Subject<'_>) -> Option<Todo> {
     Some(Todo::new(format!("loans of {}", message.name), options).unless_refused())
 }
 
-/// As many messages as possible and the shortest history: losses are counted, and no message is overwritten while it is
-/// read.
+/// A check with as many messages as possible and the shortest history: losses are counted, and no message is
+/// overwritten while it is read.
 fn overload(subject: &Subject<'_>) -> Todo {
     let can = subject.can();
     let is_declared = can.reliability.contains(&Reliability::BestEffort) && can.history.contains(&History::KeepLast);

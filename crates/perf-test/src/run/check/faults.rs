@@ -4,8 +4,8 @@ use super::subject::{Measured, Subject};
 use crate::{common::warning::WarningKind, log::Summary};
 use perf_worker::run_spec::{Roundtrip, RunSpec};
 
-/// Messages of at least this length must be loaned if their contents are declared, bytes. A middleware may copy shorter
-/// ones, because that is faster.
+/// The length in bytes from which messages must be loaned if the middleware declares their contents as loanable. A
+/// middleware may copy shorter messages, because a copy of these is faster.
 pub const LOANED_BYTES: usize = 4096;
 
 /// The rule for messages that do not arrive.
@@ -13,15 +13,15 @@ pub const LOANED_BYTES: usize = 4096;
 pub enum Losses {
     /// There are none, if the middleware declares reliable delivery.
     None,
-    /// They are counted: no more ids are seen than were sent, and a middleware that counts overwritten messages
-    /// explains each loss.
+    /// Losses are allowed and counted: no more ids are seen than were sent, and a middleware that counts overwritten
+    /// messages explains each loss.
     Counted,
 }
 
-/// The counts of a good run.
+/// Judges the counts of a run that should be good.
 ///
 /// # Errors
-/// All its faults as one sentence.
+/// One sentence with all faults of the run.
 pub fn judge(subject: &Subject<'_>, (spec, summary): &Measured, losses: Losses) -> Result<String, String> {
     let mut faults = general(spec, summary);
     match losses {

@@ -1,8 +1,7 @@
 //! The conformance of a back end (`perf_test check`): short runs that show that it moves messages as it declares.
 //!
-//! Every check is a run like all others, described by a command line that a user can repeat, and judged by its summary.
-//! A check of something that the middleware does not declare is not done, and a middleware that does not refuse it
-//! fails.
+//! Every check is an ordinary run, described by a command line that a user can repeat, and judged by its summary. A
+//! capability that the middleware does not declare is not checked, but a run with it must be refused.
 
 mod checks;
 mod faults;

@@ -67,8 +67,8 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     joined.into_iter().map(check).chain([matching]).filter(|check| subject.wants(&check.name)).collect()
 }
 
-/// The runs of a publisher and of the subscription that joined late; [`Failure::Usage`] if their options are
-/// refused.
+/// The results of two runs: of a publisher, and of the subscription that joined late. [`Failure::Usage`] if their
+/// options are refused.
 type Joined = Result<(Measured, Measured), Failure>;
 
 /// The runs of a publisher that is alone for a second, and of a subscription that joins then.
@@ -185,8 +185,8 @@ fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, Strin
     })
 }
 
-/// The worker of the publisher: the child of this process with its label, which is its last argument, also after the
-/// name of an interpreter.
+/// Finds the worker of the publisher: the child of this process whose last argument is the publisher's label. (The
+/// first arguments may be an interpreter and a script.)
 fn publisher_process() -> Result<Pid, String> {
     let own = getpid().as_raw_nonzero().get();
     let all = procfs::process::all_processes().map_err(|error| format!("cannot list the processes: {error}"))?;

@@ -14,8 +14,8 @@ use perf_worker::{
 };
 use perf_worker_gantry::messages::{self, MessageChoice};
 
-/// Messages that are sent unless others are named: small ones, which a middleware may treat in another way, large ones,
-/// and some without a fixed size.
+/// The default messages of the checks: a small one, which a middleware may treat in another way, large ones, and one
+/// without a fixed size.
 const MESSAGES: [&str; 4] = ["Array128", "Array64k", "Array1m", "UnboundedSequence"];
 /// The payload of messages without a fixed size, bytes.
 const UNBOUNDED_BYTES: u32 = 100_000;
@@ -49,7 +49,7 @@ impl<'a> Subject<'a> {
         name.contains(&self.only)
     }
 
-    /// The middleware of these options.
+    /// Finds the middleware that these options name.
     ///
     /// # Errors
     /// [`Failure::Usage`] if there is no such middleware, message or setting.
@@ -97,8 +97,8 @@ impl<'a> Subject<'a> {
         &self.description.capabilities
     }
 
-    /// Options of a run of one second in which a history holds all messages of two publishers, so that none may be lost
-    /// if the middleware is reliable.
+    /// The options of a run of one second whose history holds all messages of two publishers, so that a reliable
+    /// middleware loses none.
     pub fn delivery(&self, message: &MessageChoice) -> String {
         let can = self.can();
         let rate_hz = if message.bytes >= LARGE_BYTES { 20 } else { 100 };
@@ -151,7 +151,7 @@ impl<'a> Subject<'a> {
         cli::resolve(&cli.options).map(|resolved| resolved.spec)
     }
 
-    /// Does the run of these options.
+    /// Measures one run with these options.
     ///
     /// # Errors
     /// [`Failure::Usage`] if it is refused before a process has started; [`Failure::Measurement`] if it fails.

@@ -88,7 +88,8 @@ impl Run<'_> {
 
     /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
     /// nanoseconds. The instrument's own threads are not part of it. Messages that are received after the run count
-    /// with their CPU time, unless a reader busy-waits then for samples that never come: that is no cost of a message.
+    /// with their CPU time, unless a reader busy-waits after the run for samples that never come: this wait is not a
+    /// cost of a message.
     fn cpu_per_message_ns(&self, unexplained: u64) -> Option<f64> {
         let daemons_ns: u64 = self.summary.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
         let cost = self.ledger.message_cost(self.spec.wait != Wait::Spin || unexplained == 0);
@@ -167,8 +168,8 @@ impl Run<'_> {
         Some(Place { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
     }
 
-    /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed
-    /// publisher that a subscription saw.
+    /// The number of samples that publishers of this run sent after the seconds left out, at least. For a killed
+    /// publisher the last samples are known from the subscriptions that saw them.
     fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
         let sent = self.ledger.sums.sent_by(senders);
         let Some(first) = senders.first() else { return sent.counted };
@@ -192,8 +193,8 @@ impl Run<'_> {
         unseen + seen.iter().map(|senders| self.sent_at_least(senders)).sum::<u64>()
     }
 
-    /// Samples that were sent after matching and that a subscription did not receive. For a subscription that exited,
-    /// and for publishers of other programs, whose number of samples is not known, the gaps in the ids count.
+    /// Samples that were sent after matching and that a subscription did not receive. The gaps in the ids count instead
+    /// if the number of samples is not known: for a subscription that exited, and for publishers of other programs.
     pub(super) fn lost_by(&self, subscription: Endpoint) -> u64 {
         let senders = self.ledger.senders_of(subscription);
         let received = self.ledger.sums.received_by(subscription);

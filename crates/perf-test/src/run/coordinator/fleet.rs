@@ -1,7 +1,7 @@
 //! The worker processes of a run: their start, orders, events and exit.
 //!
-//! Invariants: every child is waited for. When a `Fleet` is dropped, no child is left, because each exits when its
-//! stdin ends or is killed.
+//! Invariants: every child is waited for. Dropping a `Fleet` leaves no child: each child exits when its stdin ends, or
+//! is killed.
 
 use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -99,8 +99,8 @@ impl Fleet {
         self.events.recv_timeout(timeout).ok()
     }
 
-    /// The cause of a worker's exit, in words; a worker with too many lines that are no reports is ended. `None` of a
-    /// worker that ended its reports, did not exit in time and was killed.
+    /// The cause of a worker's exit, in words. A worker that sent too many lines that are no reports is ended here.
+    /// `None` if the worker closed its pipe of reports, did not exit in time and was killed.
     pub fn exit_cause(&mut self, worker: usize) -> Option<String> {
         let worker = self.workers.get_mut(worker)?;
         worker.stdin = None;

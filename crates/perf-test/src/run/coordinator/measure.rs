@@ -1,6 +1,7 @@
 //! The measurement: from its start until all endpoints have finished.
 //!
-//! A failure of a worker does not end the program any more: it becomes a warning, and the other workers continue.
+//! From here on, a failure of a worker does not end the program: the failure becomes a warning, and the other workers
+//! continue.
 
 use std::time::Duration;
 
@@ -60,8 +61,8 @@ impl Run<'_> {
         }
     }
 
-    /// Reads the accounts of the daemons at the beginning of the first second that counts, and at the end of each: the
-    /// accounts of the workers and the messages of the cost end with the last whole second, too.
+    /// Reads the accounts of the daemons at the beginning of the first second that counts, and at the end of each
+    /// second. So they end with the last whole second, as the accounts of the workers and the counts of messages do.
     fn watch_daemons(&mut self, now_ns: i64) {
         let begin_ns = self.start_ns + i64::from(self.spec.left_out_s()) * SECOND_NS;
         if now_ns < begin_ns + self.daemon_readings * SECOND_NS {
@@ -178,8 +179,8 @@ impl Run<'_> {
         self.ledger.finish_endpoint(endpoint);
     }
 
-    /// Shows the available rows, then handles all events. In this order, because showing may block on a slow console:
-    /// an endpoint must not count as late because of reports that arrived meanwhile.
+    /// Shows the available rows, then handles all events. Rows come first, because showing may block on a slow console:
+    /// an endpoint whose reports arrived meanwhile must not count as late.
     fn handle_events(&mut self) -> Result<(), Failure> {
         let (now_ns, start_ns) = (now_ns(), self.start_ns);
         self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)?;
@@ -243,8 +244,8 @@ impl Run<'_> {
         }
     }
 
-    /// Handles the exit of a worker, or an invalid line. If it still had work, a warning has the cause: of the invalid
-    /// lines the first one has one, and the end of the run says how many there were.
+    /// Handles the exit of a worker, or an invalid line. If the worker still had work, a warning has the cause. Of
+    /// several invalid lines only the first has a warning, and the end of the run gives their number.
     fn on_worker_exit(&mut self, worker: usize, event: &Event) {
         if let (Event::Invalid(number, _), Some(of)) = (event, self.fleet.workers.get_mut(worker)) {
             of.invalid_lines = *number;

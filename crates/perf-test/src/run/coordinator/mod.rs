@@ -1,8 +1,8 @@
 //! The coordinator: one run from its first process to its summary.
 //!
-//! The coordinator starts the daemons that the middleware asks for and the workers, waits until their endpoints are
-//! matched, gives the start, merges and reports their rows, lets them drain, and ends them. It does not disturb them
-//! while they measure. The messages are in `worker::protocol`.
+//! The coordinator starts the daemons that the middleware needs, and the workers. It waits until the endpoints are
+//! matched, gives the start, merges and reports the rows, lets the endpoints drain, and ends all processes. It does not
+//! disturb the workers while they measure. The messages are in `worker::protocol`.
 
 mod chains;
 pub mod daemon;

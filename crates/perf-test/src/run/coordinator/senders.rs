@@ -1,5 +1,5 @@
-//! The publishers whose messages each endpoint receives, and the other way round: by the topic, through relays, and of
-//! a service each client's own.
+//! The publishers whose messages each endpoint receives, and the receivers of each publisher: by the topic, through
+//! relays, and for a service only the responses to the client's own requests.
 
 use std::collections::BTreeMap;
 

@@ -14,11 +14,11 @@ use perf_worker::{
     worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
-/// Time from the order to go to the start, so that every endpoint has the order in time: this, and some for each
-/// endpoint.
+/// The fixed part of the time from the order to go until the start; the next two constants add a time for each
+/// endpoint, so that every endpoint has the order in time.
 const LEAD_NS: i64 = SECOND_NS / 10;
 const LEAD_PER_ENDPOINT_NS: i64 = SECOND_NS / 500;
-/// The same of endpoints in executors, which are no threads of their own.
+/// The time for each endpoint in an executor, which is no thread of its own.
 const LEAD_IN_EXECUTORS_NS: i64 = SECOND_NS / 2000;
 
 impl Run<'_> {

@@ -13,7 +13,7 @@ use crate::{
 use perf_worker::{endpoint::EndpointPlan, worker::protocol::Plan};
 
 impl Robot {
-    /// Creates the files, if they are asked for.
+    /// Creates iRobot's files if the options ask for them.
     ///
     /// # Errors
     /// A folder or a file cannot be created.

@@ -32,8 +32,8 @@ use target::Target;
 pub struct Robot {
     /// The nodes.
     topology: Topology,
-    /// The run that all processes share; the messages are the largest, and the endpoints have rates and QoS of their
-    /// own.
+    /// The run that all processes share. Its message is the largest message of the topology; each endpoint has a
+    /// message, a rate and QoS of its own.
     spec: RunSpec,
     /// The way in which they are run.
     nodes: NodeOptions,

@@ -1,5 +1,5 @@
 //! The overload of a topology by the rule of the executor study: for each topic the cumulative latency, the moment when
-//! it outgrows the period, and the growth of the latency with the time until a queue overflows.
+//! it outgrows the period, and the growth of the latency, with the time until a queue overflows.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ const NOTE: &str = "  Σ latency: received - sent of all messages of the topic's
      period; \n  grows by: per second, if it is shown (99.9 %); a latency that does not grow overflows no queue";
 const NONE: &str = "-";
 
-/// A line for each topic, of its subscription with the largest cumulative latency, and an empty line; none without such
-/// a topic.
+/// The lines of the table: for each topic its subscription with the largest cumulative latency, then an empty line. No
+/// lines if no topic has a cumulative latency.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     let mut slowest: BTreeMap<&str, (&EndpointPlan, &Overload)> = BTreeMap::new();
     for figures in &summary.subscriptions {

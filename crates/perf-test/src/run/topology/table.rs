@@ -151,8 +151,8 @@ mod tests {
     use crate::topology::Processes;
     use perf_worker::{measure::tally::Received, run_spec::Threshold};
 
-    /// The tables of a run in which a subscription received 90 of 100 messages. Seven were overwritten, if its
-    /// middleware counts them.
+    /// The tables of a run in which a subscription received 90 of 100 messages. Seven of the ten lost messages were
+    /// overwritten, if the middleware counts overwritten messages.
     fn text(counts_overwritten: bool) -> String {
         let overwritten = if counts_overwritten { 7 } else { 0 };
         let mut summary = Summary { lost: 10, unexplained: 10 - overwritten, ..summary("", 1000) };

@@ -1,8 +1,8 @@
 //! Targets: limits of CPU, memory and latency for a run of a topology, from a file of iRobot or by the name of one that
 //! comes with the tool.
 //!
-//! Facts: irobot-ros/ros2-performance (`irobot_benchmark/performance_target`). A figure that equals its limit is within
-//! it, as there.
+//! Facts: irobot-ros/ros2-performance (`irobot_benchmark/performance_target`). As in ros2-performance, a figure that
+//! equals its limit meets the limit.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Advice: settings that make latencies on this machine longer or noisier, and the commands that change them.
 //!
-//! The most important advice comes first. The pieces are independent of each other, and an unreadable value gives no
-//! advice.
+//! The most important advice comes first. The pieces of advice are independent of each other, and an unreadable value
+//! gives no advice.
 
 mod processor;
 mod surroundings;

@@ -39,8 +39,8 @@ fn reports_cost_the_middleware_nothing() {
 }
 
 fn the_time_after_the_last_second_costs_nothing() {
-    // The subscriptions spin for a second after the end, because the last message is lost; on one thread one after the
-    // other.
+    // The subscriptions spin for a second after the end, because the last message is lost. Subscriptions on one thread
+    // spin one after the other.
     for options in ["", "-s 3 -e INTRA_THREAD"] {
         let run = measure("latency=1ms,lose=100", &format!("-r 100 --max-runtime 1 --wait spin {options}"));
         let (summary, rows) = (run.summary(), &run.log.rows);

@@ -140,8 +140,8 @@ fn ids_of_32_bits_count_the_same() {
 }
 
 fn messages_of_seconds_left_out_are_in_no_count() {
-    // Each publisher sends two messages per second: none is half a second late, so each is in its second. Five and six
-    // are in the third.
+    // Each publisher sends two messages per second. No message is half a second late, so each counts in its own second:
+    // messages five and six in the third.
     let run = measure("lose=2", "-p 5 -r 2 --warmup 1 --ignore 1 --max-runtime 2");
     run.assert_counts(Counts { sent: 10, received: 5, lost: 5, unexplained: 5, ..Counts::default() });
     // The one second that counts, then the row of the last lost samples.

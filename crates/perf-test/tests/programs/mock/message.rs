@@ -1,7 +1,7 @@
-//! A message of the mock on its way: ids, times, its length, and the first bytes of its payload.
+//! A message of the mock in transit: ids, times, its length, and the first bytes of its payload.
 //!
-//! The rest of a large message is not moved: the mock tests the instrument, not memory. Time and id travel as with
-//! `--raw`, whether the message has a type or not.
+//! The rest of a large message is not moved: the mock tests the instrument, not memory. Time and id are encoded as with
+//! `--raw`, also in a message that has a type.
 
 use perf_worker::{
     raw::{self, RAW_HEADER_BYTES},

@@ -1,5 +1,5 @@
-//! Services of the mock: requests go on the topic of the service, responses on a topic of each client, which the id of
-//! its requests names. So each response reaches only the client that asked.
+//! Services of the mock: requests go on the topic of the service, and responses on a topic of the client, whose name
+//! contains the id in the client's requests. So each response reaches only the client that asked.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Calibration: the machine's own cost of reading the clock, waking a thread, filling and copying a message.
 //!
-//! It runs in the coordinator before and after a run, so that it is in no worker's accounts and a change of the machine
-//! shows. Every figure is a median of repetitions in warm memory. The summary prints the means of both beside the
-//! latencies, as their scale.
+//! The coordinator calibrates before and after a run, so that no worker's accounts contain the calibration and a change
+//! of the machine shows. Every figure is a median of repetitions in warm memory. The summary prints the mean of both
+//! calibrations beside the latencies, as a scale for them.
 
 #[expect(unsafe_code, reason = "a mapping of shared memory")]
 mod shared_memory;
@@ -77,16 +77,16 @@ pub struct Calibration {
     /// Writing every byte of one message, nanoseconds.
     pub fill_ns: f64,
     /// Copying one message from a private buffer into shared memory, or out of it into another private buffer, again
-    /// and again: the mean of both, nanoseconds. The three buffers are the least that a copy path has.
+    /// and again: the mean of both directions, nanoseconds. A copy path has at least these three buffers.
     pub warm_copy_ns: f64,
-    /// The same at the pace of the run, nanoseconds: other programs use the caches in between, and each message goes
-    /// through the next slot of a history of the run's depth.
+    /// The same copy at the pace of the run, nanoseconds: other programs use the caches between two copies, and each
+    /// copy goes through the next slot of a history of the run's depth.
     pub paced_copy_ns: f64,
 }
 
 impl Calibration {
     /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible) with a history of
-    /// `depth`; takes a third of a second at 100 Hz and less at higher rates, and up to 128 MiB.
+    /// `depth`. Takes up to 128 MiB, and a third of a second at 100 Hz, less at higher rates.
     ///
     /// # Errors
     /// A sentence, if no thread can be started or there is no memory.
@@ -157,8 +157,8 @@ fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     median((0..BATCHES).map(|_| batch_ns(repeats) as f64 / f64::from(repeats)).collect())
 }
 
-/// Medians of a wake-up, from the waker's clock to the sleeper's, and of one call of `copy` after it. Both threads
-/// sleep before each, as a publisher and a subscription do.
+/// The medians of a wake-up, from the waker's reading of the clock to the sleeper's, and of a call of `copy` after the
+/// wake-up. Both threads sleep before each wake-up, as a publisher and a subscription do.
 fn paced_ns(sleep_ns: u64, mut copy: impl FnMut()) -> Result<(f64, f64), String> {
     let mut sleeper = Sleeper::start()?;
     let (mut wake_ups_ns, mut copies_ns) = (Vec::new(), Vec::new());

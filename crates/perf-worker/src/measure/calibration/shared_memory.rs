@@ -29,8 +29,8 @@ impl SharedMemory {
 
     /// The memory.
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping has this length and lives as long as `self`. It has no file, so no other process has it,
-        // and the exclusive borrow of `self` is one of the memory.
+        // SAFETY: the mapping has this length and lives as long as `self`. It has no file, so no other process maps it,
+        // and the exclusive borrow of `self` is an exclusive borrow of the memory.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length_bytes) }
     }
 }

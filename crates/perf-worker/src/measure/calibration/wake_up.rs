@@ -1,5 +1,5 @@
-//! The cost of waking a thread: a thread that sleeps until it is woken and answers with the time. It ends with its
-//! owner.
+//! The cost of waking a thread, measured with a thread that sleeps until it is woken and answers with the time. The
+//! thread ends when its owner is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -47,8 +47,8 @@ impl Sleeper {
         Ok(Sleeper { word, thread: Some(thread) })
     }
 
-    /// Wakes it: nanoseconds from this thread's clock before to the sleeper's first reading of the clock. Only for the
-    /// thread that started it.
+    /// Wakes the sleeper. Returns the nanoseconds from a reading of the clock before the wake-up to the sleeper's first
+    /// reading. Only the thread that started the sleeper may call this.
     #[must_use]
     pub fn wake_up_ns(&mut self) -> i64 {
         let begin_ns = now_ns();

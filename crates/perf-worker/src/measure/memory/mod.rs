@@ -1,11 +1,11 @@
-//! Resident memory of a process: in all, every second, and by kind, once at the end.
+//! Resident memory of a process: its total, read every second, and its kinds, read once at the end.
 //!
 //! The sources are `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two properties of the figures:
 //! - A page of shared memory counts in the RSS of every map through which it was touched: once in each process, twice
-//!   in one that publishes and subscribes. In the sum of PSS it counts once (less the share of processes that were not
-//!   measured).
-//! - The kernel does not tell which anonymous memory is the stack of a thread: only the main thread's is `stack`, the
-//!   others are `heap`.
+//!   in a process that publishes and subscribes. In a sum of PSS the page counts once (less the share of processes that
+//!   were not measured).
+//! - The kernel does not mark the anonymous memory that is the stack of a thread: only the main thread's stack is
+//!   `stack`, the stacks of other threads are `heap`.
 
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 use procfs::{ProcError, ProcResult};
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1024;
 
-/// Memory of a process now, KiB, or the sum over several. The kernel counts per CPU and adds up rarely, so the figures
-/// are exact to some hundred KiB.
+/// Memory of a process now, KiB, or the sum over several processes. The kernel counts on each CPU and adds the counts
+/// up rarely, so the figures are exact to some hundred KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
@@ -122,7 +122,7 @@ impl Footprint {
         found.map_err(|error| unreadable("this process", &error))
     }
 
-    /// Reads the footprint of another process; needs to be its user or root.
+    /// Reads the footprint of another process. Only its user and root may do so.
     ///
     /// # Errors
     /// A sentence, if it has exited or the kernel does not report its figures.

@@ -137,8 +137,8 @@ fn written_memory_becomes_resident_and_is_heap() {
 fn another_process_can_be_read_until_it_exits() {
     let mut idle = Idle::start();
     let pid = idle.0.id();
-    // The child may not have run yet; then nothing of its program is resident. A watchdog of the test runner ends this
-    // test if the child never runs.
+    // Until the child has run, nothing of its program is resident. A watchdog of the test runner ends this test if the
+    // child never runs.
     while Footprint::of_process(pid).unwrap().file.rss_kib == 0 {
         std::thread::yield_now();
     }

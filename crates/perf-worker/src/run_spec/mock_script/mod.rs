@@ -2,7 +2,7 @@
 //!
 //! The plan of a worker contains it as text. *Every K-th* refers to the id of a message; the first id is 1. So the fate
 //! of a message depends on its id alone. If several keys apply to one message, the first of `refuse`, `join`, `lose`
-//! and `overwrite` removes it; `early` goes before `slow`.
+//! and `overwrite` in this order removes it, and `early` takes precedence over `slow`.
 
 mod text;
 
@@ -87,11 +87,11 @@ pub struct MockScript {
     pub undeclared: bool,
     /// Each message is announced on standard output.
     pub print: bool,
-    /// The time from the stamp until the message was serialised, with marked phases, ns. Without marked phases this and
-    /// the next two are not marked.
+    /// The phase from the stamp until the message was serialised, ns. `None`, here and in the next two fields: the mock
+    /// does not mark the phase.
     pub serialise_ns: Option<i64>,
-    /// The time from sending to arrival, ns. The latency does not change: the rest of it is the wake-up, or with `wake`
-    /// the deserialising.
+    /// The time from sending to arrival, ns. It is a part of the latency, which stays the same: the rest of the latency
+    /// is the wake-up or, with `wake`, the deserialising.
     pub transport_ns: Option<i64>,
     /// From arrival until the bytes are in hand, ns.
     pub wake_ns: Option<i64>,

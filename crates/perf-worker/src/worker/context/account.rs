@@ -11,8 +11,7 @@ use crate::measure::usage::Usage;
 pub struct InstrumentAccount(Arc<Mutex<HashMap<ThreadId, Usage>>>);
 
 impl InstrumentAccount {
-    /// Sets the account of the calling thread to its present usage without `excepted`, which was spent for the
-    /// middleware.
+    /// Sets this account to the present usage of the calling thread without `excepted`, which the middleware caused.
     pub fn update(&self, excepted: &Usage) {
         // Without an account, the cost of the thread stays with the middleware's; it is some microseconds.
         if let Ok(usage) = Usage::of_this_thread() {

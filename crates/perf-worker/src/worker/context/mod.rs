@@ -57,8 +57,8 @@ impl Context {
         let _ = self.outgoing.send(Outgoing::Control(Box::new(report)));
     }
 
-    /// Reports that all is done, and waits: other processes may still read this endpoint's messages, and its memory is
-    /// yet to be measured.
+    /// Reports that the endpoint has finished, and waits for the end of the run: other processes may still read this
+    /// endpoint's messages, and its memory is not measured yet.
     pub fn finish(&self, report: EndpointReport) {
         let _ = self.outgoing.send(Outgoing::Finished { endpoint: self.plan.endpoint, report });
     }

@@ -3,7 +3,7 @@
 //!
 //! The keeper creates the endpoints, waits until they are matched, starts the executors, hands over the rows of each
 //! second, and notices the end. Callbacks measure as the loops of other runs do; they share a lock with the keeper,
-//! which takes it some times a second.
+//! which takes the lock a few times a second.
 
 mod makers;
 mod origin;
@@ -103,8 +103,8 @@ fn named(context: &Context, sentence: &str) -> String {
     format!("{}: {sentence}", context.plan)
 }
 
-/// Hands over the rows of all members until each has finished or failed. `created` is the part of this thread's usage
-/// that the middleware caused.
+/// Hands over the rows of all members until each has finished or failed. `created` is this thread's usage for the
+/// creation of the endpoints, which the middleware caused.
 fn keep(members: &mut [Member<'_>], spins: &Spins, created: &Usage) {
     loop {
         let now_ns = now_ns();
@@ -202,11 +202,10 @@ impl Member<'_> {
     }
 }
 
-/// The beginning of the run in this process. It is reported when the keeper has done its part and all executors begin
-/// to spin; no timer runs before.
+/// The beginning of the run in this process. It is reported when the keeper is ready and all executors begin to spin.
+/// No timer runs before this moment.
 struct Beginning {
-    /// The number of executors, and of keepers, that have not begun. The thread that brings the counter to zero
-    /// reports.
+    /// The number of executors and keepers that have not begun. The thread that brings the counter to zero reports.
     left: AtomicUsize,
     outgoing: SyncSender<Outgoing>,
 }

@@ -1,4 +1,4 @@
-//! A server of a node: its callback answers each request with its stamp, and the keeper hands over the rows.
+//! A server of a node: its callback answers each request with the request's stamp, and the keeper hands over the rows.
 //!
 //! The clients measure the round trip; a server only counts.
 
@@ -64,10 +64,10 @@ impl Answering {
     }
 
     /// Hands over rows. Returns the time of the next check, ns; none when the server has answered all requests.
-    /// `overwritten` is the number of requests that left the history so far. `refused` gets the first refusal.
+    /// `overwritten` is the number of requests that have left the history. `refused` is called with the first refusal.
     ///
     /// # Errors
-    /// A sentence: it cannot go on.
+    /// A sentence: the server cannot go on.
     pub fn advance(&self, now_ns: i64, overwritten: u64, refused: impl FnOnce(String)) -> Result<Option<i64>, String> {
         let mut serving = self.lock();
         let Some(open) = serving.as_mut() else { return Ok(None) };

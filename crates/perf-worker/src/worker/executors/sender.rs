@@ -1,9 +1,9 @@
-//! A publisher of a node: the callback of its timer or of its trigger publishes, and the *keeper*, the thread that
-//! reports for all endpoints in executors, hands over the rows.
+//! A publisher of a node. The callback of its timer or of its trigger publishes; the *keeper*, the thread that reports
+//! for all endpoints in executors, hands over the rows.
 //!
 //! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message;
-//! messages of periods that the timer passed over count as skipped. So an id determines the due time, however late the
-//! timer is. Without a timer, no message has a due time, and each trigger has the next id.
+//! messages of periods that the timer skipped count as skipped. So an id determines the due time, however late the
+//! timer is. Without a timer, no message has a due time, and each trigger takes the next id.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -106,10 +106,11 @@ impl Sender {
         }
     }
 
-    /// Hands over rows. A publisher whose callback runs now is checked the next time. `refused` gets the first refusal.
+    /// Hands over rows. A publisher whose callback runs now is left for the next call. `refused` is called with the
+    /// first refusal.
     ///
     /// # Errors
-    /// A sentence: it cannot go on.
+    /// A sentence: the publisher cannot go on.
     pub fn advance(&self, now_ns: i64, refused: impl FnOnce(String)) -> Result<Progress, String> {
         let mut sending = match self.0.try_lock() {
             Ok(sending) => sending,
@@ -140,8 +141,8 @@ impl Sending {
         self.flags.stop.load(std::sync::atomic::Ordering::Relaxed) || self.flags.is_abandoned()
     }
 
-    /// Whether no message will be sent any more: all messages that were due before the end were sent, or it is too late
-    /// for them.
+    /// Whether the publisher sends no more messages: all messages that were due before the end were sent, or the time
+    /// to catch up is over.
     fn is_done(&self, now_ns: i64) -> bool {
         if !self.plan.triggers.is_empty() {
             return self.is_quiet(now_ns);
@@ -150,8 +151,8 @@ impl Sending {
         is_over || now_ns >= self.end_ns.saturating_add(CATCH_UP_NS) || self.is_stopped()
     }
 
-    /// Whether no trigger comes any more to a publisher without a timer: messages may still be on their way to its
-    /// node.
+    /// Whether a publisher without a timer gets no more triggers. Messages may be in transit to its node for a while
+    /// after the end.
     fn is_quiet(&self, now_ns: i64) -> bool {
         let is_silent = now_ns >= self.end_ns.max(self.last_ns).saturating_add(CATCH_UP_NS);
         is_silent || now_ns >= self.end_ns.saturating_add(LONGEST_DRAIN_NS) || self.flags.is_abandoned()

@@ -1,5 +1,5 @@
 //! A publisher without a timer: it publishes when each of its topics has had a message since the last publish. If a
-//! topic has had several messages, the last one counts, as in a node that keeps the newest.
+//! topic has had several messages, the last one counts, as in a node that keeps only the newest message.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

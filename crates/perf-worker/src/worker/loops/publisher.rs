@@ -51,8 +51,8 @@ pub fn sleep_precisely() {
 }
 
 /// The work after each message and while no message is due: the subscriptions on this thread take their messages. The
-/// arguments are the time now and the time until which the work may sleep, ns; it sleeps only if the second time is
-/// later.
+/// arguments are the time now and the time until which the work may sleep, ns. The work sleeps only if the second time
+/// is later than the first.
 pub type Meanwhile<'a> = dyn FnMut(i64, i64) -> Result<(), String> + 'a;
 
 /// The work on a thread without subscriptions: it sleeps.
@@ -111,8 +111,8 @@ impl<'a> PublisherLoop<'a> {
         while !self.is_stopped() {
             let due_ns = self.schedule.due_ns(index);
             let awake_ns = self.idle_until(due_ns.unwrap_or(0).min(self.end_ns), meanwhile)?;
-            // Messages that were due before the end are sent for a while after the end, so that one stall at the end
-            // costs no sample.
+            // Messages that were due before the end may be sent for a while after it, so that a stall at the end costs
+            // no sample.
             let due_at_end = due_ns.is_none_or(|due_ns| due_ns >= self.end_ns);
             let over_ns = if due_at_end { 0 } else { CATCH_UP_NS };
             if self.is_stopped() || awake_ns >= self.end_ns.saturating_add(over_ns) {

@@ -24,7 +24,7 @@ impl<'a> Refusals<'a> {
         self.in_a_row = 0;
     }
 
-    /// Counts a refusal; `refused` names such messages.
+    /// Counts a refused message. `refused` is the name of such messages in sentences.
     ///
     /// # Errors
     /// A sentence, after [`MOST_REFUSALS`].

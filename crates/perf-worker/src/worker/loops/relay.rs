@@ -1,5 +1,5 @@
 //! The relay's loop: it takes each message from one topic and sends it on the other with its original stamp. A server
-//! is one, too: it answers each request with its stamp.
+//! is a relay, too: it answers each request with the request's stamp.
 //!
 //! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 

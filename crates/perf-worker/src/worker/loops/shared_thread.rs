@@ -1,9 +1,9 @@
 //! A thread that several endpoints share: a publisher and its subscriptions, or a client of a service.
 //!
 //! After each message the thread takes the samples that have arrived. While no message is due, a client waits for
-//! responses, so that it takes each one when it arrives; the subscriptions of other publishers wait for the next
-//! message. With INTRA_THREAD the subscriptions take the messages of this publisher: no thread has to be woken, so the
-//! latency is the cost of the middleware's calls alone.
+//! responses, so that it takes each response when it arrives; the subscriptions of a publisher are not waited for, and
+//! the thread sleeps until the next message is due. With INTRA_THREAD the subscriptions take the messages of this
+//! publisher: no thread has to be woken, so the latency is the cost of the middleware's calls alone.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! The subscriber's loop: it waits, takes all samples, and records the time of reception of each.
 //!
 //! The back end reads the time of reception as soon as it has the sample. There is no allocation, lock, report or
-//! system call per sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when
-//! everything that was received in its second is in it.
+//! system call per sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when it has
+//! all samples that were received in its second.
 
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ use crate::{
 
 /// A subscription that busy-waits begins to do so this long before the start.
 const SPIN_UP_NS: i64 = SECOND_NS / 1000;
-/// The time before its next request is due at which a client stops waiting for responses and sleeps; for shorter
-/// periods, the part of the period. It covers a late wake-up by the middleware.
+/// A client stops waiting for responses this long before its next request is due, and sleeps, because the middleware
+/// may wake it late. For short periods the time is the period divided by [`WAKE_UP_PART`].
 const WAKE_UP_NS: i64 = SECOND_NS / 20_000;
 const WAKE_UP_PART: i64 = 10;
 
@@ -91,8 +91,8 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Takes the samples at hand. Returns the time up to which all samples that arrived have been taken; none at the
-    /// end, when all samples that were sent have arrived, or no more arrive.
+    /// Takes the samples at hand. Returns the time up to which all arrived samples have been taken; `None` at the end,
+    /// when all samples that were sent have arrived or no more are expected.
     #[inline]
     pub fn take_rest(&mut self) -> Result<Option<i64>, String> {
         while !self.context.flags.is_abandoned() {
@@ -138,8 +138,8 @@ impl<'a> SubscriberLoop<'a> {
         self.subscription.wait(longest.min(self.recorder.drain.wait(now_ns, self.recorder.rows.hand_over_ns())))
     }
 
-    /// Waits until a sample comes, but not until `until_ns`: a message is due then, and the middleware may wake up
-    /// late.
+    /// Waits until a sample comes, but stops before `until_ns`: a message is due then, and the middleware may wake the
+    /// thread late.
     pub fn wait_until(&mut self, until_ns: i64) -> Result<(), String> {
         let period_ns = self.context.plan.pace.period_ns().unwrap_or(0);
         let wait_ns = until_ns - now_ns() - WAKE_UP_NS.min(period_ns / WAKE_UP_PART);

@@ -42,11 +42,12 @@ struct Waiting<'a, 'b> {
     is_matched: bool,
 }
 
-/// Applies the placement to this thread, reports that its endpoints exist, and waits until they are matched and for the
-/// start. Returns the start; `None` if the run ended before. The order to go comes through the first endpoint.
+/// Applies the placement to this thread, reports that its endpoints exist, waits until they are matched, and then waits
+/// for the start. Returns the time of the start; `None` if the run ended before it. The order to go comes through the
+/// first endpoint.
 ///
 /// # Errors
-/// A sentence of the middleware, or of the kernel about the placement.
+/// A sentence: the middleware failed, or the kernel refused the placement.
 pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<Start>, String> {
     // The middleware's own threads exist now, so that they do not inherit the placement.
     if let Some((context, _)) = endpoints.first() {
@@ -62,8 +63,8 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
     let mut endpoints: Vec<Waiting<'_, '_>> =
         endpoints.iter_mut().map(|(context, end)| waiting((*context, end))).collect();
     loop {
-        // The check also runs when all endpoints are matched: it maps the memory of new endpoints, and now is the time
-        // for that.
+        // The check also runs when all endpoints are matched: it makes the middleware map the memory of new endpoints
+        // before the measurement.
         endpoints.iter_mut().try_for_each(|waiting| waiting.check(created_ns))?;
         let Some(Waiting { context, .. }) = endpoints.first() else { return Ok(None) };
         match context.orders.recv_timeout(CHECK_INTERVAL).as_deref() {

@@ -2,8 +2,8 @@
 //!
 //! A middleware that does not count matched endpoints needs probes. Publishers send them from their creation until the
 //! order to go; a subscription is matched when it has heard all publishers that it expects. Probes are in no count:
-//! they are taken before the start, and the recorders pass over late ones. If the order to go comes late, a message of
-//! this run may arrive among the probes; it is kept for the recorder.
+//! they are taken before the start, and the recorders ignore late probes. If the order to go comes late, a message of
+//! this run may arrive among the probes; this message is kept for the recorder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -29,7 +29,7 @@ pub fn is_probe(taken: &Taken<'_>) -> bool {
     taken.time_ns == 0
 }
 
-/// Keeps an endpoint busy with a message for this time by the clock. A probe needs no work, so that probes never queue
+/// Keeps an endpoint busy with a message for this time by the clock. A probe takes no time, so that probes never queue
 /// up.
 #[inline]
 pub fn work_on(taken: &Taken<'_>, work_ns: i64) {

@@ -1,16 +1,16 @@
 //! The placement of a worker's threads: `--use-rt-prio`, `--use-rt-cpus`, `--pin`.
 //!
-//! The coordinator checks it before any process starts.
-//! - `rt_cpus` apply to all threads of a worker: they are set on its main thread before the other threads start and
-//!   inherit them.
+//! The coordinator checks the placement before any process starts.
+//! - `rt_cpus` apply to all threads of a worker: they are set on the main thread, and the other threads, which start
+//!   later, inherit them.
 //! - With the scope `process`, the middleware's own threads have the real-time priority, too, and may run on all CPUs
-//!   of `pins`: the main thread takes both before it opens the middleware, so that every thread that is started from
-//!   then on inherits them. When the endpoints' threads exist, it takes its own scheduling back, and starts the thread
-//!   that reads orders after that: the instrument's threads never run before the middleware's. An endpoint's own thread
-//!   is pinned to its one CPU.
-//! - With the scope `endpoints`, a pin and the real-time priority apply to an endpoint's own thread alone. They are set
-//!   after the middleware has been set up, so that its threads, which the endpoint's thread has started, inherit
-//!   neither. Threads that a middleware starts later, while messages flow, inherit both.
+//!   of `pins`: the main thread takes priority and CPUs before it opens the middleware, so that every thread that
+//!   starts from then on inherits them. When the endpoints' threads exist, the main thread returns to its own
+//!   scheduling, and only then starts the thread that reads orders: no thread of the instrument has the priority. An
+//!   endpoint's own thread is pinned to one CPU.
+//! - With the scope `endpoints`, a pin and the real-time priority apply to an endpoint's own thread alone. Both are set
+//!   after the middleware has been set up, so that the middleware's threads, which the endpoint's thread has started,
+//!   inherit neither. Threads that a middleware starts later, while messages flow, inherit both.
 //! - With a real-time priority, memory is locked when it is touched (MCL_ONFAULT), not when it is mapped: Gantry
 //!   reserves far more than it uses.
 
@@ -40,8 +40,9 @@ pub struct Placement {
     pub rt_scope: RtScope,
     /// CPUs that the workers' threads may use.
     pub rt_cpus: Vec<u32>,
-    /// CPUs of the endpoints' threads, one each, publishers first, and again from the first CPU when they are used up.
-    /// They need not be among `rt_cpus`. With the scope `process`, the middleware's threads run on all of them.
+    /// CPUs of the endpoints' threads, one for each thread, publishers first; if there are more threads than CPUs, the
+    /// list begins again. They need not be among `rt_cpus`. With the scope `process`, the middleware's threads run on
+    /// all of them.
     pub pins: Vec<u32>,
 }
 
@@ -190,8 +191,8 @@ fn no_realtime(priority: u32) -> String {
     )
 }
 
-/// Fails if locked memory is limited: with a limit the lock could succeed, and a later mapping of Gantry or of the
-/// allocator fail.
+/// Fails if locked memory is limited: with a limit the lock may succeed and a later mapping of Gantry or of the
+/// allocator may fail.
 fn may_lock_memory() -> Result<(), String> {
     let limit = getrlimit(Resource::Memlock).current;
     locking_refused(limit, has(CapabilitySet::IPC_LOCK)).map_or(Ok(()), Err)

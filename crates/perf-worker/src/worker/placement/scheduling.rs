@@ -40,8 +40,8 @@ impl Scheduling {
     pub fn restore(&self) -> Result<(), String> {
         let refused = |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
         let priority = match self.policy {
-            // The call also sets the lowest nice value, and fails without the permission for that; the right nice value
-            // is set below.
+            // With `Max` the call also sets the lowest nice value, and fails without the permission for it; the right
+            // nice value is set below.
             ThreadSchedulePolicy::Normal(_) => ThreadPriority::Max,
             ThreadSchedulePolicy::Realtime(_) => {
                 let value = u8::try_from(self.rt_priority).unwrap_or_default();

@@ -56,8 +56,8 @@ pub struct Plan {
     pub name: String,
     /// The run.
     pub spec: RunSpec,
-    /// Rows are handed over this long after their seconds, nanoseconds: in the middle between two messages, at most
-    /// [`ROW_DELAY_NS`](times::ROW_DELAY_NS).
+    /// The time from the end of a second until its row is handed over, nanoseconds: half the gap between two messages,
+    /// at most [`ROW_DELAY_NS`](times::ROW_DELAY_NS).
     pub row_delay_ns: i64,
     /// The endpoints of this worker; endpoints with the same executor share a thread.
     pub endpoints: Vec<EndpointPlan>,
@@ -146,8 +146,8 @@ pub enum Report {
         /// The usage of its process so far.
         resources: Resources,
     },
-    /// The counts of one endpoint of such a process in the whole run. They come right before the endpoint has finished
-    /// or failed.
+    /// The counts of one endpoint in the whole run, of a process that reports one row for all its endpoints. They come
+    /// right before the endpoint has finished or failed.
     Total {
         /// The endpoint.
         endpoint: Endpoint,

@@ -18,8 +18,8 @@ pub struct PublisherWatch {
     publisher_seen: bool,
     alone_since_ns: Option<i64>,
     next_check_ns: i64,
-    /// Reasons why publishers were not matched, as long as no sample has come. After a publisher has gone, its reason
-    /// is not known any more.
+    /// The reasons why publishers were not matched, kept until a sample comes: the middleware cannot give the reason
+    /// any more when the publisher has gone.
     mismatches: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
 //! The recorder of samples: it checks whether a sample counts, and records its id, its latencies and the state of its
 //! payload.
 //!
-//! A sample costs no allocation, lock or system call. The clock is read once more if the payload is read.
+//! Recording takes no allocation, lock or system call. It reads the clock only if the payload is read.
 
 use std::ops::Range;
 
@@ -47,8 +47,9 @@ pub struct SampleRecorder {
     clock: Option<OtherClock>,
     /// Whether some times are read from another clock than CLOCK_MONOTONIC.
     has_other_clocks: bool,
-    /// The first id within the time of the statistics, if the schedule is known: the id that is due first, or the first
-    /// id of a publisher that is behind. A phase is less than a period, so this id is the same for all publishers.
+    /// The first id that counts in the statistics, if the schedule is known: the id that is due first, or a smaller id
+    /// that a publisher behind its schedule sent within the time of the statistics. A phase is less than a period, so
+    /// this id is the same for all publishers.
     first_id: Option<u64>,
     /// The limits of messages whose publisher has none of its own, or is not known.
     limits_ns: (u64, u64),
@@ -176,9 +177,9 @@ impl SampleRecorder {
         }
         let (most, is_behind) = self.most_missing(id, entering);
         let Tally { received, latencies, responses, events, .. } = &mut *self.rows.open;
-        // Samples of a publisher that is behind count if they left the history before its first sample: a subscription
-        // has no more of them than it lost (`SubscriptionFigures::overwritten`), and the class of its losses would be
-        // wrong without them.
+        // A publisher behind its schedule sends samples that were due before the statistics begin. If such samples left
+        // the history before the publisher's first sample arrived, they count as overwritten.
+        // (`SubscriptionFigures::overwritten` never exceeds the lost samples, so the total stays right.)
         if let Arrival::New { missed } = arrival
             && !is_behind
         {
@@ -234,9 +235,9 @@ impl SampleRecorder {
         }
     }
 
-    /// The most missing samples before `id` that count: samples that were due within the time of the statistics. The
-    /// second value is whether the publisher is behind its schedule, so that within this time it sends samples that
-    /// were due before.
+    /// The largest number of missing samples before `id` that count: samples that were due within the time of the
+    /// statistics. The second value is whether the publisher is behind its schedule: it sends samples within this time
+    /// that were due before it.
     #[inline]
     fn most_missing(&mut self, id: u64, entering: bool) -> (u64, bool) {
         match self.first_id {
@@ -284,8 +285,8 @@ fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u
     }
 }
 
-/// The time from `begin_ns` to `end_ns`, whose clocks differ by at most `error_ns`; `None` if the time is negative by
-/// more than the error. A negative time within the error is 0, the nearest possible time.
+/// The time from `begin_ns` to `end_ns`, which may be readings of two clocks with a difference of at most `error_ns`. A
+/// negative time within this error is 0; a time below that is `None`.
 #[inline]
 fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
     let elapsed_ns = end_ns.saturating_sub(begin_ns);

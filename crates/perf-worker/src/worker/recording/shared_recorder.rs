@@ -18,8 +18,8 @@ use crate::{
     },
 };
 
-/// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in
-/// it.
+/// A row is ended this long after its second, so that it includes samples that were received within the second and are
+/// being recorded now.
 pub const GRACE_NS: i64 = SECOND_NS / 100;
 
 /// The recorder of a subscription, which the threads of the middleware share.
@@ -68,8 +68,8 @@ impl SharedRecorder {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over rows. Returns the time to wait; none at the end. `overwritten` is the number of samples that left the
-    /// history so far.
+    /// Hands over rows. Returns the time to wait; none at the end. `overwritten` is the number of samples that have
+    /// left the history.
     pub fn advance(&self, context: &Context, overwritten: u64) -> Result<Option<Duration>, String> {
         if let Some(sentence) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(sentence);
@@ -87,9 +87,9 @@ impl SharedRecorder {
     }
 }
 
-/// The delay of the hand-over, compared with a thread that takes messages itself. It is a whole number of gaps between
-/// messages, so that no message is due at the hand-over; the number is large enough that [`GRACE_NS`] passes after a
-/// second.
+/// The additional delay of a hand-over, beyond `row_delay_ns`, the delay in the loops that take messages themselves. It
+/// is a whole number of gaps between messages, so that no message is due at the hand-over, and long enough that a row
+/// is handed over at least [`GRACE_NS`] after its second.
 fn later_ns(row_delay_ns: i64) -> i64 {
     // The delay is half a gap.
     let gap_ns = 2 * row_delay_ns.max(1);

@@ -60,8 +60,8 @@ impl ProcessRows {
         ProcessRows { endpoints, open, rest: None, totals, ended: BTreeSet::new(), ends }
     }
 
-    /// Adds the row of an endpoint; the resources are those after its second. Returns the rows that are complete: every
-    /// endpoint has reported its part, or had ended.
+    /// Adds the row of an endpoint, with the resources of the process after the second. Returns the rows that are
+    /// complete: every endpoint has reported its part, or had ended before.
     pub fn add(
         &mut self,
         endpoint: Endpoint,

@@ -1,7 +1,7 @@
 //! The reporting thread of a worker, which is the main thread.
 //!
 //! Reports cost CPU time: histograms become JSON once a second. This time is the instrument's and not the middleware's,
-//! so each report carries the two apart.
+//! so each report has it separately.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -105,8 +105,8 @@ impl Reporter {
                 }
                 Outgoing::Started => {
                     std::thread::sleep(self.start_delay);
-                    // The resources are read first, because they are read at the start; `ThreadUsage` reads every
-                    // thread in /proc, which takes time.
+                    // The resources are read first, close to the start: `ThreadUsage` reads every thread in /proc,
+                    // which takes time.
                     let resources = self.resources()?;
                     self.threads_before = ThreadUsage::all_of_this_process()?;
                     Report::Started(resources)
@@ -180,9 +180,9 @@ impl Reporter {
         total.map_or(Ok(()), |total| channel.send(&total))
     }
 
-    /// The resources now. No account is below the same account in the last report. The accounts of the instrument's
-    /// other threads are as of their last update, so their later work counts as the middleware's until the next
-    /// reading.
+    /// Reads the resources now. No account is lower than in the last report. The accounts of the instrument's other
+    /// threads may be older: the work of these threads since their last update counts as the middleware's until the
+    /// next reading.
     fn resources(&mut self) -> Result<Resources, String> {
         let now = Resources::of_this_process(&self.account.usage(), &self.opening)?;
         self.reported = Resources { usage: now.usage.at_least(&self.reported.usage), ..now };

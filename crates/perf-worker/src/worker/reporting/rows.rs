@@ -1,7 +1,7 @@
 //! One-second rows of an endpoint on their way to the coordinator.
 //!
-//! The loops fill the open row. A row ends with its second, and is handed over later, between two messages: at the
-//! beginning of a second a message is due, and the work of the reporting threads must not show in its latency. The
+//! The loops fill the open row. A row ends with its second, but is handed over later, between two messages: a message
+//! is due at the beginning of a second, and the work of the reporting threads must not show in its latency. The
 //! reporting thread formats and writes the reports, and returns the memory, so that the measurement allocates nothing.
 
 use std::collections::VecDeque;
@@ -77,8 +77,8 @@ impl Rows {
         self.ended.front().map_or(self.seconds.end_ns(), |(second, _)| self.seconds.end_of_ns(*second)) + self.delay_ns
     }
 
-    /// Ends the rows whose seconds are over at `now_ns`, and hands over none: for threads to which the middleware
-    /// delivers messages.
+    /// Ends the rows whose seconds are over at `now_ns`, without handing them over: threads of the middleware call
+    /// this.
     #[inline]
     pub fn end_until(&mut self, now_ns: i64) {
         while let Some(second) = self.seconds.close(now_ns) {

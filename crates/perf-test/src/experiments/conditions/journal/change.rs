@@ -120,8 +120,8 @@ fn undo_one(root: &Root, change: &Change) -> Result<String, String> {
     }
 }
 
-/// A control group that has begun to use a controller which `subtree_control` enables: it has settings of it, or
-/// enables it for its own children. Without the controller its settings would be lost.
+/// Finds a control group that uses the controller which `subtree_control` enables: a child with settings of the
+/// controller, or one that enables it for its own children. Disabling the controller would lose the settings.
 fn user_of(root: &Root, subtree_control: &str, controller: &str) -> Option<String> {
     let parent = subtree_control.rsplit_once('/')?.0;
     // The files that are empty as long as nothing is set.

@@ -62,8 +62,8 @@ const FOLDERS: [&str; 2] = ["run", "dev/shm"];
 const PREFIX: &str = "perf_test-conditions-";
 const SUFFIX: &str = ".json";
 
-/// The journal of this user. Only root writes to /run, so no other user can plant one for root; elsewhere the owner is
-/// checked.
+/// The path of this user's journal. Only root writes to /run, so no other user can plant a journal for root; the owner
+/// of a file in another folder is checked.
 pub(super) fn path(root: &Path) -> PathBuf {
     let uid = geteuid().as_raw();
     let [own, shared] = FOLDERS;

@@ -1,13 +1,13 @@
-//! The journal of changed settings: every change of the machine stands in it, on disk, before it is made.
+//! The journal of changed settings: every change of the machine is on disk before it is made.
 //!
 //! Invariants:
-//! - A line is written and synchronised before the change that it describes. A torn last line is of a change that was
-//!   not made.
+//! - A line is written and synchronised before the change that it describes. A torn last line belongs to a change that
+//!   was not made.
 //! - The process that holds the lock of the file owns the changes. The kernel frees the lock when the process ends,
-//!   however it ends, so a journal without a lock is one of a process that was killed, and any later start of the
-//!   program restores from it.
+//!   however it ends. So a journal without a lock was left by a process that was killed, and the next start of the
+//!   program restores the settings from it.
 //! - Lines are undone in the opposite order. A setting that another program has changed since is left alone.
-//! - A line that is damaged is kept and mentioned until the user removes the file: its change is not known.
+//! - A damaged line is kept and mentioned until the user removes the file, because its change is not known.
 //! - The settings are the kernel's and end with the boot: a journal of an earlier boot is dropped.
 
 mod change;
@@ -40,7 +40,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of this user, which is empty.
+    /// Opens and locks the journal of this user, which has no changes yet.
     ///
     /// # Errors
     /// A sentence: another process changes the settings now, settings of an earlier process could not be restored, or
@@ -80,7 +80,7 @@ impl Journal {
     }
 
     /// Writes `value` into a file of the machine, and checks that the file has it. `affected` are files that the kernel
-    /// changes along.
+    /// changes at the same time.
     ///
     /// # Errors
     /// A sentence: the file cannot be read or written, or the kernel does not take the value.

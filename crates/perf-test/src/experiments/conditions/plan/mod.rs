@@ -1,6 +1,6 @@
 //! The plan of an experiment under conditions: `runs`, `executors`, `conditions` and `rounds`, read from YAML.
 //!
-//! Invariant: names are there once, values have their ranges. The machine is not looked at here.
+//! Invariant: each name occurs once, and each value is within its range. The machine is not examined here.
 
 mod run;
 mod yaml;

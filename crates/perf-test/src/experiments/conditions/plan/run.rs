@@ -119,8 +119,8 @@ pub(super) fn executors(node: &Node<'_>) -> Result<Vec<String>, String> {
     Ok(names.ok_or_else(wrong)?.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Each run of a topology once in each executor that its middleware has, and single runs as they are. `notes` gets a
-/// sentence about each executor that a middleware lacks.
+/// Repeats each run of a topology for each of `executors` that its middleware has; single runs stay as they are.
+/// `notes` gets a sentence about each executor that a middleware lacks.
 pub(super) fn in_executors(
     runs: Vec<LabelledRun>,
     executors: &[String],

@@ -82,8 +82,8 @@ fn of_group(group: &Group, groups: &Groups) -> Value {
     })
 }
 
-/// Points of the latency by percentile: 1 / (1 - quantile), the latency in ns, and whether it has a mark. The last one
-/// is the longest latency of all.
+/// The points of the curve of latency by percentile: 1 / (1 - quantile), the latency in ns, and whether the point has a
+/// mark. The last point is the longest latency of all.
 fn curve(group: &Group) -> Vec<(f64, u64, bool)> {
     let n = group.cells.n() as f64;
     let mut quantiles: Vec<(f64, bool)> = MARKED.map(|quantile| (quantile, true)).to_vec();
@@ -118,8 +118,8 @@ fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES.len()])> {
     (0..length).filter_map(second).collect()
 }
 
-/// The sizes of the data caches, as marks on the axis of the size; none if machines of the folder differ in them, or
-/// one is not known.
+/// The sizes of the data caches, as marks on the axis of message sizes; none if the machines of the folder have
+/// different caches, or if a size is not known.
 fn caches(folder: &Folder) -> Vec<Value> {
     let mut machines = folder.machines.iter();
     let Some(first) = machines.next() else { return Vec::new() };

@@ -9,8 +9,8 @@ use crate::experiments::page::run::Run;
 use crate::experiments::page::settings::{Settings, in_words};
 use crate::experiments::page::table::{Cell, PageTable, Row};
 
-/// A part for each group, closed at first. Its content is in a `noscript` element: thousands of tables that are closed
-/// would delay the page, so a script unfolds those that a reader opens.
+/// The HTML of the details: a part for each group, closed at first. Its content is in a `noscript` element: thousands
+/// of tables that are closed would delay the page, so a script unfolds those that a reader opens.
 pub fn details(groups: &Groups) -> String {
     groups.groups.iter().enumerate().map(|(index, group)| detail(groups, index, group)).collect()
 }

@@ -33,7 +33,8 @@ const RUNS: &str = "runs";
 /// The contestants by their spellings. Each is found once: that may start its worker program, which describes itself.
 type Known = HashMap<String, Result<Contestant, String>>;
 
-/// Measures the combinations of a preset, or of a file; without a folder of results the figures are kept in no file.
+/// Measures the combinations of a preset, or of a file. The figures go into a file only if the options name a folder of
+/// results.
 ///
 /// # Errors
 /// [`Failure::Usage`]: the file or an option is wrong, or there are too many runs.
@@ -103,7 +104,7 @@ fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<C
 /// The runs of the combinations.
 ///
 /// # Errors
-/// A sentence: an argument is wrong, or belongs to a command that is no part of a batch.
+/// A sentence: an argument is wrong, or a batch cannot carry it out.
 fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<PlannedRun>, String> {
     let mut known = Known::new();
     let mut found: Vec<(Combination, RunOptions)> = Vec::new();

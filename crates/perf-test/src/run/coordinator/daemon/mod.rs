@@ -1,10 +1,10 @@
 //! A daemon that the run starts: its readiness, its output and its end.
 //!
-//! Invariants: it never outlives the coordinator. Its value ends it when it is dropped, and a coordinator that is
-//! killed ends it by the parent-death signal, which it sets before it becomes the daemon ([`become_daemon`]). It leads
-//! a process group, which ends with it and does not get the terminal's signals. (The kernel clears that signal of a
-//! program with capabilities or a set-user-ID bit: prctl(2). Such a daemon outlives a coordinator that is killed by
-//! SIGKILL, and only that.)
+//! Invariants: a daemon never outlives the coordinator. Dropping its value ends the daemon. If the coordinator is
+//! killed, the kernel ends the daemon by the parent-death signal, which the child process requests before it executes
+//! the daemon ([`become_daemon`]). The daemon leads a process group, which ends with the daemon and does not get the
+//! terminal's signals. (One exception: the kernel clears the parent-death signal of a program with capabilities or a
+//! set-user-ID bit, see prctl(2). Such a daemon outlives a coordinator that is killed by SIGKILL.)
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -64,12 +64,12 @@ struct Output {
 }
 
 impl StartedDaemon {
-    /// Starts it and waits until it is ready. Called on the main thread: its end is the end of the parent for the
-    /// kernel.
+    /// Starts the daemon and waits until it is ready. Called on the main thread, because the kernel sends the
+    /// parent-death signal when the thread that started the child ends.
     ///
     /// # Errors
-    /// [`Failure::Measurement`]: it does not start, exits, or the user has interrupted the run; [`Failure::Hung`]: it
-    /// is not ready in time. It has ended then.
+    /// [`Failure::Measurement`]: the daemon does not start or exits, or the user has interrupted the run;
+    /// [`Failure::Hung`]: the daemon is not ready in time. The daemon has ended in all cases.
     pub fn start(daemon: &DaemonCommand, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
         // This executable, even if the file has been replaced meanwhile.
         let mut command = Command::new("/proc/self/exe");
@@ -259,7 +259,7 @@ fn start(
     Ok(started)
 }
 
-/// Turns this process into the daemon `command` of the coordinator `parent`, with which it ends.
+/// Replaces this process by the daemon `command`, which ends when the coordinator `parent` ends.
 ///
 /// # Errors
 /// Returns only if the program cannot be executed.

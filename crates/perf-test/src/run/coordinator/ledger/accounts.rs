@@ -89,9 +89,9 @@ impl Accounts {
         self.workers.get(worker).map(|account| account.latest).unwrap_or_default()
     }
 
-    /// The cost of messages from the beginning of the statistics: with `drained` the cost of all messages, whose counts
-    /// are in `sums`, until the last one is received; otherwise the cost of the messages of the whole seconds of the
-    /// run. A run that ended within its first second has all of them in either case.
+    /// The cost of messages from the beginning of the statistics: with `drained`, the cost of all messages until the
+    /// last one is received (`sums` has their counts); otherwise the cost of the messages within the whole seconds of
+    /// the run. A run shorter than a second counts all messages in either case.
     pub fn message_cost(&self, sums: &Tally, drained: bool) -> MessageCost {
         let drained = drained || self.workers.iter().all(|account| account.end.is_none());
         let all = (sums.received.samples, sums.sent.samples + sums.relayed.samples);

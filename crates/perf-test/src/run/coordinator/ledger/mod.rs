@@ -1,8 +1,8 @@
 //! The ledger of a run: the rows of all endpoints, merged second by second, and the sums of the whole run.
 //!
 //! Invariants: row `k` is returned once, in order, when every endpoint that is still expected has reported second `k`.
-//! The rest after the last whole second is one row at the end. Subscriptions exclude samples that were sent in the
-//! seconds to ignore by themselves; the counts of sent samples are excluded by their second.
+//! The rest after the last whole second is one row at the end. Samples that were sent in the seconds to ignore do not
+//! count: subscriptions leave them out themselves, and the ledger leaves out the publishers' counts of these seconds.
 
 mod accounts;
 mod entry;
@@ -42,8 +42,8 @@ pub struct Ledger {
     pub accounts: Accounts,
     /// The sums of the whole run.
     pub sums: Sums,
-    /// Gaps in the ids that rows will still show and that are no losses: each subscription sees one for each message
-    /// that was not sent.
+    /// The number of gaps in the ids that later rows will show although they are not losses: each subscription sees a
+    /// gap for each message that was not sent.
     gaps: u64,
     /// Samples lost in the rows that were returned.
     lost_in_rows: u64,
@@ -83,8 +83,8 @@ impl Ledger {
         self.enter_process(&[endpoint], (gaps > 0).then_some((endpoint, gaps)), entry);
     }
 
-    /// Adds the row of all `endpoints` of a process to the row of the run. `gaps` are the messages of each publisher
-    /// that were refused or passed over.
+    /// Adds the row of a process with all its `endpoints` to the row of the run. `gaps` has, for each publisher, the
+    /// number of messages that were refused or passed over.
     pub fn enter_process(
         &mut self,
         endpoints: &[Endpoint],
@@ -109,8 +109,8 @@ impl Ledger {
             if second >= self.rows_end {
                 return None;
             }
-            // The sizes first: with thousands of endpoints the comparison of all is dear, and each report would make
-            // one.
+            // The sizes are compared first: each report comes here, and with thousands of endpoints a comparison of the
+            // sets is expensive.
             let complete = self
                 .open
                 .get(&second)
@@ -130,9 +130,10 @@ impl Ledger {
         }
     }
 
-    /// The rest after the last whole second, as a row of its true length; `None` if it is empty. Call it once, when all
-    /// endpoints have finished, at `now_ns`; the measurement began at `start_ns` and lost `lost` samples in all. Losses
-    /// that no later sample has shown are in this row, so that the losses of all rows add up to `lost`.
+    /// Returns the rest after the last whole second as a row of its true length; `None` if the rest is empty. Call it
+    /// once, when all endpoints have finished. The measurement began at `start_ns`, ended at `now_ns` and lost `lost`
+    /// samples in all. Losses that no row has shown yet are in this row, so that the losses of all rows add up to
+    /// `lost`.
     pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<RowEntry> {
         let mut tail = std::mem::take(&mut self.tail);
         self.remove_gaps(&mut tail);
@@ -149,9 +150,9 @@ impl Ledger {
         (length_ns > 0).then(|| tail.close(end_ns, length_ns, &mut self.accounts, self.cores))
     }
 
-    /// Removes the gaps of messages that were not sent from the missing samples. Each publisher has a gap in a row
-    /// where cores are full, so only its own receivers are looked at: all of them would take longer than the second of
-    /// the row.
+    /// Subtracts the gaps of messages that were not sent from the missing samples. On full cores each publisher has
+    /// gaps in each row, so only the publisher's own receivers are searched: a search of all receivers would take
+    /// longer than the second of the row.
     fn remove_gaps(&mut self, open: &mut OpenRow) {
         for (publisher, messages) in &open.refused {
             // The subscriptions that are expected, and at the end those that have finished with this row.

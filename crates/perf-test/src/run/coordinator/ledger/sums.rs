@@ -1,7 +1,7 @@
 //! The sums of the whole run: of all endpoints together, and of each.
 //!
-//! Invariant: every report enters them, also one that is too late for its row, and the counts of an endpoint that
-//! failed later.
+//! Invariant: every report is in the sums, also a report that is too late for its row, and the reports of an endpoint
+//! that failed later.
 
 use std::collections::BTreeMap;
 
