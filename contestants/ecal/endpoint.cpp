@@ -178,8 +178,8 @@ int start(void *subscription, perf_test_sink *sink, perf_test_error *error) {
     return set_callback(self, Object(capsule ? PyCFunction_New(&DELIVER, capsule.get()) : nullptr), error);
 }
 
-// eCAL changes the callback when none is running. To remove it would be to wait for one with Python's lock held, which
-// that one needs, so the subscription gets another that does nothing.
+// Removing the callback would deadlock: the call holds Python's lock and waits for a running callback, which needs the
+// lock. Replacing it does not wait, so the subscription gets a callback that does nothing.
 int stop(void *subscription, perf_test_error *error) {
     auto &self = *static_cast<Subscription *>(subscription);
     Lock lock;

@@ -26,8 +26,8 @@ class Object {
     PyObject *object = nullptr;
 };
 
-// Holds Python's lock, on a thread that does not. The first one of a thread keeps Python's state of the thread until
-// the process ends: it would otherwise be made anew for each message.
+// Takes Python's lock on a thread that does not hold it. The first lock of a thread also keeps the thread's state in
+// Python until the process ends; otherwise the state would be made anew for each message.
 class Lock {
   public:
     Lock() {

@@ -37,8 +37,8 @@ int check_data_sharing(const perf_test_run *run, bool is_bounded, perf_test_erro
                           static_cast<unsigned long long>(run->message.bytes));
 }
 
-// Loans are copied by UDP and by the transport in shared memory. Within a process a publisher with data sharing has a
-// pool of its own, from which direct delivery copies.
+// UDP and the transport in shared memory copy loans. Within a process, direct delivery copies out of the pool that a
+// publisher with data sharing has.
 int check_loans(const perf_test_run *run, Transport transport, bool is_plain, perf_test_error *error) {
     if (!is_plain)
         return perf_test_fail(error, "Fast DDS loans only plain types, and %s is none: leave out --zero-copy",

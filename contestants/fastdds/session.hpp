@@ -14,8 +14,8 @@
 
 // The type of an endpoint's messages.
 struct Type {
-    // Whether messages can be written and read in the memory of the library: a loan has that of the serialised message,
-    // which must hold the struct.
+    // Whether messages can be written and read in the memory of the library: a loan is memory of the serialised length,
+    // which must have room for the struct.
     bool is_loanable() const;
 
     std::unique_ptr<MessageType> message;
@@ -28,21 +28,21 @@ struct ParticipantDeleter {
 
 class Session {
 public:
-    // Throws a std::runtime_error, a sentence. The run lives longer.
+    // Throws a std::runtime_error with a sentence. `run` must outlive the session.
     explicit Session(const perf_test_run &run);
 
-    // The type of these messages, which the participant knows then. Throws a std::runtime_error.
+    // Registers the type of these messages with the participant. Throws a std::runtime_error.
     Type type(const perf_test_message &message);
-    // The topic of an endpoint that publishes or subscribes, in a client or a server that of its requests or of its
-    // responses. Throws a std::runtime_error.
+    // Finds or creates the topic of an endpoint. A client and a server have two topics, of requests and of responses:
+    // `publishes` selects the one that they publish. Throws a std::runtime_error.
     eprosima::fastdds::dds::Topic *topic(const perf_test_endpoint &plan, bool publishes, const Type &type);
     eprosima::fastdds::dds::DataWriterQos writer_qos(const perf_test_qos &asked, const MessageType &message) const;
     eprosima::fastdds::dds::DataReaderQos reader_qos(const perf_test_qos &asked, const MessageType &message) const;
     void effective(perf_test_effective *effective) const;
     // Whether a loan at this address is read in place. Reads the mappings of this process.
     bool is_in_place(const void *loan) const;
-    // Whether a loan of a publisher reaches all subscriptions so. Of a topology they may be in this process and in others,
-    // and direct delivery copies a message in the memory of data sharing.
+    // Whether all subscriptions read a publisher's loan in place. In a topology some of them may be in this process,
+    // and direct delivery copies a message out of the memory of data sharing.
     bool reaches_all_in_place(const void *loan) const;
 
     const perf_test_run &run;

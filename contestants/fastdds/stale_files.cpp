@@ -86,7 +86,7 @@ private:
     int file;
 };
 
-// The segments and ports that a process of this user maps. The mappings of a process with more privileges, as of init
+// The segments and ports that a process of this user maps. The mappings of a process with more privileges, such as init
 // in a container, cannot be seen.
 std::set<std::string> mapped() {
     std::set<std::string> names;

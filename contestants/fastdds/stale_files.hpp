@@ -2,6 +2,6 @@
 
 #pragma once
 
-// Removes those of this user that no process has locked or mapped. A port has no lock if only publishers have opened
-// it, and the memory of data sharing has none.
+// Removes the files of this user that no process has locked or mapped. The lock alone does not decide: a port that only
+// publishers have opened has no lock, nor has the memory of data sharing.
 void remove_stale_files();

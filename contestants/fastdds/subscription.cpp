@@ -1,9 +1,9 @@
 // A subscription is a data reader with its wait set, and the message into which it takes unless it reads in place.
 //
-// Fast DDS does not protect a loan while it is read: a publisher that has sent as many messages as its history has
-// writes into its memory. Users are to call is_sample_valid afterwards. perf_test reads a message once, when it is
-// taken, so a subscription of publishers that send as fast as possible copies each loan, checks it, and does not call
-// it loaned.
+// Fast DDS does not protect a loan while it is read: a publisher reuses the memory when it has sent as many further
+// messages as its history holds. Users are to call is_sample_valid after reading. perf_test reads a message only once,
+// when it is taken, so a subscription to publishers that send as fast as possible copies each loan, checks the copy,
+// and reports the message as copied.
 
 #include <fastdds/dds/core/LoanableSequence.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>
@@ -90,8 +90,9 @@ void mismatches(void *endpoint, perf_test_sentences *sentences) {
     perf_test_sentences_add(sentences, sentence);
 }
 
-// The library has the time of reception in the clock of the day. A message of more than 64 KB comes in fragments by UDP
-// and by the default transport in shared memory: the time is that of the first, and the wake-up contains the others.
+// The library reads the time of reception from the realtime clock. A message of more than 64 KB comes in fragments by
+// UDP and by the default transport in shared memory: the time is the arrival of the first fragment, and the phase
+// `wake-up` contains the arrival of the others.
 int64_t monotonic_ns(const eprosima::fastrtps::rtps::Time_t &reception) {
     timespec day;
     clock_gettime(CLOCK_REALTIME, &day);
@@ -111,8 +112,8 @@ void describe(Reader *self, const void *message, const SampleInfo &info, perf_te
     taken->in_hand_ns = std::exchange(marks.in_hand_ns, 0);
 }
 
-// Whether a sample is for this endpoint: one without data says that a publisher has left, and a client gets the
-// responses to all clients. Keeps its identity.
+// Whether a sample is for this endpoint. A sample without data only reports that a publisher has left, and a client
+// gets the responses to all clients. Stores the identity of the sample.
 bool is_own(Reader *self, const SampleInfo &info) {
     if (!info.valid_data) return false;
     self->taken_last = info.sample_identity;

@@ -22,8 +22,8 @@ struct Head {
     uint64_t id;
 };
 
-// The user's own message, for the copy path; empty with zero copy. It is written once: memory that was never written is one
-// page of zeros, which is copied from the cache.
+// The user's own message, for the copy path; empty with zero copy. It is written once before the run: memory that was
+// never written is one shared page of zeros, whose copies would come from the cache.
 struct OwnMessage {
     void *bytes = nullptr;
 

@@ -3,8 +3,8 @@
 
 #include "perf_test_backend.h"
 
-// Adds RouDi to the daemons of the run, unless that of the program with the other endpoints serves it. -1: another one
-// runs.
+// Adds RouDi to the daemons of the run, unless the program with the other endpoints has started one. Returns -1 if an
+// unrelated RouDi runs.
 int add_roudi(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error);
 
 // The beginning of the runtime names of workers; their process id follows.

@@ -1,5 +1,4 @@
-//! Announcements: files under /dev/shm, one for each endpoint. An endpoint holds a lock on its file as long as it
-//! lives.
+//! Announcements: files under /dev/shm, one for each endpoint. An endpoint holds a lock on its file for its whole life.
 //!
 //! Invariant: a file gets its name only when it is complete and locked. So an unlocked file belongs to a dead process.
 
@@ -80,7 +79,7 @@ impl Topic {
         Announced { id, port, name }
     }
 
-    /// The living endpoints of a side.
+    /// Lists the living endpoints of a side.
     ///
     /// # Errors
     /// A sentence: the folder cannot be read.

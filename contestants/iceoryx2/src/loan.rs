@@ -6,7 +6,7 @@ use iceoryx2::{port::publisher::Publisher, prelude::ipc, sample_mut::SampleMut};
 /// A message in shared memory.
 pub type Loan = SampleMut<ipc::Service, [u8], ()>;
 
-/// Loans `length_bytes` of memory as it is. [`Publisher::loan_slice`] would write all of its bytes.
+/// Loans `length_bytes` of memory without initialising it. [`Publisher::loan_slice`] would write all bytes.
 ///
 /// # Errors
 /// A sentence: there is no memory.
@@ -15,6 +15,6 @@ pub fn loan(publisher: &Publisher<ipc::Service, [u8], ()>, length_bytes: usize) 
         .loan_slice_uninit(length_bytes)
         .map_err(|error| format!("iceoryx2 does not loan a message of {length_bytes} bytes: {error:?}"))?;
     // SAFETY: The memory is a mapping of shared memory, which the kernel fills with zeros and which only this publisher
-    // writes, with bytes. So each byte has a value, and every value is a `u8`.
+    // writes, with bytes. So each byte is initialised, and every value of a byte is a valid `u8`.
     Ok(unsafe { loan.assume_init() })
 }

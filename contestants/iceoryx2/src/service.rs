@@ -90,8 +90,8 @@ pub fn failed(act: &str, topic: &str, error: impl std::fmt::Debug) -> String {
     format!("iceoryx2 cannot {act} {topic}: {error:?}; programs of one topic need the same options")
 }
 
-/// The memory of messages that are copied; none with zero copy. Every page has been touched, so that no page fault
-/// falls into the measurement.
+/// Allocates the user's own message, for the copy path; none with zero copy. Every page is touched, so that no page
+/// fault falls into the measurement.
 pub fn own_message(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
     (!spec.zero_copy).then(|| {
         let mut message = vec![0; plan.message.bytes];

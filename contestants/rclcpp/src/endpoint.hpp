@@ -10,8 +10,8 @@
 #include "perf_test_backend.h"
 #include "rclcpp/rclcpp.hpp"
 
-// With intra-process=on a message has no GID of its publisher (rclcpp fills it with zeros), so its id carries the
-// publisher's number above these bits.
+// With intra-process=on a message has no GID of its publisher (rclcpp fills it with zeros), so the id of the message
+// has the publisher's number above these bits.
 constexpr unsigned ID_BITS = 48;
 constexpr std::uint64_t ID_MASK = (std::uint64_t{1} << ID_BITS) - 1;
 

@@ -8,5 +8,5 @@ std::string rmw_name_and_version();
 // Whether it can be loaded.
 bool has_rmw();
 // Whether a loan at this address lies in memory that publishers and subscriptions share. Fast DDS also loans messages
-// that its transport copies. Slow: ask once for each endpoint.
+// that its transport copies. The check is slow: call it once for each endpoint.
 bool is_shared(const void *loan);

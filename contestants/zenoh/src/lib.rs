@@ -3,19 +3,18 @@
 //!
 //! There are two programs. The subscriptions of `perf_test_zenoh` are pulled from zenoh's channels, as in the examples
 //! of its crate: KEEP_LAST is a ring channel of the depth, KEEP_ALL a FIFO channel, which holds up the link when it is
-//! full.
-//! Zenoh has no wait that is neither blocking nor polling, so `--wait adaptive` is `block`. The subscriptions of
-//! `perf_test_zenoh_callback` are zenoh's callbacks, which its thread of the link calls, as in zenoh-c and below
-//! rmw_zenoh: no other thread has to wake up, and there is no queue behind the link, whatever the history.
+//! full. Zenoh has no wait that is neither blocking nor polling, so `--wait adaptive` is `block`. The subscriptions of
+//! `perf_test_zenoh_callback` are callbacks, which zenoh's receiving thread calls, as in zenoh-c and below rmw_zenoh:
+//! no other thread has to wake up, and there is no queue behind the link, whatever the history.
 //!
-//! A RELIABLE publisher blocks when the link is congested, a BEST_EFFORT one drops. Late subscriptions get nothing:
-//! zenoh's history is an extension of its own (`zenoh-ext`). Endpoints count each other by liveliness tokens.
+//! A RELIABLE publisher blocks when the link is congested; a BEST_EFFORT publisher drops. Late subscriptions get
+//! nothing: zenoh's history is an extension of its own (`zenoh-ext`). Endpoints count each other by liveliness tokens.
 //!
 //! Zenoh's crate has no shared memory unless its feature `shared-memory` is chosen, so this back end has none by
-//! default, too; a build with the feature turns it on by default. With it, messages of 3 kB and more go through shared
-//! memory without a change of the program, and messages of `--zero-copy` are loaned. Zenoh's documentation recommends
-//! no priority for latency, so messages have the default one. Some files of a run stay in /dev/shm until the next run:
-//! zenoh removes only files of dead processes.
+//! default, either. In a build with the feature, shared memory is on by default: messages of 3 kB and more go through
+//! shared memory without a change of the program, and messages of `--zero-copy` are loaned. Zenoh's documentation
+//! recommends no priority for latency, so messages have the default one. Some files of a run stay in /dev/shm until the
+//! next run: zenoh removes only files of dead processes.
 #![forbid(unsafe_code)]
 
 mod arrival;

@@ -38,10 +38,10 @@ pub struct Loans {
 }
 
 impl Loans {
-    /// Memory for a full buffer, and for the messages that subscriptions have in hand.
+    /// Allocates shared memory for a full buffer, and for the messages that subscriptions have in hand.
     ///
     /// # Errors
-    /// A sentence: there is not as much.
+    /// A sentence: there is not enough shared memory.
     pub fn new(spec: &RunSpec, plan: &EndpointPlan) -> Result<Loans, String> {
         let length_bytes = plan.message.bytes;
         let in_hand = spec.subscriptions.max(spec.expected_subscriptions) as usize;
@@ -55,7 +55,7 @@ impl Loans {
         Ok(Loans { provider, length_bytes })
     }
 
-    /// A message to write. Waits for memory, as zenoh's example does.
+    /// Loans a message to write. Waits for memory, as zenoh's example does.
     ///
     /// # Errors
     /// A sentence: a message of this length does not fit.
@@ -69,7 +69,7 @@ impl Loans {
 /// Without the wait, zenoh would silently send them over the link.
 ///
 /// # Errors
-/// A sentence: there is none.
+/// A sentence: the shared memory does not come.
 pub fn await_own_pool(session: &Session, plan: &EndpointPlan) -> Result<(), String> {
     let threshold = session.config().get_typed::<usize>(THRESHOLD_KEY);
     let threshold_bytes = threshold.map_err(|error| failed(&format!("tell {THRESHOLD_KEY}"), error))?;
@@ -81,8 +81,8 @@ pub fn await_own_pool(session: &Session, plan: &EndpointPlan) -> Result<(), Stri
     })
 }
 
-/// The memory of messages that are copied; none with zero copy. Every page has been touched, so that no page fault
-/// falls into the measurement.
+/// Allocates the user's own message, for the copy path; none with zero copy. Every page is touched, so that no page
+/// fault falls into the measurement.
 pub fn own_message(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
     (!spec.zero_copy).then(|| {
         let mut message = vec![0; plan.message.bytes];

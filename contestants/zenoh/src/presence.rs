@@ -1,6 +1,6 @@
 //! The endpoints of a topic, by zenoh's liveliness tokens: each endpoint declares a token, and counts the tokens of the
-//! other side. A publisher's own matching status says only whether there is a subscription, and a subscription has
-//! none.
+//! other side. Zenoh's own matching status does not suffice: a publisher's status shows only whether there is a
+//! subscription, and a subscription has no status.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

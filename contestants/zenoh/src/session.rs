@@ -1,7 +1,8 @@
 //! The session of a worker.
 //!
-//! Sessions find each other by zenoh's scouting, but on the loopback interface: other zenoh programs of the network are
-//! no part of a run, and a run needs no network. Each domain has a port of its own, domain 0 zenoh's default one.
+//! Sessions find each other by zenoh's scouting, restricted to the loopback interface: other zenoh programs of the
+//! network are no part of a run, and a run needs no network. Each domain has a port of its own; domain 0 has zenoh's
+//! default port.
 
 use perf_worker::{
     backend::{self, Delivery, DeliveryKind, Publisher, Settings},
@@ -40,7 +41,7 @@ pub struct ZenohSession {
 }
 
 impl ZenohSession {
-    /// Opens it.
+    /// Opens the session.
     ///
     /// # Errors
     /// A sentence: loopback has no address, or the configuration is not one of this version.

@@ -1,8 +1,8 @@
 //! A global allocator that counts the allocations and frees of each thread separately.
 //!
-//! A program that links this crate has its allocator: the system's allocator, and four additions to words of the
-//! calling thread. Each call is passed on unchanged, so that zeroed memory stays untouched and the kernel moves memory
-//! that grows. So counting does not change the measured behaviour.
+//! A program that links this crate gets its allocator: the system's allocator plus four additions to thread-local
+//! words. Each call is passed on unchanged: zeroed memory stays untouched, and the kernel still moves memory that
+//! grows. So counting does not change the measured behaviour.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -10,8 +10,8 @@ use std::{
 };
 
 thread_local! {
-    // Constant and without a destructor: the first access does not allocate, and the last one may be at the very end of
-    // the thread.
+    // The value is constant and has no destructor, so the first access does not allocate, and the last access may be at
+    // the very end of the thread.
     static COUNTS: Cell<Counts> = const { Cell::new(Counts { allocations: 0, frees: 0, bytes: 0, freed_bytes: 0 }) };
 }
 

@@ -1,7 +1,7 @@
 //! The CPUs that this process may use, and pinning to them.
 //!
-//! The first CPU is the benchmark's, the second belongs to its other side. A contestant is built under the affinity of
-//! its run, or a wider one.
+//! The first CPU is the benchmark's, the second one the other process's. A contestant is built under the affinity with
+//! which it runs, or under a wider one.
 
 use crate::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

@@ -1,7 +1,7 @@
 //! The other side of a benchmark between two processes.
 //!
-//! The benchmark holds the other process as a [`Peer`]; that process plays a [`Role`]. It answers each line of the
-//! benchmark by a line, `ok` or an error's sentence; it answers a turn by `ready` first. The last line is `end`.
+//! The benchmark holds the other process as a [`Peer`]; that process plays a [`Role`]. That process answers each line
+//! of the benchmark by a line, `ok` or an error's sentence; before a turn it answers `ready`. The last line is `end`.
 //! Between lines the other process sleeps in a read. If its input ends without `end`, the benchmark was killed.
 
 use crate::{Process, Result, cpus::Cpus};

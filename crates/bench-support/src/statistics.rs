@@ -7,8 +7,8 @@ pub struct Statistics {
     /// How often each value was measured.
     counts: BTreeMap<u64, u64>,
     n: u64,
-    /// The divisor of a turn's sample count that gives the index of its figure among the sorted samples: 2 for the
-    /// median, 4 for the lower quartile.
+    /// The part of the sorted samples of a turn below its figure: 2 for the median (a half), 4 for the lower quartile
+    /// (a quarter).
     part: usize,
     /// The figure of each turn.
     figures: Vec<f64>,
@@ -22,8 +22,8 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Turns are compared by the mean of the samples around their lower quartiles. This fits samples as long as a time
-    /// slice: on a machine with other work, half of them are longer, a quarter are not.
+    /// Turns are compared by the mean of the samples around their lower quartiles. This suits samples that last as long
+    /// as a time slice: on a busy machine half of the samples are disturbed, but not the shortest quarter.
     pub fn with_lower_quartiles() -> Statistics {
         Statistics { part: 4, ..Statistics::default() }
     }

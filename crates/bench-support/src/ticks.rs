@@ -1,9 +1,9 @@
 //! The clock of single hops: the CPU's own counter where it is constant, because reading the system's clock costs as
 //! much as half a hop.
 //!
-//! On x86-64 it is the time stamp counter, which is only trusted if the kernel calls it constant and non-stop.
-//! Elsewhere it is the monotonic clock, in ns. On aarch64 that is the same counter underneath; many boards count in
-//! steps of 32 ns, so medians are only that fine there.
+//! On x86-64 it is the time stamp counter, if the kernel reports it as constant and non-stop. Elsewhere it is the
+//! monotonic clock, in ns. On aarch64 the monotonic clock reads the CPU's counter, too; many boards count in steps of
+//! 32 ns, so medians are not finer than that.
 
 use std::{
     fmt,

@@ -24,9 +24,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log of lines up to a level. The agent's threads call `sink`, which must not block. Clients choose names in
-    /// these lines (topics, types, nodes), so control characters are escaped: a terminal does not obey them, and an
-    /// entry stays one line.
+    /// A log with the entries up to `max_level`. The agent's threads call `sink`, which must not block. Clients choose
+    /// names in these lines (topics, types, nodes), so control characters are escaped: a terminal does not obey them,
+    /// and an entry stays one line.
     pub fn new(max_level: Level, sink: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
         Self { max_level, sink: Box::new(sink) }
     }

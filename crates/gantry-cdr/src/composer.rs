@@ -1,8 +1,8 @@
 //! A composer writes a message to memory, or only counts the bytes that the message needs.
 //!
 //! `Shape::compose` (building in place) and `Kind::write` (copy path) both write through it. Counting and writing are
-//! the same code, so they cannot disagree. The code of a field is always inlined, since a call costs more than a field:
-//! without, a `PointCloud2` takes 250 ns to build instead of 85.
+//! the same code, so they cannot disagree. The code of a field is always inlined, because a call costs more than a
+//! field: without inlining, a `PointCloud2` takes 250 ns to build instead of 85.
 
 use crate::{
     copy::copy,

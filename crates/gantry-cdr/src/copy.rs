@@ -1,8 +1,9 @@
 //! Copies of bytes of any length.
 
-/// The bytes that are copied at a time: less than the cache of a core. The C library copies this number by `rep movsb`
-/// where that is fast, and more by a loop that first fetches each line that it overwrites, also from another core: 4
-/// MiB into a slot and out of it again take 270 µs so, and 185 µs in parts (AMD EPYC, glibc 2.36).
+/// The number of bytes that are copied at a time: less than the cache of a core. The C library copies a part of this
+/// size by `rep movsb` if that is fast. It copies more bytes by a loop that first fetches each line that it overwrites,
+/// also from another core. Copying 4 MiB into a slot and out of it takes 270 µs in one call, and 185 µs in parts (AMD
+/// EPYC, glibc 2.36).
 const PART_BYTES: usize = 256 << 10;
 
 /// Copies `from` to the slice `to` of the same length.

@@ -27,8 +27,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A cursor at `offset` in a part of a body that has a view: its texts are not checked again, since [`Kind::get`]
-    /// does not trust them.
+    /// A cursor at `offset` in a part of a body that a view has checked. Texts are not checked again: [`Kind::get`]
+    /// checks them itself.
     #[inline]
     pub(crate) fn over_checked(bytes: &'a [u8], offset: usize) -> Cursor<'a> {
         Cursor { bytes, offset, phase: phase(bytes), is_checked: true }

@@ -38,15 +38,15 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// The view of a body that is known to have this layout. The bytes are not checked.
     fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
 
-    /// A message on the heap to copy another one into: zeros if the type is of fixed size, else the defaults. Arrays of
-    /// more than 4096 numbers are never on the stack; in a type of variable size, other arrays and large structs may
-    /// pass over the stack.
+    /// A message on the heap, into which another message can be copied: zeros if the type is of fixed size, else the
+    /// defaults. Arrays of more than 4096 numbers are never on the stack; in a type of variable size, smaller arrays
+    /// and large structs may be moved from the stack to the heap.
     #[must_use]
     fn new_box() -> Box<Self>;
 
-    /// Makes a view of the message in `memory` and checks it. Takes time in the number of fields, texts and list
-    /// elements, not in the number of bytes of sequences of numbers; allocates nothing. Bytes after the message are
-    /// passed over: ROS 2's `serialize_message` leaves up to four for each empty sequence of 8-byte numbers.
+    /// Makes a view of the message in `memory` and checks it. The time grows with the number of fields, texts and list
+    /// elements, not with the bytes of sequences of numbers. Allocates nothing. Bytes after the message are ignored:
+    /// ROS 2's `serialize_message` leaves up to four for each empty sequence of 8-byte numbers.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type; the error has the field and the offset.
@@ -82,8 +82,8 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         built::<Self, B>(memory, shape, Mode::Defaults)
     }
 
-    /// As [`Message::build`], for a caller that writes every number: numbers, and arrays and sequences of them, may
-    /// hold the bytes of the memory. Texts, lengths and booleans are set.
+    /// As [`Message::build`], for a caller that writes every number itself: numbers, and arrays and sequences of them,
+    /// may keep the old bytes of the memory. Texts, lengths and booleans are set.
     ///
     /// # Errors
     /// As [`Message::build`].
@@ -117,7 +117,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     }
 
     /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a writer
-    /// that changes the bytes meanwhile cannot get past the checks. Bytes after the message are passed over, as by
+    /// that changes the bytes meanwhile cannot get past the checks. Bytes after the message are ignored, as by
     /// [`Message::view`]. After an error the message is a mixture of old and new values.
     ///
     /// # Errors

@@ -52,9 +52,9 @@ pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send +
         false
     }
 
-    /// Sets every field to its default, with which a message that is built in place starts; arrays of more than
-    /// [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keep their bytes. Not overridden: zeros, or nothing for a struct
-    /// of more bytes.
+    /// Sets every field to its default, as at the start of a message that is built in place; arrays of more than
+    /// [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keep their bytes. The provided method writes zeros, or nothing
+    /// if the struct has more than this number of bytes.
     #[inline]
     fn set_defaults(&mut self) {
         zero_small(self);

@@ -17,9 +17,9 @@ use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 /// needs no temporary `Vec`.
 ///
 /// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. If a list is passed
-/// by reference, as `&shapes`, each element that is a message's shape is cloned at each use. The clone of a `Vec` or a
-/// `String` in a shape allocates; the clone of a reference or of an iterator over it does not, nor do texts in a list
-/// by reference.
+/// by reference, as `&shapes`, each element that is a message's shape is cloned at each use. Cloning a `Vec` or a
+/// `String` in a shape allocates; cloning a reference, or an iterator over references, does not, and texts in a list
+/// that is passed by reference are not cloned.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of a `{K}`",
     note = "the shape of a message `Image` is an `ImageShape`, that of a sequence of numbers its length, that of a text a `&str`",

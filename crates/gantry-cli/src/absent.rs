@@ -24,8 +24,8 @@ const COMMANDS: [(&str, &str); 11] = [
     ("wtf", "`gantry doctor` says what is wrong"),
 ];
 
-/// The sentence about an error of the command line that names such a command; `None` for other errors. `commands` are
-/// the commands that there are, and `arguments` the arguments of the program.
+/// The sentence about a command line whose error is one of the commands of `ros2` that are absent here; `None` for
+/// other errors. `commands` are the existing commands, and `arguments` are the arguments of the program.
 pub fn sentence(error: &Error, mut arguments: impl Iterator<Item = String>, commands: &[&str]) -> Option<String> {
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let (command, why) = COMMANDS.into_iter().find(|(command, _)| command == wrong)?;

@@ -5,8 +5,8 @@ pub fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('_'))
 }
 
-/// The part of a sentence that follows a name that is not known: the most similar of the known names, otherwise the
-/// domains that have the name; empty without either.
+/// The part of an error sentence after an unknown name: the most similar known name, otherwise the domains that have
+/// the name; empty if there is neither.
 pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, elsewhere: &[u32]) -> String {
     if let Some(nearest) = nearest(name, known) {
         return format!("; did you mean '{nearest}'?");

@@ -1,13 +1,13 @@
-//! The byte order of a body: a big-endian one becomes little-endian in place, since both have their fields at the same
-//! offsets.
+//! The byte order of a body. A big-endian body becomes little-endian in place, because both orders have the fields at
+//! the same offsets.
 
 use crate::message_type::MessageType;
 use gantry_cdr::{ByteOrder, Error, Problem, Result};
 use gantry_idl::{BaseType, Count, FieldType};
 
 impl MessageType {
-    /// Checks a big-endian message without an encapsulation header, and turns it into the little-endian one. Takes time
-    /// in the number of numbers and texts; allocates nothing.
+    /// Checks a big-endian message without an encapsulation header, and converts it to little-endian in place. The time
+    /// grows with the number of numbers and texts. Allocates nothing.
     ///
     /// # Errors
     /// As [`MessageType::view`]; then the body is unchanged.

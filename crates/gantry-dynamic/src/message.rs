@@ -15,9 +15,9 @@ pub struct DynamicMessage<'a> {
     pub(crate) index: usize,
 }
 
-/// The position of a message in the bytes of its view, for an owner of the bytes that cannot keep the view, such as an
-/// object of another language: [`MessageType::view_at`](crate::MessageType::view_at) makes the view again, in constant
-/// time.
+/// The position of a message in the bytes of its view. An owner of the bytes that cannot keep the view, such as an
+/// object of another language, keeps the position: [`MessageType::view_at`](crate::MessageType::view_at) makes the view
+/// again in constant time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub(crate) offset: usize,

@@ -66,9 +66,9 @@ impl MessageType {
         &self.structure(self.root_index()).definition
     }
 
-    /// Makes a view of a message without an encapsulation header and checks it. The bytes may have any alignment. Takes
-    /// time in the number of fields, texts and elements that are not plain; allocates nothing. Bytes after the message
-    /// are passed over, as by `gantry-cdr`.
+    /// Makes a view of a message without an encapsulation header and checks it. The bytes may have any alignment. The
+    /// time grows with the number of fields, texts and elements that are not plain. Allocates nothing. Bytes after the
+    /// message are ignored, as by `gantry-cdr`.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type; the error has the field and the offset.
@@ -77,8 +77,8 @@ impl MessageType {
         cursor.root(self.root_index())
     }
 
-    /// Makes the view at a position again, which a view of the same bytes had. Checks nothing: with other bytes, fields
-    /// may be missing or have other values. `None` if the position is not in the bytes, or of another type.
+    /// Makes a view again at the position that an earlier view of the same bytes had. Checks nothing: with other bytes,
+    /// fields may be missing or have other values. `None` if the position is not in the bytes, or of another type.
     pub fn view_at<'a>(&'a self, body: &'a [u8], order: ByteOrder, position: Position) -> Option<DynamicMessage<'a>> {
         let Position { offset, index } = position;
         let cursor = Cursor { offset, ..Cursor::new(self, body, order).ok()? };

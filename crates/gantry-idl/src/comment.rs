@@ -1,6 +1,6 @@
 //! Comments of definitions, which become documentation.
 //!
-//! As in ROS 2, a field's comments are those above it, the one behind it, and the indented ones below it.
+//! As in ROS 2, a field's comments are the lines above it, the comment behind it, and the indented comments below it.
 
 /// The lines of one comment.
 #[derive(Debug, Default)]

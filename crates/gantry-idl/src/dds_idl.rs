@@ -2,8 +2,8 @@
 //!
 //! Types have the names that ROS 2 gives them on the wire: `std_msgs/msg/String` is `std_msgs::msg::dds_::String_`.
 //! Fields and constants keep their names. ROS 2's rosidl_generator_dds_idl adds an underscore to these, too; `idlc` and
-//! `fastddsgen` then take a field `uuid_` and a type `UUID_` for the same. Structures are `@final`: XCDR1 of them is
-//! the CDR of ROS 2.
+//! `fastddsgen` then confuse a field `uuid_` with a type `UUID_`. Structures are `@final`: their XCDR1 is the CDR of
+//! ROS 2.
 
 use crate::{
     definitions::Definitions,
@@ -18,9 +18,9 @@ use std::{
 /// One text in OMG IDL 4.2 with all messages of `sets`, requests and responses among them, for Cyclone DDS's `idlc`,
 /// Fast DDS's `fastddsgen` and other IDL compilers. XCDR1 of a structure is the CDR of its message.
 ///
-/// Each message stands once, after those that it contains; of several sets with a message, the first has its
-/// definition. A `wstring` becomes a sequence of `unsigned long`, because ROS 2 writes four bytes for each UTF-16 unit,
-/// and DDS two. Default values and comments are not written.
+/// Each message is written once, after the messages that it contains. If several sets have a message, the definition in
+/// the first one is used. A `wstring` becomes a sequence of `unsigned long`, because ROS 2 writes four bytes for each
+/// UTF-16 unit, and DDS two. Default values and comments are not written.
 #[must_use]
 pub fn dds_idl<'a>(sets: impl IntoIterator<Item = &'a Definitions>) -> String {
     let mut all = Definitions::default();
@@ -47,9 +47,9 @@ pub fn dds_idl<'a>(sets: impl IntoIterator<Item = &'a Definitions>) -> String {
     text
 }
 
-/// The packages, each after those whose messages it contains, so that each is written in one piece: the Python
-/// generator of `idlc` cannot add a module to one that it has left. Packages that need each other stand in any order,
-/// and then in several pieces.
+/// The packages, each after the packages whose messages it contains, so that each is written in one piece: the Python
+/// generator of `idlc` cannot reopen a module that it has left. Packages that need each other are in any order, and are
+/// written in several pieces.
 fn packages_in_order(all: &Definitions) -> Vec<&str> {
     let mut remaining: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for message in all.messages() {

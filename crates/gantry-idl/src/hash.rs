@@ -88,8 +88,7 @@ fn field(name: &str, base: BaseType, count: Count) -> Field {
 }
 
 fn digest(own: &str, needed: &BTreeMap<TypeName, String>) -> [u8; 32] {
-    // The map's order is the order of full names, because packages, namespaces and names have no character
-    // below the slash.
+    // The map has the order of full names, because packages, namespaces and names have no character below the slash.
     let needed: Vec<&str> = needed.values().map(String::as_str).collect();
     let text = format!("{{\"type_description\": {own}, \"referenced_type_descriptions\": [{}]}}", needed.join(", "));
     Sha256::digest(text).into()
@@ -111,8 +110,8 @@ fn describe(field: &Field) -> String {
         Count::One => (0, 0),
         Count::Array(length) => (ARRAY_OFFSET, *length),
         Count::Sequence { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
-        // REP 2016 says otherwise, but ROS 2's rosidl_parser takes the bound of a wide string, unlike the bound of a
-        // string, for the bound of the sequence, and all of its hashes are made from that.
+        // This deviates from REP 2016 as ROS 2 does: rosidl_parser mistakes the bound of a wide string (not of a
+        // string) for the bound of the sequence, and all of ROS 2's hashes contain the mistake.
         Count::Sequence { bound: None } => match base {
             BaseType::WString { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
             _ => (SEQUENCE_OFFSET, 0),

@@ -15,8 +15,9 @@ use std::collections::HashMap;
 /// The greatest alignment, and so the number of residues of an offset that matter.
 const ALIGNMENTS: usize = 8;
 
-/// The greatest length of a part of a message for each residue (offset modulo 8) of its end; `None` if it cannot end
-/// there. Padding depends on the residue only, so the greatest length for each residue suffices to continue exactly.
+/// The greatest length of a part of a message for each residue (offset modulo 8) of its end; `None` if the part cannot
+/// end at that residue. Padding depends on the residue only, so the greatest length for each residue suffices to
+/// continue exactly.
 type MaxLengths = [Option<u64>; ALIGNMENTS];
 /// `MaxLengths` for each residue of the offset at which the part can begin.
 type LengthTable = [MaxLengths; ALIGNMENTS];
@@ -87,8 +88,8 @@ impl Definitions {
     /// has eight offsets, indexed by the start's offset in the CDR body modulo 8.
     ///
     /// An offset includes the padding before a number, an array of numbers or a plain message. It excludes the padding
-    /// before any other nested message, which skips its own. `None` if the message contains a string or a sequence, or
-    /// is too long for `u32`.
+    /// before any other nested message, because that message skips its padding itself. `None` if the message contains a
+    /// string or a sequence, or is too long for `u32`.
     pub(crate) fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();

@@ -231,8 +231,7 @@ pub(crate) fn write(value: &Value) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
         Value::Float(value) if value.is_nan() => "nan".to_owned(),
-        // Writes the number as `inf`, or with a point or an exponent, and with the digits that give the same number
-        // again.
+        // `{:?}` writes `inf`, or a number with a point or an exponent, with enough digits to parse to the same number.
         Value::Float(value) => format!("{value:?}"),
         Value::Text(text) => format!("\"{}\"", text.chars().map(escaped).collect::<String>()),
         Value::List(values) => {

@@ -72,8 +72,8 @@ impl Definitions {
         report.into_result().map(|()| definitions)
     }
 
-    /// Reads several texts as [`Definitions::from_text`] does: one set with all their types. Of two definitions with
-    /// one name, the first is kept.
+    /// Reads several texts, as [`Definitions::from_text`] does, into one set with all their types. If two definitions
+    /// have the same name, the first one is kept.
     ///
     /// # Errors
     /// The errors in the first text that has any; a message that contains itself.

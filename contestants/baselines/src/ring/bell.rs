@@ -34,7 +34,7 @@ impl Bell {
 
     /// Wakes the subscription if it sleeps. Called after a message was pushed.
     pub fn ring(&self) {
-        // SeqCst: its partner is the fence of `sleep`. Either the sleeping thread sees the message, or this thread sees
+        // SeqCst; the partner is the fence in `sleep`. Either the sleeping thread sees the message, or this thread sees
         // the word 1.
         fence(SeqCst);
         if self.word().load(Relaxed) == 1 && self.word().swap(0, Relaxed) == 1 {

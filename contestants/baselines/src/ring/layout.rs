@@ -32,8 +32,8 @@ impl Layout {
         Layout { message_bytes: plan.message.bytes, depth: plan.qos.depth.max(1) as usize }
     }
 
-    /// The slots. The queues hold slots of the last `depth` messages, each subscription has one in hand, and one is
-    /// written.
+    /// The number of slots: the queues hold the slots of the last `depth` messages, each subscription holds one that it
+    /// reads, and the publisher writes one.
     pub fn slots(self) -> usize {
         self.depth + PLACES + 1
     }

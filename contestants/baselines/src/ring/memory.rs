@@ -1,11 +1,11 @@
 //! The memory of a publisher: slots for messages, and a queue of slots for each subscription.
 //!
 //! Invariants
-//! - R1: only the publisher's thread writes slots, marks them and pushes. One subscription has a place and pops from
-//!   its queue.
-//! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets
-//!   it before it pushes. The side that popped the slot clears it: the subscription when it has read it, the publisher
-//!   when the queue was full.
+//! - R1: only the publisher's thread writes slots, marks them and pushes. Each place belongs to one subscription, which
+//!   alone pops from the place's queue.
+//! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets it
+//!   before it pushes. The side that popped the slot clears the bit: the subscription after it has read the slot, the
+//!   publisher if the queue was full.
 //! - R3: each entry is popped once, because a pop is a compare-and-swap of the queue's head. The publisher overwrites
 //!   an entry only after the head has moved beyond it, so the swap fails if an entry was replaced while it was read.
 //! - R4: the publisher writes a slot only while its mark is 0, and a subscription reads one only after it popped it.
@@ -187,8 +187,8 @@ impl Reader {
         if slot >= layout.slots() {
             return Err(format!("the memory of a publisher is damaged: slot {slot} of {}", layout.slots()));
         }
-        // SAFETY: this subscription popped the slot and has not cleared its bit, so the publisher does not write it
-        // (R2, R3, R4).
+        // SAFETY: this subscription popped the slot and has not cleared its bit, so the publisher does not write the
+        // slot (R2, R3, R4).
         let message = unsafe { self.memory.mapping.bytes(layout.slot(slot), layout.message_bytes) };
         let read = read(message, self.missed);
         // Release: its partner is the Acquire load in `Writer::free_slot`.

@@ -37,7 +37,7 @@ pub struct RingPublisher {
 }
 
 impl RingPublisher {
-    /// Creates the publisher; `rings` says whether subscriptions may sleep.
+    /// Creates the publisher; With `rings`, subscriptions may sleep, and the publisher rings their bells.
     ///
     /// # Errors
     /// A sentence: no shared memory.
@@ -72,8 +72,8 @@ impl Matched for RingPublisher {
             if self.subscriptions.iter().flatten().any(|(id, _)| *id == announced.id) {
                 continue;
             }
-            // The subscription may have ended meanwhile. A subscription without a place is not matched, and the run
-            // reports it.
+            // The subscription may have ended meanwhile. If no place is free, the subscription is not matched, and the
+            // run reports this.
             let (Ok(file), Some(place)) = (
                 File::options().read(true).write(true).open(announced.path()),
                 self.subscriptions.iter().position(Option::is_none),

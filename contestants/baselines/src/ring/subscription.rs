@@ -39,7 +39,7 @@ pub struct RingSubscription {
 }
 
 impl RingSubscription {
-    /// Creates it.
+    /// Creates the subscription.
     ///
     /// # Errors
     /// A sentence: no shared memory.

@@ -57,7 +57,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens. `announce` makes the announcement from a port; returns it.
+    /// Listens on a port, and returns the announcement that `announce` makes of the port.
     ///
     /// # Errors
     /// The kernel's.
@@ -74,7 +74,7 @@ impl Listener {
         Ok((Listener { kind, socket, pending: Vec::new() }, announce(port)))
     }
 
-    /// The new links, each with the id of its publisher. Does not wait.
+    /// Accepts the new links, and returns each with the id of its publisher. Does not wait.
     ///
     /// # Errors
     /// The kernel's.
@@ -120,7 +120,7 @@ fn receive_id(link: &OwnedFd) -> rustix::io::Result<(Id, Option<OwnedFd>)> {
     Ok((id, pipe))
 }
 
-/// Connects a publisher to a subscription. Returns its end, which does not block.
+/// Connects a publisher to a subscription. Returns the publisher's end, which does not block.
 ///
 /// # Errors
 /// The kernel's; [`Errno::CONNREFUSED`] if the subscription has gone.

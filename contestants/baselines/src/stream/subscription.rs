@@ -67,7 +67,7 @@ impl Link {
 }
 
 impl StreamSubscription {
-    /// Creates it.
+    /// Creates the subscription.
     ///
     /// # Errors
     /// A sentence of the kernel.

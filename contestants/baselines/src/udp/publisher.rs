@@ -27,7 +27,7 @@ pub struct UdpPublisher {
 }
 
 impl UdpPublisher {
-    /// Creates it.
+    /// Creates the publisher.
     ///
     /// # Errors
     /// A sentence: the publisher cannot be announced.

@@ -44,8 +44,8 @@ struct Assembly {
     filled: usize,
     /// The time before the first fragment was received, if phases are marked.
     in_hand_ns: Option<i64>,
-    /// The buffer is larger than the message by a fragment, so that a fragment of another message fits behind the last
-    /// byte that has come.
+    /// The buffer of a message. It has room for one fragment more than the message, so that a fragment of another
+    /// message can be received behind the bytes that have come.
     bytes: Vec<u8>,
 }
 
@@ -65,7 +65,7 @@ impl Assembly {
 }
 
 impl UdpSubscription {
-    /// Creates it.
+    /// Creates the subscription.
     ///
     /// # Errors
     /// A sentence of the kernel.

@@ -21,7 +21,7 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Connects clients that speak DDS-XRCE with Gantry, until it is dropped.
+/// An agent: connects clients that speak DDS-XRCE with Gantry, until the value is dropped.
 ///
 /// The threads of the transports handle the clients' messages; a thread for each domain handles Gantry's messages.
 pub struct Agent {
@@ -41,7 +41,7 @@ impl Agent {
     /// As [`Agent::new`], with a clock that stands still until [`Agent::advance`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Agent::new`].
     #[cfg(feature = "testing")]
     pub fn with_stopped_clock(config: Config) -> Result<Agent> {
         Self::with_clock(config, Clock::Stopped(0.into()))

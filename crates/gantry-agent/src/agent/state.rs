@@ -130,9 +130,9 @@ impl AgentState {
         }
     }
 
-    /// The client that sent a message, found by the key in the message, or else by the address. A message with a key
-    /// from a new address of the same host moves the client there; one from another host moves it once the old address
-    /// does not answer.
+    /// The client that sent a message, found by the key in the message, or else by the address. If the message has a
+    /// key and comes from a new address of the client's host, the client moves to that address; if it comes from
+    /// another host, the client moves when its old address does not answer.
     fn find(&self, header: &Header, address: Address, line: &Line) -> Sender {
         if !header.session.has_key() {
             return lock(&self.clients).heard_at(address).map_or(Sender::Unknown, Sender::Known);

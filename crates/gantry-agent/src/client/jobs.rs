@@ -139,8 +139,8 @@ impl Jobs {
         Some(job)
     }
 
-    /// Forgets the requests that wait: the session has ended or begins again. Returns the number of requests, and the
-    /// number of messages among them.
+    /// Forgets the waiting requests, because the session has ended or begins again. Returns the number of requests, and
+    /// the number of messages among them.
     pub fn clear(&mut self) -> (usize, usize) {
         let messages = self.queue.iter().filter(|job| matches!(job, Job::Write { .. })).count();
         let requests = std::mem::take(&mut self.queue).len();

@@ -152,8 +152,8 @@ impl Client {
         }
     }
 
-    /// The same client has begun its session again, perhaps at another address. Its objects stay; its wishes to read
-    /// data end.
+    /// Begins the session of the same client again, perhaps at another address. Its objects stay; its requests for data
+    /// end.
     pub fn restart(&mut self, peer: Peer, line: Line, context: &Context) {
         self.began = context.clock.now();
         self.session = new_session(peer, &context.config, self.began);
@@ -190,7 +190,7 @@ impl Client {
         (self.line, self.blocked_since) = (line, None);
     }
 
-    /// Whether the client gives its session to another host that has its key: the agent asked the client whether it is
+    /// Whether the client loses its session to another host with the same key: the agent asked the client whether it is
     /// alive, and got no answer.
     pub fn yields(&mut self, context: &Context) -> bool {
         let now = context.clock.now();

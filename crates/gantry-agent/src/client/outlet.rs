@@ -38,8 +38,8 @@ pub struct Outlet {
     held: Option<Taken>,
 }
 
-/// An outlet as the listener of its domain has it. The listener's thread takes a message and sends it, so no other
-/// thread has to wake up.
+/// The source for the domain's listener: an outlet with its client. The listener's thread takes a message and sends it,
+/// so no other thread has to wake up.
 pub struct ListenedOutlet {
     pub number: u64,
     pub client: Weak<ClientCell>,

@@ -1,6 +1,6 @@
-//! A parcel: a message that is longer than all slots of the client's stream. It goes in fragments as slots become free,
-//! and stays in the memory of its sender until then. Invariant: while a stream has a parcel, it takes nothing else, so
-//! a client has at most one parcel.
+//! A parcel: a message that is longer than all slots of the client's stream. It is sent in fragments as slots become
+//! free, and stays in the memory of its sender until it is sent. Invariant: while a stream has a parcel, the stream
+//! takes no other message, so a client has at most one parcel.
 
 use super::{Session, taken::Taken};
 use gantry_xrce::{stream::Refused, wire::ObjectRequest};
@@ -29,8 +29,7 @@ impl Parcel {
         }
     }
 
-    /// Gives the session as much of the rest as the session has room for. Returns the parcel unless the message is
-    /// complete.
+    /// Gives the session the next fragments, as long as it has room. Returns the parcel unless the message is complete.
     pub fn go_on(mut self, session: &mut Session) -> Option<Parcel> {
         // It was refused at its begin, if at all.
         let rest = session.send_part(self.request, self.taken.identity(), self.taken.bytes(), self.sent).ok()?;

@@ -1,6 +1,6 @@
 //! Profiles: the description of an object by XML, in the format of Fast DDS's configuration files. An element that this
 //! code does not know is an error if it changes the behaviour of the object; settings of Fast DDS's transports and
-//! memory are passed over.
+//! memory are ignored.
 
 use super::xml::Document;
 use gantry_xrce::wire::{ObjectKind, Qos, QosFlags};
@@ -98,8 +98,8 @@ impl Element<'_> {
         self.text(path).map(str::to_owned).ok_or_else(missing)
     }
 
-    /// Whether a value is the first of two names. The long names of Fast DDS begin with the short ones
-    /// (`RELIABLE_RELIABILITY_QOS`).
+    /// Whether the value at `path` is the first of two names. A value may also be a long name of Fast DDS, which begins
+    /// with the short name (`RELIABLE_RELIABILITY_QOS`).
     fn is_first(&self, path: &str, [first, second]: [&str; 2], default: bool) -> Result<bool, String> {
         match self.text(path) {
             None => Ok(default),

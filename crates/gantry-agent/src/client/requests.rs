@@ -34,7 +34,7 @@ use std::{
 const MAX_ANSWERS: usize = 256;
 
 /// The number of requests of one message that are carried out. Honest messages have fewer. A datagram of 64 KiB has
-/// room for some thousands of WRITE_DATA; each may wake readers while the messages of all other clients wait.
+/// room for thousands of WRITE_DATA, each of which may wake readers while the messages of all other clients wait.
 pub const MAX_REQUESTS: u32 = 512;
 
 /// A client without its session, which hands over the requests of one message.

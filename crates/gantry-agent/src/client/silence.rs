@@ -2,8 +2,8 @@
 
 use gantry_xrce::time::Instant;
 
-/// The number of best-effort messages, their bytes, and the time that pass without a sign of life from the client. An
-/// address that another host wrote into a datagram never asked for the messages; it gets no more than these.
+/// The limits of best-effort data without a sign of life from the client: messages, bytes and time. A forged source
+/// address in a datagram belongs to a host that never asked for data; it gets no more than this.
 const MAX_MESSAGES: u32 = 128;
 const MAX_BYTES: u64 = 128 << 10;
 const MAX_SILENCE_US: u32 = 2_000_000;
@@ -63,8 +63,8 @@ impl Silence {
         self.asked_at.map(|at| at.after_us(QUESTION_PERIOD_US)).or(first)
     }
 
-    /// Another host has the client's key: returns whether the client has left a question unanswered, and whether the
-    /// agent should ask now.
+    /// Called if another host uses the client's key. Returns whether the client has left a question unanswered, and
+    /// whether the agent should ask now.
     pub fn is_challenged(&mut self, now: Instant) -> (bool, bool) {
         let is_over = |at: Instant| now >= at.after_us(CHALLENGE_US);
         match self.challenged_at {

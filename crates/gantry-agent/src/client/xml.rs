@@ -11,7 +11,7 @@ const MAX_PATH_BYTES: usize = 128;
 const WRAPPERS: [&str; 2] = ["dds", "profiles"];
 
 /// The texts of elements by their paths, as `data_writer/topic/name`, and attributes, as `requester@service_name`. If
-/// several have one path, the first counts, because it belongs to the first profile of a file.
+/// several elements have the same path, the first one counts, because it belongs to the first profile of a file.
 #[derive(Debug, Default)]
 pub struct Document(BTreeMap<String, String>);
 

@@ -1,5 +1,4 @@
-//! Budgets: the number of answers to hosts without a session, of sessions of a host, and of a client's requests in a
-//! second.
+//! Budgets for each second: answers to hosts without a session, new sessions of a host, and requests of a client.
 
 use super::Host;
 use crate::client::Rate;
@@ -42,7 +41,7 @@ impl Budget {
 }
 
 /// The sessions that each host may begin: a few for each of its clients at once, and then one for each client in a
-/// second. A session has budgets of its own; without this limit, a host could begin new sessions to evade them.
+/// second. Each session has budgets of its own; without this limit, a host could evade them with new sessions.
 #[derive(Debug)]
 pub struct Logins {
     rates: HashMap<Host, Rate>,

@@ -40,8 +40,8 @@ pub enum DomainChoice {
 pub struct Limits {
     /// Clients.
     pub clients: usize,
-    /// The number of clients of one host: of an IP address, or of an address on another transport. A host begins four
-    /// times as many sessions at once, and then this number in a second.
+    /// The number of clients of one host. A host is an IP address, or an address on another transport. A host may begin
+    /// four times this number of sessions at once, and then this number in each second.
     pub clients_of_host: usize,
     /// The longest silence before the agent asks a client whether it is alive, in milliseconds, whatever the client
     /// states.

@@ -16,7 +16,7 @@ impl Types {
     }
 
     /// Adds the types of folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`), which together hold all
-    /// types that they nest. They take the place of standard types of the same names.
+    /// types that they nest. These types replace standard types of the same names.
     ///
     /// # Errors
     /// A folder or a file that cannot be read, a definition that is wrong or nests an unknown type.
@@ -38,8 +38,8 @@ impl Types {
         Ok(self)
     }
 
-    /// The type of this ROS 2 name. A name without a package means the only type of that name, for clients that do not
-    /// use ROS 2.
+    /// Finds the type with this ROS 2 name. A name without a package, from clients that do not use ROS 2, finds the
+    /// type if only one package has it.
     pub(crate) fn get(&self, name: &str) -> Option<&TypeDescription> {
         if name.contains('/') {
             return self.0.get(name);

@@ -11,8 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time for which a domain stays joined after its last node: a client that changes between domains does not join
-/// and leave them each time.
+/// The time for which a domain stays joined after its last node, so that a client that changes between domains does not
+/// cause a join and a leave each time.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// The thread that waits for the samples, requests and replies of one domain and sends them to the clients.

@@ -1,8 +1,8 @@
 //! The ticker: the thread that looks at the clients when a deadline has passed.
 //!
-//! Each message to a client changes the client's deadline; a ticker that was notified of each change would wake up for
-//! each. Instead it pauses for a moment after each wake-up, and then reads all changes: deadlines are late by this
-//! pause at most.
+//! Each message to a client changes the client's deadline, so waking the ticker for each change would be a wake-up for
+//! each message. Instead the ticker pauses after each wake-up and then reads all changes: deadlines are late by at most
+//! this pause.
 
 use crate::lock::lock;
 use std::{

@@ -103,8 +103,8 @@ impl Stream {
     }
 
     /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is called
-    /// when the line has taken all bytes after it had no room. The stream also ends when `is_wanted` returns `false`
-    /// twice, 5 seconds apart: a stream on which no client begins a session ends in this way, whatever bytes arrive.
+    /// when a line that had no room has taken all bytes. The stream also ends when `is_wanted` returns `false` twice, 5
+    /// seconds apart: a stream on which no client begins a session ends in this way, whatever bytes arrive.
     pub fn run(
         &self,
         received: &mut dyn FnMut(&[u8]),

@@ -30,8 +30,8 @@ use std::{
 const MAX_BYTES: usize = 65_535;
 /// The bytes of a connection that the system buffers: data that waits there is old when it arrives.
 const SEND_BUFFER_BYTES: usize = 16 << 10;
-/// The pause after a connection could not be accepted, as when the process has too many descriptors: the next attempt
-/// would fail as fast.
+/// The pause after a connection could not be accepted, as when the process has too many descriptors: without the pause
+/// the next attempt would fail at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Clients over TCP, until this is dropped.
@@ -123,8 +123,9 @@ impl Shared {
             let mut decoder = LengthPrefixDecoder::new();
             let mut buffer = vec![0; MAX_BYTES];
             let received = &mut |mut bytes: &[u8]| {
-                // eProsima's client writes a length and its message one after the other. The client's system holds the
-                // message back until the length is acknowledged: for 40 ms, unless TCP_QUICKACK is set after each read.
+                // eProsima's client writes a length and its message one after the other. The client's system (Nagle's
+                // algorithm) holds the message back until the length is acknowledged. The kernel here delays the
+                // acknowledgement by 40 ms unless TCP_QUICKACK is set after each read.
                 let _ = set_tcp_quickack(&*of_thread, true);
                 while let Some(message) = decoder.decode(&mut bytes, &mut buffer) {
                     port.receive(address, message);
@@ -157,8 +158,8 @@ impl Shared {
     }
 }
 
-/// The reason to refuse a connection, given the number of other connections, and of other connections from the same
-/// address.
+/// The reason to refuse a new connection, if there is one, from the number of connections and the number of connections
+/// from the same address.
 fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> Option<String> {
     if !port.admits(peer) {
         return Some("this address is not one of those that are allowed".to_owned());

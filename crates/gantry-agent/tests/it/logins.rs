@@ -47,8 +47,8 @@ fn log_in(wire: &mut impl Wire, session: SessionId) {
     assert_eq!(status.map(|result| result.status), Some(StatusValue::OK));
 }
 
-/// Whether the agent takes the first message of the best-effort stream, in which a request for an unknown object is
-/// refused.
+/// Whether the agent accepts message `sequence` of the best-effort stream. The message has a request for an unknown
+/// object, which an agent that accepts the message refuses.
 fn is_taken(wire: &mut impl Wire, session: SessionId, sequence: u16) -> bool {
     let request = ObjectRequest { request: RequestId(20), object: ObjectId(5) };
     let data = message(session, sequence, &WriteData { request, data: &[1] });

@@ -32,8 +32,8 @@ test_support::tests!(
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 const PERIOD: Duration = Duration::from_millis(20);
 const DURATION: Duration = Duration::from_secs(5);
-/// The longest time without a sample or an answer. It is far more than a busy machine takes, and far less than the
-/// minute and the 31 s for which one message could once stop an agent.
+/// The longest time without a sample or an answer. It is far more than a busy machine takes, and far less than the 31 s
+/// to a minute for which a single message could stop earlier versions of the agent.
 pub const LONGEST_GAP: Duration = Duration::from_secs(5);
 
 /// An agent whose clients choose their domains.
@@ -100,8 +100,8 @@ fn storms(count: u16) -> [Vec<u8>; 4] {
     [storm(count), endpoints(ObjectKind::DATA_WRITER), endpoints(ObjectKind::DATA_READER), references(count * 3 / 5)]
 }
 
-/// Asks a question until it is answered: a datagram may be lost among others. Other messages may come before the
-/// answer.
+/// Sends a question until it is answered, because a datagram may be lost among others. Other messages may come before
+/// the answer.
 fn ping(wire: &mut impl Wire) -> Duration {
     let is_answer = |answer: Vec<u8>| parse(&answer).unwrap().1.any(|part| part.unwrap().id == SubmessageId::INFO);
     let began = Instant::now();

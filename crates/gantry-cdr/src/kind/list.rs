@@ -1,7 +1,7 @@
 //! Sequences and arrays of elements that are not plain: strings, and messages that contain strings, booleans or
 //! sequences.
 //!
-//! The elements differ in length, so the third is found by skipping two. They were checked when the view was made.
+//! The elements differ in length, so the third one is found by skipping two. They were checked when the view was made.
 
 use super::{Kind, ListMut, ListRef, Span, UNBOUNDED, check_bound};
 use crate::{

@@ -8,8 +8,7 @@ use crate::{
 };
 use core::{iter::FusedIterator, marker::PhantomData};
 
-/// The elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place, to be written. It is an
-/// iterator.
+/// An iterator over the elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place, for writing.
 pub struct ListMut<'a, K> {
     /// The body from the next element on.
     rest: &'a mut [u8],

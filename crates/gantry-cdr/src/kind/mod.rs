@@ -69,8 +69,9 @@ pub trait Kind {
     fn read(value: &mut Self::Owned, input: &mut Input<'_>) -> Result<()>;
 }
 
-/// The offset of a field of a fixed-size message that begins at `start` of a part of a body. `offsets` are the
-/// distances from `start` for each offset in the body modulo 8, on which all padding depends. For generated code.
+/// The offset of a field in a fixed-size message that begins at `start` of `part`, a part of a body. All padding
+/// depends on the position of the message in the body modulo 8: `offsets` has the field's distance from `start` for
+/// each of the eight residues. For generated code.
 #[doc(hidden)]
 #[inline]
 #[must_use]
@@ -78,8 +79,7 @@ pub fn field_offset(part: &[u8], start: u32, offsets: &[u32; BODY_ALIGN]) -> u32
     start + offsets[(start as usize + phase(part)) % BODY_ALIGN]
 }
 
-/// The offset of a part of a body in place modulo 8, which is its address modulo 8, since the body itself is 8-byte
-/// aligned.
+/// The position of a part in its body modulo 8. It is the address modulo 8, because a body in place is 8-byte aligned.
 #[inline]
 pub(crate) fn phase(part: &[u8]) -> usize {
     part.as_ptr().addr() % BODY_ALIGN

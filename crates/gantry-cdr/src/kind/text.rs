@@ -13,7 +13,7 @@ use alloc::string::String;
 /// A string of at most `BOUND` bytes. Its shape is the text itself: its length is fixed when the message is built.
 ///
 /// In CDR a string is its length with the terminating 0, its bytes, and the 0. A length of 0 is read as an empty
-/// string, because some implementations write that.
+/// string, because some implementations write empty strings in this way.
 pub struct Text<const BOUND: u32 = UNBOUNDED>;
 
 impl<const BOUND: u32> Kind for Text<BOUND> {

@@ -1,8 +1,8 @@
 //! A wide string: UTF-16, each unit in four bytes.
 //!
-//! ROS 2's wire format differs from CORBA's and from DDS-XTypes': the number of UTF-16 units, then each unit as
-//! a `uint32`, without a terminating 0 (rosidl_typesupport_fastrtps, `serialization_helpers.hpp`; rmw_cyclonedds,
-//! `Serialization.cpp`).
+//! ROS 2's wire format differs from the formats of CORBA and DDS-XTypes: it has the number of UTF-16 units, then each
+//! unit as a `uint32`, without a terminating 0 (rosidl_typesupport_fastrtps, `serialization_helpers.hpp`;
+//! rmw_cyclonedds, `Serialization.cpp`).
 
 use super::{Kind, Span, UNBOUNDED, check_bound};
 use crate::{

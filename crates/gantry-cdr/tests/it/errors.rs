@@ -77,7 +77,7 @@ fn an_unpaired_surrogate_and_a_number_above_16_bits_are_refused_in_wide_texts() 
 }
 
 /// A `JointState(name=['a', 'b'], position=[1, 2])` as rclpy's `serialize_message` returns it: 64 bytes of message,
-/// then 8 bytes that belong to nothing.
+/// then 8 surplus bytes.
 const SURPLUS: &[u8] = b"\0\x01\0\0\
 \0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\
 \x02\0\0\0\x02\0\0\0a\0\0\0\x02\0\0\0b\0\0\0\

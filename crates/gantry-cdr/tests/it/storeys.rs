@@ -21,8 +21,8 @@ const STOREYS: &[&str] = &[
     "service",
 ];
 
-/// A message consists of fields, and a message may be a field: the trait of both kinds, what they are read from and
-/// written with, and their views are one noun.
+/// The files that may import each other in a circle. A message consists of fields and may be a field, so the traits of
+/// both, the cursor and the composer, and their views are one noun.
 const MESSAGE: &[&str] =
     &["element", "cursor", "input", "composer", "shape", "kind", "view", "message", "in_place", "plain", "plain_body"];
 

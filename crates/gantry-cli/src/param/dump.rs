@@ -113,8 +113,8 @@ fn write_tree(tree: &BTreeMap<String, Tree<'_>>, indent: usize, f: &mut fmt::For
     Ok(())
 }
 
-/// A text in one line that PyYAML and the reader of parameter files both read as this text, although their rules for
-/// booleans and numbers differ.
+/// Writes a text in one line that PyYAML and ROS 2's reader of parameter files both read as this text, although their
+/// rules for booleans and numbers differ.
 fn scalar(text: &str) -> Cow<'_, str> {
     let mut plain = String::new();
     let is_written = Yaml::FULL_LENGTH.write_value(Value::Text(text), 0, &mut plain).is_ok();

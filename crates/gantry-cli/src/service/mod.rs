@@ -45,8 +45,8 @@ pub fn is_of_service(topic: &str) -> bool {
     topic.starts_with("rq/") || topic.starts_with("rr/")
 }
 
-/// Whether a topic with this number of readers carries the replies to one client (`rr/addReply#` and digits), and the
-/// client is gone.
+/// Whether a topic carries the replies to one client (its name is like `rr/addReply#` and digits) and the client is
+/// gone, since the topic has no readers.
 pub fn is_of_gone_client(topic: &str, readers: usize) -> bool {
     readers == 0 && is_of_service(topic) && topic.contains('#')
 }

@@ -94,7 +94,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// `false` if the program shuts down.
+    /// Waits for matched subscriptions; `false` if the program shuts down.
     ///
     /// # Errors
     /// The time is over: there are subscriptions, and too few of them can be matched.
@@ -136,7 +136,8 @@ impl Arguments {
 }
 
 /// The reason why no endpoint of the topic can be matched with the publisher: subscriptions of another type or QoS, or,
-/// without a subscription, other publishers of another type. `None` if an endpoint can be matched, or if there is none.
+/// without a subscription, other publishers of another type. `None` if an endpoint can be matched, or if the topic has
+/// no endpoints.
 fn mismatches(domain: &Domain, publisher: &GenericPublisher) -> Result<Option<String>> {
     let topic = publisher.topic();
     let mut pairs = domain.node.explain(topic)?;

@@ -118,8 +118,8 @@ impl Source {
         }
     }
 
-    /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is the window of
-    /// the messages; times begin at the call. A message that `add` cannot read is passed over.
+    /// Takes messages until the run ends, adds each to `window`, and prints a report each second, if there is one.
+    /// Times begin at the call. A message that `add` cannot read is skipped.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,
@@ -196,8 +196,8 @@ fn not_published(domain: &Domain, topic: &str) -> Result<String> {
 }
 
 impl QosOptions {
-    /// The QoS of a subscription to these publishers. As `ros2 topic echo`, it requests the policies that all of them
-    /// offer, where no option sets a policy.
+    /// The QoS of a subscription to these publishers. As in `ros2 topic echo`, a policy that no option sets is the
+    /// policy that all publishers offer.
     fn qos_for(&self, publishers: &[TopicEndpointInfo]) -> Qos {
         let mut qos = self.qos(Profile::SensorData);
         if self.qos_profile.is_some() || publishers.is_empty() {

@@ -16,8 +16,8 @@ impl MessageType {
     /// call.
     ///
     /// # Errors
-    /// The text is no YAML mapping; a field is not there, or has a value that is not of its type; the sentence names
-    /// it. The message would have more than 64 MiB.
+    /// The text is no YAML mapping; the type has no such field; a value is not of its field's type; the message would
+    /// have more than 64 MiB. The sentence names the field.
     pub fn encode_yaml(&self, values: &str) -> Result<Vec<u8>, YamlError> {
         // The check comes before the defaults of a definition of nested arrays are written one by one.
         check_length(self.least_bytes())?;

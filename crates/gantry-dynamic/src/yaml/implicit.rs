@@ -1,7 +1,7 @@
 //! Texts that YAML 1.1 reads as another type unless they are quoted.
 //!
-//! The patterns are from PyYAML's `resolver.py`, which differ from YAML's in details. Each is matched by hand in
-//! one pass.
+//! The patterns are from PyYAML's `resolver.py` and differ from the YAML specification in details. Each pattern is
+//! matched by hand in one pass.
 
 /// Whether the unquoted text is a boolean, a number, null, a time, or one of YAML's two special keys.
 pub(crate) fn is_implicit(text: &str) -> bool {

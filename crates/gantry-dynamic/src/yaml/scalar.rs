@@ -44,8 +44,8 @@ pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     }
 }
 
-/// The fewest digits that parse to `value`. If two decimals are equally near, it takes the even one, where Rust takes
-/// the greater one.
+/// The fewest digits that parse to `value`. If two decimals are equally near, the even one is taken, as in Python; Rust
+/// takes the greater one.
 fn shortest(value: f64) -> String {
     let up = format!("{value:e}");
     let behind = up.find('e').unwrap_or(0).saturating_sub(if value.is_sign_negative() { 3 } else { 2 });

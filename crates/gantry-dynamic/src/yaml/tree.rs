@@ -1,5 +1,5 @@
-//! A YAML document as it is read: texts, lists and mappings. The type of a text is not decided here: the field's
-//! definition does.
+//! A YAML document as it is read: texts, lists and mappings. The types of texts are not decided here, because they
+//! follow from the definitions of the fields.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::BTreeSet;
@@ -28,10 +28,10 @@ enum Open {
 }
 
 impl Node {
-    /// Reads a text of one document; an empty one is null.
+    /// Reads a text with one document; an empty text is null.
     ///
     /// # Errors
-    /// The sentence has the place.
+    /// The sentence has the line and the column.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (mut open, mut root, mut documents) = (Vec::new(), None, 0);
         for event in Parser::new_from_str(text) {

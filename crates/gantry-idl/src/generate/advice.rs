@@ -1,5 +1,5 @@
-//! Advice to the author of a crate with definitions: missing entries of the manifest, and definitions that are read in
-//! another way than they look.
+//! Advice to the author of a crate with definitions: missing entries of the manifest, and definitions whose meaning
+//! differs from their look.
 
 use crate::{
     definitions::Definitions,

@@ -29,8 +29,7 @@ pub(super) enum Initializer {
     Counted,
     /// The field is laid out for its part of the message's shape.
     Shape,
-    /// The field is laid out for this expression, and its first elements get the default of the definition, another
-    /// expression.
+    /// An array or a sequence: the expression of its shape, and the expression of the default for its first elements.
     Elements(String, String),
 }
 
@@ -48,8 +47,8 @@ pub(super) struct ShapeField {
     pub rust_type: String,
     /// Its default.
     pub default: String,
-    /// Whether the field's type in the shape is a type parameter, because the field is a list and the shape has its
-    /// elements' shapes.
+    /// Whether the field's type in the shape is a type parameter, because the field is a list and its shape is a list
+    /// of the elements' shapes.
     pub is_parameter: bool,
 }
 
@@ -106,8 +105,8 @@ impl<'a> FieldCode<'a> {
                 }
             }
         };
-        // A message of fixed size is made of zeros on the heap. Any other message is moved there, and must not be large
-        // itself.
+        // A message of fixed size is created on the heap as zeros. Any other message is created on the stack and moved,
+        // so it must not be large.
         let boxed = match (&base, count, default) {
             (BaseCode::Number(number, _), Count::Array(length), None) if length > LARGE_LENGTH && offsets.is_none() => {
                 Some((

@@ -59,8 +59,8 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], sc
     code
 }
 
-/// The lifetime and the type parameters of a shape, with their defaults. Fields that are no parameters are the only
-/// ones to use the lifetime, so a shape without them has none.
+/// The lifetime and the type parameters of a shape, with their defaults. Only fields that are not type parameters use
+/// the lifetime, so a shape without such fields has no lifetime.
 fn with_defaults(shaped: &[(&FieldCode<'_>, &ShapeField)], borrows: bool) -> String {
     let lifetime = if borrows { "'a" } else { "'static" };
     let own = borrows.then(|| lifetime.to_owned());

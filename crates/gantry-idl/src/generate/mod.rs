@@ -81,8 +81,8 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
 }
 
 /// Passes the folder of this crate's packages to the build scripts of dependent crates, whose messages can then contain
-/// its messages. Call it from the `build.rs` of a crate whose `Cargo.toml` has `links` with the crate's name,
-/// underscores for hyphens.
+/// its messages. Call this function in the `build.rs` of a crate whose `Cargo.toml` has a key `links` with the crate's
+/// name, underscores for hyphens.
 pub fn export(folder: impl AsRef<Path>) {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join(folder);
     println_cargo(&format!("metadata={EXPORT}={}", folder.display()));

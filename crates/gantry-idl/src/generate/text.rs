@@ -18,8 +18,8 @@ pub(super) fn type_name(name: &str) -> String {
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// The name of the type parameter for a field, as `PoseArray_` for `pose_array`: no type has such a name, and no other
-/// field. An underscore stays before a digit, since `a_1` and `a1` are two names.
+/// The name of the type parameter for a field, as `PoseArray_` for `pose_array`: no type and no other field has such a
+/// name. An underscore before a digit is kept, because `a_1` and `a1` are different names.
 pub(super) fn parameter(field: &str) -> String {
     let mut name = String::new();
     let mut begins = true;

@@ -60,8 +60,8 @@ fn push_impl(code: &mut String, head: &str, functions: String) {
 
 fn getter(field: &FieldCode<'_>) -> String {
     let FieldCode { identifier, documentation, get, kind, layout, .. } = field;
-    // This does not go through the borrowed view: the compiler takes minutes for copies of a layout of thousands of
-    // fields.
+    // The getters do not call the borrowed view: that would copy the layout, and for thousands of fields the compiler
+    // takes minutes.
     format!(
         "{}    #[inline]\n    pub fn {identifier}(&self) -> {} {{\n        \
          <{kind}>::get(self.memory.as_ref(), {layout})\n    }}\n\n",

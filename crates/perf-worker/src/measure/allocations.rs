@@ -1,7 +1,7 @@
 //! Allocations of the calling thread during a call: allocations per message, for `--check-memory`.
 //!
-//! Only Rust's allocator is counted, and only on this thread: allocations of a middleware in another language, or of
-//! its own threads, are not seen. Counting reads at most two thread-local words, and neither allocates, locks nor makes
+//! Only Rust's allocator on this thread is counted: allocations in another language, or on other threads of the
+//! middleware, are not seen. Counting reads at most two thread-local words, and neither allocates, locks nor makes
 //! system calls.
 
 use allocations::Counts;

@@ -88,7 +88,7 @@ impl Sent {
     }
 }
 
-/// Counts of subscriptions, of samples that were sent within the measurement.
+/// Counts of subscriptions. Only samples that were sent within the measurement count.
 // Empty moments are not serialised: the log has them elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

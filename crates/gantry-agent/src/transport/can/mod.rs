@@ -35,8 +35,9 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The kernel raises the value to its minimum, which holds about six frames. The agent should keep further frames until
-/// the bus takes them; the queue of an interface is longer.
+/// The size of the send buffer. The kernel raises the value to its minimum, which holds about six frames. A small
+/// buffer keeps further frames in the agent until the bus takes them; by default they would wait in the longer queue of
+/// the interface.
 const SEND_BUFFER_BYTES: usize = 1;
 
 /// `CAN_RAW` of `linux/can.h`.

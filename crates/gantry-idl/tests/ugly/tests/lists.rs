@@ -38,8 +38,8 @@ fn elements_of_lists_in_place_are_borrowed_at_once() {
     assert_eq!(view.r#dyn().flat_map(|element| element.numbers().to_vec()).collect::<Vec<_>>(), [7, 3, 3]);
 }
 
-/// Lists in elements of lists, and messages of fixed size, behind texts of every length: an element begins at any
-/// offset.
+/// Lists in elements of lists, and messages of fixed size, behind texts of every length, so that an element may begin
+/// at any offset.
 #[test]
 fn elements_of_lists_begin_at_any_offset() {
     for length in 0..9 {

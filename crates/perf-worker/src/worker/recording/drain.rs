@@ -1,7 +1,7 @@
-//! The end of an endpoint that receives: all samples that were sent have arrived, or no more are expected.
+//! The end of a receiving endpoint: all samples that were sent have arrived, or no more are expected.
 //!
-//! It applies to subscriptions and relays after the order to drain. The timeout is longer than every latency that was
-//! seen: a slow sample must not count as lost.
+//! The end applies to subscriptions and relays after the order to drain. The timeout is longer than every latency that
+//! was seen: a slow sample must not count as lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

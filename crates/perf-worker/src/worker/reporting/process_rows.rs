@@ -1,7 +1,7 @@
-//! The rows of a process with thousands of endpoints: one row a second with the sums over all endpoints, and the counts
-//! of each endpoint at its end.
+//! The rows of a process with thousands of endpoints: one row a second with the sums over all endpoints, and, at the
+//! end of each endpoint, its counts.
 //!
-//! A row of each endpoint would be megabytes of JSON a second, which costs more CPU time than the messages.
+//! Rows of each endpoint would be megabytes of JSON a second, which cost more CPU time than the messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 

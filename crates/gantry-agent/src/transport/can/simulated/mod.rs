@@ -44,8 +44,8 @@ impl Can {
     ///
     /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is a frame as SocketCAN has it (`struct
     /// canfd_frame`). A frame with the lowest identifier is sent first, and takes the time that it takes on a wire
-    /// without errors. All nodes but its sender get it at its end. A node with another packet is disconnected; frames
-    /// for a node that does not read are lost, counted and logged.
+    /// without errors. All nodes but the sender get the frame at its end. A node that sends another kind of packet is
+    /// disconnected; frames for a node that does not read are lost, counted and logged.
     ///
     /// A thread with a timer slack of a nanosecond runs the bus. The socket is removed at the end.
     ///

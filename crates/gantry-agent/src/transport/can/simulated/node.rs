@@ -61,8 +61,8 @@ impl Node {
         self.head.is_some()
     }
 
-    /// The rank of the node's frame in arbitration, the lowest first. Frames of one identifier, which would disturb
-    /// each other on a wire, take turns.
+    /// The rank of the node's frame in arbitration, the lowest first. Frames with the same identifier, which would
+    /// disturb each other on a wire, take turns.
     pub fn rank(&self) -> Option<(u32, u64)> {
         self.head.as_ref().map(|head| (head.identifier, self.last_turn))
     }
@@ -87,11 +87,11 @@ impl Node {
         }
     }
 
-    /// Gives the node a frame. If the node loses this frame because it did not read others, returns the number of
-    /// frames that it has lost.
+    /// Gives the node a frame. If the node loses the frame because it does not read, returns the number of frames that
+    /// the node has lost so far.
     ///
     /// # Errors
-    /// It has left.
+    /// The node has left.
     pub fn deliver(&mut self, frame: &[u8; FRAME_BYTES]) -> io::Result<Option<u64>> {
         match send(&self.socket, frame, SendFlags::NOSIGNAL) {
             Ok(_) => Ok(None),

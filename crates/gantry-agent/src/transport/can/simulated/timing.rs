@@ -162,8 +162,8 @@ mod tests {
         (nominal, data)
     }
 
-    // Each number is counted by hand. A switched frame has 36 bits up to BRS and 12 after the delimiter of the
-    // checksum.
+    // The expected numbers are counted by hand. A switched frame has 36 bits up to BRS and 12 after the delimiter of
+    // the checksum.
 
     #[test]
     fn an_empty_frame_without_a_switch_has_one_stuff_bit() {
@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn ones_before_and_after_the_arbitration_field_are_stuffed() {
-        // A zero; eleven ones, SRR, IDE and eighteen ones are 31 bits: a zero after every five, six in all. BRS is
-        // alone.
+        // The frame begins with a zero; eleven ones, SRR, IDE and eighteen ones are 31 equal bits with a stuff bit
+        // after every five, six in all. BRS needs none.
         assert_eq!(switched(0x1fff_ffff, &[]), (48 + 6, 33));
     }
 
