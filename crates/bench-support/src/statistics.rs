@@ -7,8 +7,8 @@ pub struct Statistics {
     /// How often each value was measured.
     counts: BTreeMap<u64, u64>,
     n: u64,
-    /// The part of the sorted samples of a turn below its figure: 2 for the median (a half), 4 for the lower quartile
-    /// (a quarter).
+    /// The position of a turn's figure in its sorted samples: at 1/`part` of them, so 2 is the median and 4 the lower
+    /// quartile.
     part: usize,
     /// The figure of each turn.
     figures: Vec<f64>,

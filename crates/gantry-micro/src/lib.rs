@@ -2,9 +2,9 @@
 //!
 //! # Invariants
 //! - Nothing allocates. All memory is the caller's and has a size that is known at compile time.
-//! - Nothing blocks: [`Client::spin_once`] moves the bytes that the line has and takes, and a publish that finds no
-//!   room is an error.
-//! - Nothing is dropped in silence: it is an error, an [`Event`] or a count.
+//! - Nothing blocks: [`Client::spin_once`] reads the bytes that have come and writes the bytes that the line takes now,
+//!   and a publish that finds no room is an error.
+//! - Nothing is dropped in silence: each loss is an error, an [`Event`] or a count.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -12,8 +12,8 @@ use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
 /// A publisher of messages `M`. It lies in a static or on the stack, and `Client::create_publisher` makes it known.
 ///
-/// A publish writes the message into the memory of the client, whose `spin_once` sends it. It does not block: without
-/// room it fails.
+/// A publish writes the message into the memory of the client, whose `spin_once` sends it. A publish does not block: if
+/// there is no room, it fails.
 pub struct Publisher<'a, M> {
     entity: Entity<'a>,
     message: PhantomData<fn(M)>,
@@ -34,8 +34,8 @@ impl<'a, M: Message> Publisher<'a, M> {
         Writing::new(&self.entity, self.kind(), client.session(), &[]).message(message).map(drop)
     }
 
-    /// Publishes a message that `fill` writes in place. `shape` has its texts and the lengths of its sequences; it is
-    /// `()` if the type has none. All other fields begin with their defaults.
+    /// Publishes a message that `fill` writes in place. `shape` has the texts of the message and the lengths of its
+    /// sequences; it is `()` if the type has neither. All other fields begin with their defaults.
     ///
     /// # Errors
     /// [`PublishError`].

@@ -23,8 +23,8 @@ pub enum Durability {
     TransientLocal,
 }
 
-/// The QoS of a publisher or a subscription. Reliability holds between client and agent as well; the agent gives the
-/// rest to its own publisher or subscription. The history is KEEP_LAST.
+/// The QoS of a publisher or a subscription. The agent gives the QoS to its own publisher or subscription; reliability
+/// also holds between client and agent. The history is KEEP_LAST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
     /// Reliability.

@@ -23,8 +23,8 @@ pub struct Request<'q, S: gantry_cdr::Service> {
     pub message: <S::Request as Message>::View<SampleBytes<'q>>,
 }
 
-/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which their identity takes 24. It lies in a
-/// static or on the stack, and `Client::create_service` makes it known.
+/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which the identity of the request takes 24.
+/// It lies in a static or on the stack, and `Client::create_service` makes it known.
 pub struct Service<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -38,10 +38,10 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         Self { entity: Entity::new(), queue: Queue::new(), service: PhantomData }
     }
 
-    /// The oldest request that was not taken.
+    /// Takes the oldest request.
     ///
     /// # Errors
-    /// The bytes are not a request of this type; they are gone, and counted as invalid.
+    /// The bytes are not a request of this type; the request is dropped and counted as invalid.
     pub fn take_request(&self) -> Result<Option<Request<'_, S>>> {
         let Some(bytes) = self.queue.take() else { return Ok(None) };
         let Ok((id, _)) = split_request(bytes.as_ref(), ByteOrder::Little) else {

@@ -23,8 +23,8 @@ pub struct Response<'q, S: gantry_cdr::Service> {
     pub message: <S::Response as Message>::View<SampleBytes<'q>>,
 }
 
-/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which their identity takes 8.
-/// It lies in a static or on the stack, and `Client::create_service_client` makes it known.
+/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which the identity of the
+/// response takes 8. It lies in a static or on the stack, and `Client::create_service_client` makes it known.
 pub struct ServiceClient<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -38,7 +38,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         Self { entity: Entity::new(), queue: Queue::new(), service: PhantomData }
     }
 
-    /// Sends a copy of a request. Does not block. The number that is returned tells its response from others.
+    /// Sends a copy of a request. Does not block. The returned number identifies the response.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -63,10 +63,10 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         Writing::new(&self.entity, self.kind(), client.session(), &[]).in_place::<S::Request>(shape, fill)
     }
 
-    /// The oldest response that was not taken.
+    /// Takes the oldest response.
     ///
     /// # Errors
-    /// The bytes are not a response of this type; they are gone, and counted as invalid.
+    /// The bytes are not a response of this type; the response is dropped and counted as invalid.
     pub fn take_response(&self) -> Result<Option<Response<'_, S>>> {
         let Some(bytes) = self.queue.take() else { return Ok(None) };
         let request = bytes.as_ref().first_chunk().map_or(RequestId::INVALID, |id| RequestId(u16::from_be_bytes(*id)));

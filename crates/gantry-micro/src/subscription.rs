@@ -25,10 +25,10 @@ impl<M: Message, const DEPTH: usize, const SIZE: usize> Subscription<'_, M, DEPT
         Self { entity: Entity::new(), queue: Queue::new(), message: PhantomData }
     }
 
-    /// The oldest message that was not taken, in place. Its part of the queue is in use until the view is dropped.
+    /// Takes the oldest message, in place. Its part of the queue stays in use until the view is dropped.
     ///
     /// # Errors
-    /// The bytes are not a message of this type; they are gone, and counted as invalid.
+    /// The bytes are not a message of this type; the message is dropped and counted as invalid.
     pub fn take(&self) -> Result<Option<M::View<SampleBytes<'_>>>> {
         let Some(bytes) = self.queue.take() else { return Ok(None) };
         self.entity.checked(M::view(bytes)).map(Some)

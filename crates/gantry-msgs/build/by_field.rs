@@ -1,7 +1,7 @@
-//! Code for tests that builds every message in place as a user does, field by field, and compares it field by field.
+//! Code for tests that builds every message in place, as a user does, and compares it, field by field.
 //!
-//! The code is no part of the library. Its traits are in `tests/support/by_field.rs`. It uses only the public names of
-//! the generated code: shapes, setters and getters.
+//! The generated code is not part of the library. Its traits are in `tests/support/by_field.rs`. It uses only the
+//! public names of the generated code: shapes, setters and getters.
 
 use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, Primitive, TypeName};
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
 //! Gantry's side of the comparison with other implementations (`.ci/interop`). The head of `tests/interop/interop.py`
-//! describes the files that it reads and writes.
+//! describes the files that this program reads and writes.
 
 #[path = "../tests/support/by_field.rs"]
 mod by_field;

@@ -1,7 +1,7 @@
 //! Conversions of `builtin_interfaces`' times and durations from and to the types of the standard library.
 //!
-//! A time is one since 1970, as ROS 2's system time. Seconds are an `i32`: times after 2038-01-19 and durations above
-//! 68 years become the latest time and the longest duration, and earlier times than 1901-12-13 the earliest.
+//! A time is counted from 1970, as ROS 2's system time is. Seconds are an `i32`, so conversions saturate: times are
+//! between 1901-12-13 and 2038-01-19, and durations are at most 68 years.
 
 use crate::builtin_interfaces::msg::Duration;
 use core::{fmt, time};

@@ -25,8 +25,8 @@ fn is_short<T: Message>() -> bool {
     T::MAX_BYTES <= MOST_BYTES || T::MAX_BYTES == usize::MAX
 }
 
-/// An owned message, read in either byte order, is written as the little-endian message, and the big-endian body
-/// becomes the same bytes.
+/// Checks for random values: an owned message that is read from either byte order is written as the little-endian
+/// bytes, and a big-endian body that is converted in place has the same bytes.
 fn reads_random_values<T: Message>() {
     let message_type = message_type::<T>();
     for seed in 0..5 {

@@ -1,9 +1,9 @@
 //! The fuzz targets of the engine: every kind of bytes that it attaches, chosen by the fuzzer. `fuzz/` runs them, and
 //! `cargo test` runs them for a moment.
 //!
-//! There is one function for each kind of bytes. It makes files with the real code, damages them as the input says
-//! (`input`), at words that matter (`word_offsets`), and then uses them as the engine does. It panics on any result but
-//! success and the errors `Corrupt` and `Incompatible`. Reads outside a file hit pages without a file (SIGBUS); the
+//! There is one function for each kind of bytes. The function makes files with the real code, damages words that matter
+//! (`word_offsets`) as the input says (`input`), and then uses the files as the engine does. Any result but success and
+//! the errors `Corrupt` and `Incompatible` is a panic. Reads outside a file hit pages without a file (SIGBUS); the
 //! fuzzer notices unbounded work and memory.
 
 #![expect(clippy::unwrap_used, reason = "a fuzz target reports by panicking")]

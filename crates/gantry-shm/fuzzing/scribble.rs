@@ -97,8 +97,8 @@ impl Actor {
     }
 }
 
-/// The errors that damage may cause: bytes of another process are not valid, or the process holds samples or blocks for
-/// no reason.
+/// Panics on errors that damage cannot cause. Allowed are errors about invalid bytes of another process, and about a
+/// process that seems to hold samples or to block.
 fn expected<T>(result: Result<T>) -> Option<T> {
     use Error::*;
     let may_occur = |error: &Error| {

@@ -1,4 +1,4 @@
-//! Points at which a test kills this process, to prove that other processes continue whichever step is left half done.
+//! Points at which a test kills this process, to prove that other processes continue whatever step is left half done.
 //!
 //! They exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after each step
 //! that other processes can see (a store into shared memory, a system call on a shared file). The suite `tests/crash`

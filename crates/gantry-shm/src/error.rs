@@ -221,8 +221,8 @@ pub enum Error {
         why: String,
     },
 
-    /// A publisher, or a process that may have one, could not be opened, mapped or joined, and no other publisher is
-    /// matched.
+    /// A publisher could not be opened, mapped or joined, or a process that may have a publisher could not be read; no
+    /// other publisher is matched.
     #[error("no publisher of topic {topic} is matched: {why}")]
     UnmatchedPublisher {
         /// The subscription's topic.

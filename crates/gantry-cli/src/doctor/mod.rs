@@ -1,8 +1,8 @@
 //! `gantry doctor`: looks at the machine, at its limits, and at the domains of this user, and says what is wrong.
 //!
-//! Its text is short unless more is asked for: problems, doubts, and a line for each node. It joins no domain and
-//! writes nothing. A PROBLEM needs an action, and the exit code is 1 then; a DOUBT may explain a complaint, and may be
-//! on purpose.
+//! By default the text is short: problems, doubts, and a line for each node. The verb joins no domain and writes
+//! nothing. A PROBLEM needs an action and makes the exit code 1; a DOUBT may explain a complaint, but may also be on
+//! purpose.
 
 mod checks;
 mod domain;

@@ -15,8 +15,8 @@ use gantry_xrce::{
 /// The largest number of messages that a `spin_once` takes, so that it ends on a line that is never empty.
 const MAX_INCOMING: u8 = 16;
 
-/// A node on a microcontroller. It connects to an agent, and again after the agent was gone, and then asks for its
-/// publishers, subscriptions and services.
+/// A node on a microcontroller. It connects to an agent, connects again after the agent was gone, and has its
+/// publishers, subscriptions and services created after each connection.
 pub struct Client<'a, T> {
     transport: T,
     session: Session<'a>,
@@ -50,12 +50,13 @@ impl<'a, T: Transport> Client<'a, T> {
         }
     }
 
-    /// Takes what the line has, connects, asks for what the agent has not created yet, and gives the line what it
-    /// takes. Messages go to the queues of subscriptions, services and service clients, everything else to `handle`. To
-    /// be called when something comes, by [`Self::deadline`], and after publishing.
+    /// Reads the bytes that have come, connects if there is no session, requests the objects that the agent has not
+    /// created yet, and writes the bytes that the line takes now. Messages go to the queues of subscriptions, services
+    /// and service clients, and all other events to `handle`. Call it when bytes come, at [`Self::deadline`] at the
+    /// latest, and after publishing.
     ///
     /// # Errors
-    /// The first error of the transport. The session goes on; it takes what was lost as lost on the line.
+    /// The first error of the transport. The session goes on and treats lost bytes as lost on the line.
     pub fn spin_once(&mut self, now: Instant, mut handle: impl FnMut(Event<'_>)) -> Result<(), T::Error> {
         if !self.is_closed {
             self.session.open(now);
@@ -104,9 +105,9 @@ impl<'a, T: Transport> Client<'a, T> {
         }
     }
 
-    /// The time by which [`Self::spin_once`] is to be called if nothing comes and nothing is published before. It is
-    /// past while the line has not taken a message as a whole, and if more messages may have come than the last call
-    /// took.
+    /// The time at which [`Self::spin_once`] must be called at the latest, even if nothing comes and nothing is
+    /// published before. The time lies in the past while the line has taken only a part of a message, and if more
+    /// messages may be waiting than the last call took.
     pub fn deadline(&self) -> Option<Instant> {
         let is_busy = self.may_have_more || self.outgoing_bytes > 0;
         if is_busy { Some(Instant::default()) } else { self.session.deadline() }
@@ -128,8 +129,8 @@ impl<'a, T: Transport> Client<'a, T> {
         self.is_closed = false;
     }
 
-    /// Asks for the agent's time with the next [`Self::spin_once`]; [`Event::Clock`] follows. The best of several
-    /// exchanges counts.
+    /// Asks for the agent's time with the next [`Self::spin_once`]; [`Event::Clock`] follows. Several messages are
+    /// exchanged, and the best exchange counts.
     pub fn synchronise(&mut self) {
         self.session.synchronise();
     }

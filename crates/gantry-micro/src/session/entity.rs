@@ -46,8 +46,8 @@ pub struct EntityCounts {
     pub refused: u32,
     /// Messages that came into the queue.
     pub received: u32,
-    /// Messages that a full queue lost (KEEP_LAST): the oldest one that was not taken, or the one that came if the view
-    /// of an earlier one still uses its place.
+    /// The number of messages that a full queue lost (KEEP_LAST). The lost message is the oldest one in the queue, or
+    /// the new one if a view still uses the place.
     pub overwritten: u32,
     /// Messages that were longer than the queue's `SIZE`, or, to send, than the session's memory.
     pub too_long: u32,

@@ -12,8 +12,8 @@ pub struct Node<'a> {
     pub domain_id: u16,
     /// The number that tells this microcontroller from others of the same agent; not zero.
     pub key: ClientKey,
-    /// A number that is drawn at each boot, as from a noise source or a counter in flash memory: by it the agent sees
-    /// at once that the board was reset. `None`: a board that asks again within 100 ms of its last login is taken for a
-    /// copy of it, and its first messages are lost.
+    /// A number that is drawn at each boot, as from a noise source or a counter in flash memory. It shows the agent at
+    /// once that the board was reset. With `None`, a login within 100 ms of the last one counts as a copy of it, and
+    /// the first messages after this login are lost.
     pub boot_nonce: Option<NonZeroU32>,
 }

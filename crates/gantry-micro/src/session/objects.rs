@@ -24,8 +24,8 @@ const PARTICIPANT: ObjectId = ObjectId::new(1, ObjectKind::PARTICIPANT);
 const PUBLISHER: ObjectId = ObjectId::new(1, ObjectKind::PUBLISHER);
 const SUBSCRIBER: ObjectId = ObjectId::new(1, ObjectKind::SUBSCRIBER);
 
-/// Writes the request for the node's object number `step`: participant, publisher, subscriber. Whether there is such an
-/// object.
+/// Writes the request for the node's object number `step`: participant, publisher, subscriber. Returns whether there is
+/// such an object.
 pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_>) -> Result<bool, WriteError> {
     let (object, description, owner) = match step {
         0 => {
@@ -40,7 +40,7 @@ pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_
     Ok(true)
 }
 
-/// Writes the next request for a publisher: its topic or its data writer. Whether there was one to write.
+/// Writes the next request for a publisher: its topic or its data writer. Returns whether there was a request to write.
 pub(crate) fn create_writer(
     entity: &Entity<'_>,
     type_name: &TypeName,
@@ -59,8 +59,8 @@ pub(crate) fn create_writer(
     Ok(true)
 }
 
-/// Writes the next request for a subscription: its topic, its data reader, or READ_DATA. Whether there was one to
-/// write.
+/// Writes the next request for a subscription: its topic, its data reader, or READ_DATA. Returns whether there was a
+/// request to write.
 pub(crate) fn create_reader(
     entity: &Entity<'_>,
     type_name: &TypeName,
@@ -93,8 +93,8 @@ fn create_topic(entity: &Entity<'_>, type_name: &TypeName, session: &mut Session
     request(session, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
 }
 
-/// Writes the next request for a service or a client of one: the replier or requester, or READ_DATA. Whether there was
-/// one to write.
+/// Writes the next request for a service or a client of one: the replier or requester, or READ_DATA. Returns whether
+/// there was a request to write.
 pub(crate) fn create_service(
     entity: &Entity<'_>,
     type_name: &TypeName,

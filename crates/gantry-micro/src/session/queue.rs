@@ -1,12 +1,12 @@
-//! The queue of a subscription, a service or a service client: messages that wait to be taken, the last ones if it is
-//! full.
+//! The queue of a subscription, a service or a service client: messages that wait to be taken. A full queue keeps the
+//! newest ones.
 
 use core::{
     cell::{Cell, Ref, RefCell},
     fmt,
 };
 
-/// `DEPTH` slots of `SIZE` bytes. It can be filled while a message that was taken is in use.
+/// `DEPTH` slots of `SIZE` bytes. The queue takes new messages while a message that was taken is still in use.
 ///
 /// Invariant: the slots of the messages are `head`, `head + 1` … modulo `DEPTH`.
 pub(crate) struct Queue<const DEPTH: usize, const SIZE: usize> {

@@ -104,8 +104,8 @@ fn commit(mut slot: DataSlot<'_>, entity: &Entity<'_>, prefix: &[u8], length: us
     request
 }
 
-/// Moves `length` bytes from `from` to `to`, which is greater by less than 8. With a `MTU` that is a multiple of 8 that
-/// is seldom needed: `copy_within` would be faster, and its `memmove` is the longest function of a firmware.
+/// Moves `length` bytes from `from` up to `to`, by less than 8 bytes. If `MTU` is a multiple of 8, this is seldom
+/// needed. `copy_within` would be faster, but its `memmove` would be the longest function of a firmware.
 fn move_up(bytes: &mut [u8], from: usize, to: usize, length: usize) {
     if from == to {
         return;

@@ -6,8 +6,8 @@ use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};
 
 /// Messages over a connection: bytes that `read_ready` and `write_ready` announce are read and written at once.
 ///
-/// After an error of the connection a new one needs a new transport: an agent takes the rest of a message for a
-/// beginning.
+/// After an error of the connection, make a new connection and a new transport: on the old transport, the agent would
+/// take the rest of a message for the beginning of one.
 #[derive(Debug)]
 pub struct LengthPrefixTransport<P> {
     port: P,

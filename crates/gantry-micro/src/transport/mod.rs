@@ -28,8 +28,8 @@ pub trait Transport {
     /// The line's error. The message is lost.
     fn send(&mut self, message: &[u8]) -> Result<bool, Self::Error>;
 
-    /// The length of the next message if one has come; it lies at the beginning of `buffer`, which is the same each
-    /// time.
+    /// The length of the next message if one has come; the message lies at the beginning of `buffer`. Pass the same
+    /// buffer in each call, because it keeps a part of a message.
     ///
     /// # Errors
     /// The line's error.

@@ -21,8 +21,8 @@ use std::{
 /// The memory that the firmware uses, in its `memory.x`.
 const RAM: usize = 0x2000_0000;
 const RAM_BYTES: usize = 20 * 1024;
-/// The end of this memory, beyond the statics. It is filled with `PAINT` before the firmware starts, so that the memory
-/// shows how deep the stack was.
+/// The part of the stack's memory that is filled with `PAINT` before the firmware starts. The bytes that are
+/// overwritten afterwards show how deep the stack was.
 const PAINTED_BYTES: usize = 8 * 1024;
 const PAINT: u8 = 0xcc;
 

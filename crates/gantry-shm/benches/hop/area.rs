@@ -1,9 +1,9 @@
-//! Plain memory that two processes share, as words: the basis of the contestants without a library.
+//! Plain words of memory that two processes share: the basis of the contestants without a library.
 //!
 //! Invariants:
 //! - The mapping is never removed and the file behind it never shrinks, so words live until the process ends.
-//! - All access is atomic; a word is used with one width only (`words` or `halves`). Each user keeps this by using one
-//!   of them.
+//! - All access is atomic; a word is used with one width only. Each user keeps this invariant by calling only `words`
+//!   or only `halves`.
 
 use crate::{Result, payload::WORD_BYTES};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -19,8 +19,8 @@ pub const APART: usize = 128 / WORD_BYTES;
 /// Maps the file at `path` as 64-bit words; creates it with zeros if it does not exist.
 pub fn words(path: &Path, count: usize) -> Result<&'static [AtomicU64]> {
     let base = map(path, count * size_of::<AtomicU64>())?;
-    // SAFETY: `count` aligned words (a mapping begins at a page) that are mapped for good; atomics may be shared with
-    // any process, and zero is a valid one.
+    // SAFETY: the mapping has `count` aligned words (it begins at a page) and is never removed. Atomics may be shared
+    // with any process, and zero is a valid value.
     Ok(unsafe { std::slice::from_raw_parts(base.cast(), count) })
 }
 

@@ -3,8 +3,8 @@
 //! The subscriptions live in the other process, on the other CPU, and take in turns. The publisher publishes bursts
 //! that fit in the history and waits (not timed) until every reader has taken every sample. So no sample may be lost,
 //! which is checked. A statistical sample is the time of `PUBLISHES` publishes, with their loans, payloads and
-//! reclaims. That number is the most that the engine reclaims at once, so that every statistical sample has its share
-//! of reclaims.
+//! reclaims. `PUBLISHES` is the largest number of slots that the engine reclaims at once, so that every statistical
+//! sample has its share of reclaims.
 
 use crate::{
     Result, area,

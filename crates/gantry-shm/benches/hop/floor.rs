@@ -4,8 +4,8 @@
 //! on a line of its own; an entry is a sequence and a slot. The publisher writes the payload in place and stores the
 //! entry; the reader polls the entry, then reads the payload: two misses, of which the second depends on the first.
 //! Slots are not protected against overwriting, and no side can sleep, join or leave. The floor is not slow: lines are
-//! fetched for writing before they are needed and handed over when they are written, and each of these was measured to
-//! help; `ratio floor/one-line` shows the result.
+//! fetched for writing before they are needed and handed over when they are written, and each of these hints was
+//! measured to help; `ratio floor/one-line` shows the result.
 
 use crate::{
     Result, area,
@@ -119,8 +119,8 @@ pub fn fetch_for_writing(word: &AtomicU64) {
     let _ = word;
 }
 
-/// Hints that another CPU needs a line next: the line moves from this CPU's own cache to the shared one, which is
-/// nearer to all.
+/// Hints that another CPU needs a line next: the line moves from this CPU's own cache to the shared cache, which is
+/// nearer to all CPUs.
 #[inline(always)]
 pub fn hand_over(word: &AtomicU64) {
     #[cfg(target_arch = "x86_64")]

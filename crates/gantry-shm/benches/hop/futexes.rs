@@ -1,6 +1,6 @@
-//! Two futex words and nothing else: the lowest cost of blocking. Store, wake, wait.
+//! Two futex words and nothing else: the lowest cost of blocking.
 //!
-//! Blocking hops are compared with it. A side that has sent goes to sleep at once.
+//! Blocking hops are compared with it. A side stores a word, wakes the other side and sleeps at once.
 
 use crate::{
     Result, area,

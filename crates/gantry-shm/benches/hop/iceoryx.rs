@@ -88,8 +88,8 @@ impl Pair for Iceoryx {
         self.payload.write(|word| {
             words[word].write(value);
         });
-        // SAFETY: shared memory from the kernel begins as zeros and is only ever written with words, so every word
-        // holds a value; any value is a `u64`.
+        // SAFETY: shared memory from the kernel begins as zeros and is only ever written with words, so every word is
+        // initialised, and every value is a valid `u64`.
         let sample = unsafe { sample.assume_init() };
         sample.send().map_err(sentence)?;
         if let Some((notifier, _)) = &self.bells {

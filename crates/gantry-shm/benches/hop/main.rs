@@ -3,8 +3,8 @@
 //!
 //! A *hop* is half a round trip between two processes: this program, and the same program started again as the other
 //! side. Invariants:
-//! - Everything is measured in one run, in turns of milliseconds (`schedule`): machines, virtual ones above all, move a
-//!   cache line in 50 ns in one minute and in 100 ns in the next, so figures of two runs cannot be compared.
+//! - Everything is measured in one run, in turns of milliseconds (`schedule`): a machine, above all a virtual one, may
+//!   move a cache line in 50 ns now and in 100 ns a minute later, so figures of two runs cannot be compared.
 //! - All contestants write and read the same words of their payload through one function (`payload`).
 //! - A process that has no turn sleeps in the kernel (`peer`), and no file stays (`root`).
 

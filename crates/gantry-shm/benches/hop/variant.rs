@@ -1,7 +1,7 @@
 //! The rows of the table: one `Variant` for each.
 //!
-//! Both processes walk the same list and name a variant by its index in it. Variants that are compared stand close
-//! together.
+//! Both processes walk the same list and name a variant by its index in it. Variants that are compared have
+//! neighbouring turns.
 
 use crate::{
     Result,

@@ -1,8 +1,9 @@
 //! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be nearly zero.
 //!
-//! 100 readers sleep in [`Subscription::wait`]: all in one process, then each in a process of its own; both alone and
-//! beside a publisher at 100 Hz on another topic. Readers and publisher are this program, started again. Their CPU time
-//! is the kernel's account, which costs them nothing (`usage`). `--seconds N` sets the measuring time of a row.
+//! 100 readers sleep in [`Subscription::wait`]: first all in one process, then each in a process of its own; each case
+//! is measured without other activity and beside a publisher at 100 Hz on another topic. Readers and publisher are this
+//! program, started again. Their CPU time is the kernel's account, which costs them nothing (`usage`). `--seconds N`
+//! sets the measuring time of a row.
 
 use bench_support::{Benchmark, Options, Process, Result, usage::Usage};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};

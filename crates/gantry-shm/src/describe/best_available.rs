@@ -40,8 +40,8 @@ impl Qos {
     }
 
     /// This QoS with the reliability, durability, liveliness, deadline and lease that a publisher must offer to match
-    /// each of these subscriptions: RELIABLE and TRANSIENT_LOCAL, which suit all subscriptions, and the rest as the
-    /// strictest subscription requests it. History, depth and lifespan do not change.
+    /// each of these subscriptions: RELIABLE and TRANSIENT_LOCAL, which suit all subscriptions, and for the other
+    /// policies the value of the strictest subscription. History, depth and lifespan do not change.
     pub fn best_requested_by(self, subscriptions: impl IntoIterator<Item = Qos, IntoIter: Clone>) -> Self {
         let subscriptions = subscriptions.into_iter();
         let strictest = |limit: fn(Qos) -> Option<Duration>| subscriptions.clone().filter_map(limit).min();

@@ -32,7 +32,7 @@ impl Gid {
         self.0[..12] == id[..12]
     }
 
-    /// Whether both endpoints belong to one process and one domain, the question of `ignore_local_publications`.
+    /// Whether both endpoints belong to one process and one domain, as `ignore_local_publications` needs to know.
     /// Neither locks nor allocates.
     #[must_use]
     pub fn is_of_same_process(&self, other: &Gid) -> bool {

@@ -1,4 +1,4 @@
-//! Quality of service, field for field `rmw_qos_profile_t`.
+//! Quality of service, with the same fields as `rmw_qos_profile_t`.
 //!
 //! Plain values, stored in every endpoint's description and compared when endpoints are matched; `gantry` re-exports
 //! them.

@@ -19,7 +19,7 @@ pub struct TypeDescription {
     pub hash: [u8; 32],
     /// The full definition: the message's own `.msg` text, then for each type that it needs a line of 80 `=`, a line
     /// `MSG: package/Name` and its text, as in bags. Normalise the texts (comments, spacing), because they may be
-    /// compared. Shared, because it is long and all endpoints of a type have it.
+    /// compared. An `Arc`, because a definition is long and all endpoints of a type have it.
     pub definition: Arc<str>,
     /// Largest payload in bytes; exactly the payload's size for fixed-size messages, `usize::MAX` if there is no bound.
     pub payload_bytes: usize,
@@ -32,8 +32,8 @@ impl TypeDescription {
         rihs01(&self.hash)
     }
 
-    /// Whether endpoints of these types can be matched: names and hashes are equal. Where a hash is not known, the
-    /// lines of the definitions must be equal instead, and sizes where both are stated.
+    /// Whether endpoints of these types can be matched: names and hashes are equal. If a hash is not known, the lines
+    /// of the definitions must be equal instead, and so must the sizes if both are stated.
     #[must_use]
     pub fn matches(&self, other: &TypeDescription) -> bool {
         let is_known = self.hash != [0; 32] && other.hash != [0; 32];

@@ -6,9 +6,9 @@
 //!   a wake-up, delay the discovery of an endpoint or keep publishers from reclaiming slots.
 //! - B2: the lock of a board is the registry lock of its domain only while the board has its name.
 //! - B3: all processes that hold a topic hold the same line for it (`protocol::names`, N2), and the generations of a
-//!   line never go back, whatever topics it has one after the other. A reader joins no publisher that holds another
-//!   line, so damaged names can only keep endpoints from finding each other. A process that rings, raises a generation
-//!   or sets a bit on a line that is not the topic's any more only wakes a thread needlessly.
+//!   line never go back, also when the line changes its topic. A reader joins no publisher that holds another line, so
+//!   damaged names can only keep endpoints from finding each other. A process that rings, raises a generation or sets a
+//!   bit on a line that is not the topic's any more only wakes a thread needlessly.
 
 use crate::{
     crash::{self, Point},
@@ -85,8 +85,8 @@ impl TopicIndex {
 }
 
 impl Board {
-    /// Opens the domain's board, or makes it. `Ok(None)`: another process was quicker, so the caller begins again.
-    /// `patience` is for the lock of an unusable board.
+    /// Opens or makes the domain's board. `Ok(None)` means that another process was quicker and the caller must begin
+    /// again. `patience` limits the wait for the lock of an unusable board.
     pub(crate) fn open_or_create(directory: &Directory, patience: Duration) -> Result<Option<Board>> {
         match Board::open(directory, true) {
             Ok(board) => Ok(Some(board)),
@@ -98,12 +98,12 @@ impl Board {
         }
     }
 
-    /// Makes a board, unless living processes had a board that was removed: they would not see the users of the new
-    /// one.
+    /// Makes a board, unless there are living processes whose board was removed: they would not see processes that use
+    /// the new board.
     fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
         // Other processes make a board and join, or leave and remove it, between any two checks; a board that was
-        // removed from living processes stays away.
+        // removed while processes live does not come back.
         for _ in 0..BOARD_RETRIES {
             if refusal.is_ok() {
                 return Board::create(directory);
@@ -117,7 +117,8 @@ impl Board {
     }
 
     /// Removes the board of another version, or a damaged one, if no living process may use it. `unusable` is the error
-    /// of opening it. The lock of the board, which all versions have at the same offset, gives the right to remove it.
+    /// of opening the board. The holder of the board's lock, which all versions have at the same offset, may remove the
+    /// board.
     fn remove_unused(directory: &Directory, patience: Duration, unusable: Error) -> Result<Option<Board>> {
         let file = SharedFile::open(directory, BOARD_NAME, true)?;
         if !wait_for_lock(&file, directory, patience)? {
@@ -203,7 +204,7 @@ impl Board {
     }
 
     /// Holds the line of the topic with this hash for a waiter that follows one side of the topic. `is_held` returns
-    /// whether the waiter's process holds a line already.
+    /// whether the waiter's process already holds a given line.
     pub(crate) fn hold(
         &self,
         line_hash: u64,
@@ -287,14 +288,14 @@ impl Board {
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
-    /// Wakes all threads that sleep on the topic, for news that were stored before the fence (3). One system call for
-    /// each sleeper.
+    /// Wakes all threads that sleep on the topic. The news were stored before the fence (3). One system call for each
+    /// sleeper.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
         self.own_lines(topic).wake(fenced);
     }
 
-    /// The topic's line and the waiters'.
+    /// The line of the topic, and the lines of the waiters.
     ///
     /// # Safety
     /// The caller keeps the board for as long as the result or a copy of it is used.
@@ -366,7 +367,7 @@ impl Board {
         owners
     }
 
-    /// B2: whether the board still has its name. Without it, the board is no registry any more, but its waiter lines
+    /// Whether the board still has its name (B2). A board without a name is no registry any more, but its waiter lines
     /// still serve its processes.
     pub(crate) fn has_name(&self) -> bool {
         self.region.file().map_or(true, SharedFile::has_name)

@@ -79,16 +79,17 @@ impl Control {
     /// Adds a task, which is updated now and at each join or leave on this side of the topic, for as long as its owner
     /// keeps the `Arc`.
     pub(crate) fn register(&self, topic: TopicIndex, side: Side, task: &Arc<impl ControlTask + 'static>) {
-        // The bit is removed when this process holds the topic no more (`topics`): a superfluous ring costs the thread
-        // one round. (3) The update sees the generation, or the process that raised it sees our bit.
+        // The bit is removed only when this process no longer holds the topic (`topics`): a superfluous ring costs the
+        // thread one round. By pair (3), either this update sees the generation, or the process that raised the
+        // generation sees our bit.
         sleep::enter([self.domain.board.line(topic).watchers(side)].into_iter(), self.domain.control_waiter);
         let weak: Weak<dyn ControlTask> = Arc::downgrade(task) as Weak<dyn ControlTask>;
         self.tasks().add(topic, side, weak);
         task.update(&self.domain);
     }
 
-    /// Updates this process's tasks that follow this side of the topic, on the calling thread: they need not wait for
-    /// the control thread. Tasks that can wait do.
+    /// Updates this process's tasks that follow this side of the topic, on the calling thread, so that they do not wait
+    /// for the control thread. Tasks that may wait are left to the control thread.
     pub(crate) fn update(&self, topic: TopicIndex, side: Side) {
         let tasks = self.tasks().following(topic, side); // unlocked: an update may register others
         let connected: Vec<_> = tasks.iter().filter_map(|task| Some((task, task.connect(&self.domain)?))).collect();
@@ -143,8 +144,8 @@ fn run(domain: &Arc<Domain>, shared: &ControlState) {
     let mut poll_until = None::<Instant>;
     let (mut pace, mut notifies) = (Pace::new(), false);
     loop {
-        // Many endpoints that join at once ring many times, so there is a pause. There is none while a descriptor or a
-        // waker awaits news: latency counts.
+        // Many endpoints that join at once ring many times, so there is a pause. There is no pause while a descriptor
+        // or a waker awaits news, because latency matters there.
         if !notifies && !shared.stop.load(Acquire) {
             std::thread::park_timeout(pace.pause(None)); // dropping the handle ends the pause
         }

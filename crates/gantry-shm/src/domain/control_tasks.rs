@@ -17,8 +17,8 @@ use std::{
 pub(crate) trait ControlTask: Send + Sync {
     /// Updates the endpoint's view of the other endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
-    /// Makes connections to new publishers. They are joined after the caller has raised the generation of the topic's
-    /// readers, once for all tasks together. `None` if there are none.
+    /// Makes connections to new publishers. The caller raises the generation of the topic's readers, once for all tasks
+    /// together, and then joins the connections. `None` if there are no new publishers.
     fn connect(&self, _domain: &Arc<Domain>) -> Option<JoinBatch> {
         None
     }
@@ -32,8 +32,8 @@ pub(crate) trait ControlTask: Send + Sync {
     fn due_ns(&self) -> Option<u64> {
         None
     }
-    /// Whether a matched endpoint died and its death was not announced yet. `None` unless the endpoint's user waits for
-    /// an answer of the matched endpoints, and must learn soon if one dies.
+    /// Whether a matched endpoint has died and its death was not announced yet. `None` if no user of this endpoint
+    /// waits for an answer of the matched endpoints: then a death need not be noticed soon.
     fn has_unannounced_death(&self, _domain: &Domain) -> Option<bool> {
         None
     }

@@ -73,7 +73,7 @@ pub(crate) struct Endpoints {
 }
 
 /// The words that change when endpoints of one role on a topic come or go: the topic's line and its generation, and the
-/// generation of the processes. `None` for a topic that no process holds: its endpoints are on their way.
+/// generation of the processes. `None` for a topic that no process holds: its endpoints are just joining or leaving.
 type Generations = Option<(TopicIndex, u64, u64)>;
 
 /// The endpoints of the topics that have many.
@@ -119,8 +119,8 @@ impl Domain {
         Ok(endpoints)
     }
 
-    /// The endpoints of a role on a topic, including endpoints that are being added, read from the files of the
-    /// processes.
+    /// Reads the endpoints of a role on a topic from the files of the processes, including endpoints that are just
+    /// being added.
     pub(crate) fn read_endpoints(&self, topic: &str, role: Role) -> Result<Endpoints> {
         // The generations are read before the endpoints: an endpoint that joins meanwhile raises them again.
         let generations = self.generations(topic, role);
@@ -131,9 +131,10 @@ impl Domain {
         Ok(Endpoints { epoch: 0, list, unreadable, generations })
     }
 
-    /// Forgets the endpoints that were read before a process came or went, because they keep processes mapped that may
-    /// be gone, and the endpoints of topics that no process holds. Endpoints of a topic that changed stay, because a
-    /// list that is read without them begins a new epoch, and then each endpoint of the topic looks at the whole list.
+    /// Forgets lists of endpoints that were read before a process came or went, because such a list may keep dead
+    /// processes mapped, and the lists of topics that no process holds. The list of a topic that changed is kept: if it
+    /// were read from scratch, it would begin a new epoch, and each endpoint of the topic would look at the whole list
+    /// again.
     pub(crate) fn forget_old_endpoints(&self) {
         let without_topic = |(index, _, processes): (TopicIndex, u64, u64)| (index, processes);
         self.known_endpoints.lock().topics.retain(|&(_, role), known| {

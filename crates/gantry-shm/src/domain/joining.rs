@@ -1,5 +1,6 @@
-//! The order in which subscriptions join publishers: first the connections with their records, then a new generation of
-//! the topic's readers, then the joins. All subscriptions of a process that join together share one generation.
+//! The order in which subscriptions join publishers: first connections with their reader records are made, then the
+//! generation of the topic's readers is raised, then the subscriptions join. All subscriptions of a process that join
+//! together share one generation.
 
 use crate::{
     domain::{Domain, board::TopicIndex},

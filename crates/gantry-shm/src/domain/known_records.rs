@@ -1,5 +1,5 @@
-//! The records for one publisher that a reader of them has seen, so that its next look finds the new ones only. Control
-//! path.
+//! The reader records for one publisher that one reader of these records has seen, so that its next look finds only the
+//! new ones. Control path.
 
 use crate::{
     domain::peer::{Peer, PeerRecord, SeenRecords},
@@ -38,8 +38,8 @@ impl KnownRecords {
         self.seen.iter().flatten().map(|(peer, _)| peer)
     }
 
-    /// Finds the records of these processes that were not seen, or all if some are gone; all after an error. `peers`
-    /// are in the order of their files' names.
+    /// Finds the records of these processes that were not seen yet; finds all records if some are gone, and after an
+    /// error. `peers` are in the order of their files' names.
     pub(crate) fn look<'a>(&mut self, peers: impl Iterator<Item = &'a Arc<Peer>> + Clone) -> Result<FoundRecords> {
         if let Some(seen) = self.seen.take()
             && let Some(records) = self.look_on(seen, peers.clone())?

@@ -94,8 +94,8 @@ struct Peers {
     unlisted_owners: Vec<u64>,
     /// Whether there was a file of a dead process that is not in `list`.
     has_remains: bool,
-    /// Dead processes whose files have no names, so that no listing of the directory shows them; their deaths were not
-    /// announced yet.
+    /// Dead processes whose deaths are not announced yet and whose files have no names, so that no listing of the
+    /// directory shows them.
     unannounced_deaths: Vec<Arc<Peer>>,
 }
 
@@ -108,8 +108,8 @@ impl Domain {
             "join domain {domain_id} under {root_path}: its directory is removed each time (or /proc is not mounted)"
         );
         let mut error = Error::system(action, ErrorKind::NotFound);
-        // The attempt is repeated when the last of the other processes leaves and removes board and directories; each
-        // attempt is one such race.
+        // An attempt fails if the last of the other processes leaves at the same time and removes board and
+        // directories. Each such race costs one attempt.
         for _ in 0..1000 {
             let user_directory = Directory::make_for_user(root)?;
             path = user_directory.path().to_owned();
@@ -177,8 +177,8 @@ impl Domain {
     }
 
     /// All processes of the domain, for a publisher that must see every reader. It is an error if a process is not
-    /// among them, unless the process was `unlisted_before` the publisher was there (such a process has no name, and
-    /// joins no publisher).
+    /// among them, unless the process is in `unlisted_before`: it lost the name of its file before the publisher was
+    /// created, and joins no publisher.
     pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
         match may_have_joined(&peers.unlisted_owners, unlisted_before) {
@@ -201,8 +201,8 @@ impl Domain {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
         if peers.seen_generation != Some(generation) || !peers.unlisted_owners.is_empty() {
-            // Before the listing: a process has its name and its lock before its lines, and frees these before its name
-            // is removed.
+            // The owners are read before the listing: a process gets its name and its lock before its lines, and frees
+            // its lines before its name is removed.
             let mut owners = self.board.waiter_owners();
             peers.has_remains = false;
             // A process whose file was removed stays as long as it lives: its pins count.
@@ -264,7 +264,7 @@ impl Domain {
     }
 
     /// The selected endpoints and nodes of some processes, each with its process and the number of samples that it
-    /// copied. A process that cannot be read is passed over, with a sentence in `unreadable`.
+    /// copied. A process that cannot be read is left out, with a sentence in `unreadable`.
     pub(crate) fn entries(
         &self,
         selection: Selection<'_>,
@@ -373,8 +373,8 @@ mod tests {
     use super::*;
     use crate::Participant;
 
-    /// The process lost the lock of its file, but not yet its byte of the board: it is no living process that cannot be
-    /// seen.
+    /// The process has lost the lock of its file, but not yet the lock of its byte of the board. It must not count as a
+    /// living process without a file.
     #[test]
     fn a_process_that_is_being_killed_is_no_unlisted_one() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -1,4 +1,5 @@
-//! The pace of discoveries: after each, a pause in which the other processes of the domain could do the same.
+//! The pace of discoveries: each one is followed by a pause that is long enough for the same discovery in the other
+//! processes of the domain.
 //!
 //! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. In a crowd that joins at once,
 //! these rounds would take all CPUs from the processes that have yet to join, above all from the holder of the registry
@@ -15,7 +16,7 @@ pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
 /// The shortest pause after a round, as a multiple of the round's CPU time: while a process creates many endpoints, its
-/// control thread waits for the last of them rather than compete with the thread that creates them.
+/// control thread should wait for the last one and not compete with the thread that creates them.
 const MIN_SHARES: usize = 8;
 
 /// The rounds of one thread.

@@ -33,8 +33,8 @@ static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
 /// The domains that this process joined.
 static DOMAINS: Mutex<Vec<Weak<Domain>>> = Mutex::new(Vec::new());
 
-/// The domains that this process is in. They are domains and no participants, because the last handle of a participant
-/// waits for its control thread.
+/// The domains that this process is in. The result has domains instead of participants, because dropping the last
+/// handle of a participant waits for its control thread.
 pub(crate) fn joined_domains() -> Vec<Arc<Domain>> {
     let domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
     // In the child of a fork, the domains of the parent cannot be accessed.

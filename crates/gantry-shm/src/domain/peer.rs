@@ -23,15 +23,15 @@ use std::{
     },
 };
 
-/// The number of times that an endpoint which is being rewritten is read before it is passed over: its owner raises the
-/// topic's generation afterwards, so nothing is missed for long.
+/// The number of attempts to read an endpoint that is being rewritten, before it is skipped. Its owner raises the
+/// topic's generation after the change, so the endpoint is read again soon.
 const READ_ATTEMPTS: usize = 100;
 
 /// A record, with the process in whose file it lies, and which keeps it mapped.
 pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
 
-/// How many of a process's records for one publisher were seen. As long as the epoch stays the same, records were only
-/// added, at the end of the list.
+/// The number of a process's records for one publisher that were seen, and the epoch of the list. While the epoch is
+/// the same, records were only added, at the end of the list.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SeenRecords {
     pub(crate) epoch: u64,
@@ -59,9 +59,9 @@ pub(crate) struct Peer {
     contents: Mutex<Contents>,
 }
 
-/// The contents of a process's file, as they were when it had a certain count of changes. They cannot be out of date
-/// for a caller that saw the generation of a topic: the file's owner counts a change before it raises that generation,
-/// and the count is read before the contents.
+/// A copy of the contents of a process's file, with the count of changes at which it was made. A caller that has seen
+/// the generation of a topic gets contents that include this change: the file's owner counts a change before it raises
+/// the generation, and the count is read before the contents.
 #[derive(Default)]
 struct Contents {
     changes: Option<u64>,
@@ -89,8 +89,8 @@ struct Contents {
 
 /// The records of one key, which lie in the peer's region.
 struct RecordsOfKey {
-    /// The departures at the last one of this list, or at its beginning: as long as it stays the same, records are only
-    /// added, at the end of the list.
+    /// The number of departures at the last departure from this list, or when the list began. While the epoch is the
+    /// same, records are only added, at the end of the list.
     epoch: u64,
     list: Vec<InRegion<ReaderRecord>>,
 }
@@ -162,8 +162,9 @@ impl Peer {
         self.dead.load(Relaxed)
     }
 
-    /// The process's endpoints with any of these keys, or all, each with the number of samples that it copied. The
-    /// result may contain others: two names may have one hash, and a block may have another endpoint by now.
+    /// The process's endpoints with any of these keys, or all endpoints, each with the number of samples that it
+    /// copied. The result may contain endpoints with other names: two names may have the same hash, and a block may
+    /// have got another endpoint meanwhile.
     pub(crate) fn endpoints(&self, keys: Option<&[EndpointKey]>) -> Result<Vec<(Arc<EndpointDescription>, u64)>> {
         let mut found = Vec::new();
         let mut contents = self.contents()?;
@@ -200,12 +201,12 @@ impl Peer {
         Ok(found)
     }
 
-    /// The topics (hashes of their lines) on which the process has, or had, endpoints and may not have raised the
-    /// generation; for its reaper.
+    /// The topics, as hashes of their lines, on which the process has endpoints, or had some and may not have raised
+    /// the generation after their removal. The reaper announces the death on these topics.
     pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
         let mut topics = BTreeSet::new();
-        // The blocks are read again: the process may have died between the change of an endpoint and the count of this
-        // change.
+        // All blocks are read again, because the process may have died between the change of an endpoint and the count
+        // of this change.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).changes = None;
         for offset in self.contents()?.endpoints.keys() {
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
@@ -258,8 +259,8 @@ impl Peer {
         Ok(records)
     }
 
-    /// Adds the process's records for that publisher to `found`, but for those that were seen, and returns what has
-    /// been seen then; `None` if some of those that were seen are gone.
+    /// Adds the process's records for that publisher to `found`, except the records in `seen`. Returns the new state of
+    /// `seen`; `None` if some of the records that were seen are gone.
     pub(crate) fn records_after(
         self: &Arc<Self>,
         key: u64,

@@ -35,8 +35,8 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
-    /// The lock under which a change is logged and counted; the blocks with records that were taken and are not counted
-    /// yet. Many records of a block are taken together, and the log has room for few changes.
+    /// The blocks with records that were taken and are not counted yet, under the lock for logging and counting
+    /// changes. Many records of a block are counted as one change, because the log has room for few changes.
     taken: Mutex<Vec<usize>>,
 }
 
@@ -142,8 +142,8 @@ impl ProcessFile {
     }
 
     /// Counts the records that were taken. Called after they were taken and before the generation of their topics is
-    /// raised, as is [`ProcessFile::count_change`]. The lock is held until all of them are counted: a thread that finds
-    /// none may raise its generation.
+    /// raised, as is [`ProcessFile::count_change`]. The lock is held until all records are counted, because another
+    /// thread that finds none left raises its generation at once.
     pub(crate) fn count_taken(&self) {
         let mut taken = self.taken();
         for block_offset in std::mem::take(&mut *taken) {
@@ -250,8 +250,8 @@ impl ProcessFile {
         if free.records.is_empty() {
             let offset =
                 self.add_block(&mut free, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
-            // SAFETY: `FreeParts` keeps the reference no longer than `self` keeps the region; for others it is the
-            // caller's promise.
+            // SAFETY: `FreeParts` drops the reference before `self` drops the region; all other callers promise the
+            // same.
             let block = unsafe { InRegion::new(self.region.at::<BlockHeader>(offset)?) };
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
             // SAFETY: as above.

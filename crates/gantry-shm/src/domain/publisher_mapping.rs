@@ -97,8 +97,8 @@ impl PublisherMapping {
         Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
     }
 
-    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. If the file is that long, it is
-    /// mapped up to the slot afterwards, so that a sample is not taken before its memory is mapped.
+    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. Maps the file up to the slot if
+    /// the file is that long: a sample is taken only after its memory is mapped.
     #[inline]
     pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
         let payload = offset + PAYLOAD_OFFSET;

@@ -35,8 +35,8 @@ pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
             remove_dead(registry, name, &publishers)?;
         }
     }
-    // Files of a process whose own file is gone: a reaper removes its publishers' files first, so another program
-    // removed it.
+    // These publishers' files belong to processes whose own file is gone. A reaper removes the publishers' files first,
+    // so another program has removed the process file.
     for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
         directory.unlink(name)?;
     }
@@ -86,8 +86,9 @@ pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     // The generation of processes comes first: a process that is woken by the generation of a topic probes all others
     // because of it.
     board.processes_changed();
-    // Both sides are announced, because only the topic is known of an endpoint that was being removed. A damaged list
-    // costs the announcement. A topic without a line is held by no process that could receive the announcement.
+    // Both sides are announced, because for an endpoint that was being removed only the topic is known. If the list is
+    // damaged, there is no announcement. If a topic has no line, no process holds the topic and could receive an
+    // announcement.
     for topic in peer.topics().unwrap_or_default().into_iter().filter_map(|hash| board.find(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);

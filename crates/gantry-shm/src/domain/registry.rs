@@ -64,8 +64,8 @@ impl Board {
     /// A waiter's line for the process with this half of an id; the shared line if all are taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
         let take = |line: &WaiterLine| {
-            // Acquire: after its last owner withdrew it from all sets. Partner: `free`. Release: after
-            // the file of this process got its name (`Board::waiter_owners`).
+            // Acquire: the last owner has withdrawn the line from all sets; partner: `free`. Release: the file of this
+            // process has its name; partner: `Board::waiter_owners`.
             line.owner.load(Relaxed) == 0 && line.owner.compare_exchange(0, owner, AcqRel, Relaxed).is_ok()
         };
         let Some(free) = self.waiters[..WAITER_LINES - 1].iter().position(take) else { return SHARED_WAITER };
@@ -74,7 +74,7 @@ impl Board {
         WaiterIndex(free)
     }
 
-    /// Frees a waiter's line of the process with this half of an id, which has withdrawn the line from all sets. The
+    /// Frees a waiter's line. `owner` is half of the id of the process, which has withdrawn the line from all sets. The
     /// shared line stays, and so does a line with another owner: this process was taken for dead, and lost the line.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
         if waiter != SHARED_WAITER && owner != 0 {
@@ -84,8 +84,9 @@ impl Board {
         }
     }
 
-    /// Frees the lines of a process that is dead or leaves. Removes the lines from the sets of every topic first, since
-    /// their next owners wait for nothing yet; so topic lines that only this process held become free.
+    /// Frees the lines of a process that is dead or leaves. Removes the lines from the sets of every topic first,
+    /// because the next owners of the lines wait for nothing yet. This also frees topic lines that only this process
+    /// held.
     fn free(&self, waiters: &[WaiterIndex], owner: u64) {
         let is_owner = |waiter: &&WaiterIndex| self.waiters[waiter.0].owner.load(Relaxed) == owner;
         let waiters: Vec<&WaiterIndex> = waiters.iter().filter(is_owner).collect();

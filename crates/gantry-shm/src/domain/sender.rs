@@ -110,8 +110,8 @@ fn run(domain: &Domain, shared: &SenderState) {
     }
 }
 
-/// Wakes the sleepers of all topics with new samples. Returns whether there were any, and the time to sleep if there
-/// are no more; `None` if there is no publisher.
+/// Wakes the sleepers of all topics with new samples. Returns whether there were new samples, and the time to sleep if
+/// no more come; the time is `None` if there is no publisher.
 fn wake_readers(domain: &Domain, shared: &SenderState) -> (bool, Option<Duration>) {
     let (mut found, mut period) = (false, None::<Duration>);
     shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|publisher| {

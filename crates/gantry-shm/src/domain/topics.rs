@@ -67,8 +67,8 @@ impl Domain {
         HeldTopic { domain, hash, index }
     }
 
-    /// An error unless this process and the publisher hold the same line for its topic: otherwise the publisher would
-    /// not notice a new reader, and reclaim slots that the reader reads (board.rs, B3).
+    /// Fails unless this process and the publisher hold the same line for the topic: with different lines the publisher
+    /// would not notice a new reader, and would reclaim slots that the reader reads (board.rs, B3).
     pub(crate) fn check_line(&self, publisher: &PublisherMapping) -> Result<()> {
         let (hash, its_line) = publisher.line;
         let own_line = self.held_topics.lock().topics.get(&hash).map(|(index, _)| index.number());

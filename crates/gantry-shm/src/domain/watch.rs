@@ -1,5 +1,5 @@
-//! Watchers: work of a user on the control thread, for endpoints that come and go, and at times of its own. Control
-//! path.
+//! Watchers: a user's work on the control thread, done when endpoints come and go, and at times that the work chooses.
+//! Control path.
 
 use crate::{
     describe::description::Role,
@@ -58,18 +58,17 @@ impl Generation {
 impl Participant {
     /// Makes a watcher. The control thread updates it, now and later, for as long as the caller keeps the `Arc`:
     /// whenever endpoints of this role come to the topic or leave it, when the watcher is due, and at other times.
-    /// Joins and leaves are noticed for as long as the watcher keeps its [`Generation`], or this process has an
-    /// endpoint of the topic. With [`Role::Node`] and the topic "", it watches the graph. The thread asks for the due
-    /// time after each of its rounds; a due time that is set between two rounds counts from the next round, after a
-    /// second or more.
+    /// Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an endpoint of the
+    /// topic. With [`Role::Node`] and the topic "", it watches the graph. The thread asks for the due time after each
+    /// of its rounds; a due time that is set between two rounds counts from the next round, after a second or more.
     ///
     /// # Errors
     /// The process forked.
     pub fn watch<W: Watcher>(&self, topic: &str, role: Role, make: impl FnOnce(Generation) -> W) -> Result<Arc<W>> {
         self.domain.epoch.check()?;
         let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
-        // The line is held until the watcher is registered, which sets its bit: a bit on a line that is not held would
-        // keep the line from being freed.
+        // The line is held until the watcher is registered, which sets its bit: a bit that is set on a line that is not
+        // held would keep the line in use for good.
         let until_registered = self.domain.hold_topic(topic, side);
         let (topic, index) = (self.domain.hold_topic(topic, side), until_registered.index);
         let watcher = Arc::new(make(Generation { domain: self.domain.clone(), topic, side }));

@@ -34,14 +34,14 @@ pub struct GraphEntry {
     pub description: Arc<EndpointDescription>,
     /// The process of the entry, as errors name it.
     pub process: String,
-    /// The number of samples that the endpoint copied, into its slots or out of others' slots, instead of writing or
-    /// reading them in place.
+    /// The number of samples that the endpoint copied, into its own slots or out of a publisher's slots, instead of
+    /// writing or reading them in place.
     pub copied_samples: u64,
 }
 
 impl Participant {
-    /// All nodes and endpoints of the living processes. Processes that cannot be read are passed over
-    /// ([`Participant::inspect`] says why).
+    /// All nodes and endpoints of the living processes. Processes that cannot be read are left out
+    /// ([`Participant::inspect`] has the reasons).
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
@@ -86,7 +86,8 @@ impl Participant {
         Ok(entries.map(entry).collect())
     }
 
-    /// The number of changes of the graph. Read it before the graph: a later change raises it again.
+    /// The number of changes of the graph. Read this number before the graph, so that each later change raises it
+    /// again.
     ///
     /// # Errors
     /// The process forked.
@@ -95,8 +96,8 @@ impl Participant {
         Ok(acquire(&self.domain.board.line(GRAPH).readers_generation))
     }
 
-    /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it does not within `timeout`. The
-    /// death of a process is noticed within about a second.
+    /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it is still the same after
+    /// `timeout`. The death of a process is noticed within about a second.
     ///
     /// # Errors
     /// No waiter could be set up; the process forked.
@@ -132,8 +133,8 @@ impl GraphRecord {
     /// Names of more than 1 MiB; no room; the process forked.
     pub fn node(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<GraphRecord> {
         let (name, definition) = (details.rmw_implementation, details.enclave.into());
-        // These stand in the place of the type, which a node does not have: readers that do not expect them pass over
-        // them.
+        // The details are stored in the field of the type, which a node does not have. Readers that do not expect them
+        // ignore them.
         let details = TypeDescription { name, definition, ..TypeDescription::default() };
         let description = participant.domain.describe(Role::Node, node, GRAPH_TOPIC, details, Qos::default())?;
         GraphRecord::new(participant, &description)

@@ -154,8 +154,8 @@ impl Inspection<'_> {
         });
         let (state, holders) = match read {
             Ok((state, holders)) => (Some(state), holders),
-            // The publisher may come later, or other processes may be removing the files of a dead process, one after
-            // the other.
+            // This is no problem: the publisher may come later, or another process may just be removing the files of a
+            // dead process one after the other.
             Err(_) if description.key == NO_PUBLISHER || !peer.is_alive() => (None, holders(&records, |_| 0)),
             Err(e) => {
                 self.problems.push(match e.is_not_found() {

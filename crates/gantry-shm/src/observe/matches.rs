@@ -34,8 +34,8 @@ pub struct SubscriptionMatches {
     domain: Arc<Domain>,
     file: Arc<PublisherFile>,
     description: Arc<EndpointDescription>,
-    /// The part of the topic's subscriptions that the last look read: the epoch and their number. `None`: the next look
-    /// reads all.
+    /// The epoch of the list of the topic's subscriptions, and the number of its subscriptions that the last look read.
+    /// With `None`, the next look reads all.
     looked_at: Option<(u64, usize)>,
     known: KnownRecords,
     /// The subscriptions that are matched.
@@ -80,8 +80,8 @@ pub struct SeenPublishers {
 pub struct MatchedPublishers {
     /// With these seen, a look finds those that come later.
     pub seen: SeenPublishers,
-    /// Whether `matched` and `endpoints` are all publishers, because none was seen or some left; otherwise they are the
-    /// new ones.
+    /// Whether `matched` and `endpoints` have all publishers, because none was seen before or some left; otherwise they
+    /// have the new publishers only.
     pub is_all: bool,
     /// The publishers that are matched; empty when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
@@ -120,7 +120,7 @@ impl SubscriptionMatches {
         Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::read(header)))
     }
 
-    /// The subscriptions now. If none left since the last look, it reads the new ones alone.
+    /// Looks at the present subscriptions. If none has left since the last look, only the new ones are read.
     ///
     /// # Errors
     /// The endpoints of another process cannot be read; the process forked.
@@ -174,7 +174,7 @@ impl Subscription {
 }
 
 impl PublisherMatches {
-    /// The publishers that are matched now; `None` if they are still those that were seen.
+    /// The publishers that are matched now; `None` if they are still the publishers in `seen`.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.

@@ -18,11 +18,12 @@ pub struct DomainReport {
     pub topic_lines: usize,
     /// The domain's processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
-    /// The topics of the domain's endpoints, each with the processes that sleep until there is a sample, as errors name
-    /// them.
+    /// The topics of the domain's endpoints, each with the processes that sleep until there is a sample. A process is
+    /// named as in errors.
     pub topics: BTreeMap<String, Vec<String>>,
     /// Files of processes that ended without removing them, as after a kill or a signal: a sentence for each process.
-    /// Other processes of the domain remove them within about a second, or the next process that joins any domain does.
+    /// Other processes of the domain remove the files within about a second; if there are none, the next process that
+    /// joins any domain does.
     pub leftovers: Vec<String>,
     /// Problems, a sentence each. A process that leaves during the inspection may appear as a problem: look twice.
     pub problems: Vec<String>,

@@ -1,7 +1,7 @@
 //! A pair of SeqCst fences of which one is free, for a data path that meets a rare step of the control path.
 //!
-//! Invariant: of two threads of this process, one that stores A, passes [`light`] and loads B, and one that stores B,
-//! passes [`heavy`] and loads A, at least one loads what the other stored.
+//! Invariant: let one thread of this process store A, pass [`light`] and load B, and another one store B, pass
+//! [`heavy`] and load A. Then at least one of them loads the value that the other one stored.
 //! - Without membarrier(2), both are SeqCst fences.
 //! - With it, `heavy` makes every running thread of the process pass a full barrier between its call and its return (a
 //!   thread that does not run passed one when it was switched out: membarrier(2), `kernel/sched/membarrier.c`). If the
@@ -10,8 +10,9 @@
 //!   the compiler from changing the order of store and load.
 //! - Mixed: a light thread leaves out its fence only after a registration, so the kernel has the call and `heavy` makes
 //!   it.
-//! - A program may forbid itself the call after that (seccomp). Then `heavy` returns `false`, `light` is a fence from
-//!   there on for good, and the caller checks once more later: a light thread may have left out its fence just before.
+//! - A program may forbid the call afterwards (seccomp). Then `heavy` returns `false`, and `light` is a full fence from
+//!   then on. The caller must check once more later, because a thread may have passed `light` without a fence just
+//!   before.
 
 use rustix::thread::{MembarrierCommand, membarrier};
 use std::sync::atomic::{AtomicBool, Ordering::*, compiler_fence, fence};
@@ -43,8 +44,8 @@ impl Barrier {
         if is_passed() || self.register() && is_passed() {
             return true;
         }
-        // The order matters: a thread that is refused at the same time and finds no registration any more finds the
-        // refusal.
+        // The order matters: another thread whose call is refused at the same time either still finds the registration
+        // or already finds the refusal.
         self.was_refused.fetch_or(self.is_registered.load(Acquire), Relaxed);
         self.is_registered.store(false, Release);
         fence(SeqCst);

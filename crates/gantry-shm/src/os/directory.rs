@@ -229,8 +229,8 @@ fn check_sticky(root: &Directory) -> Result<()> {
     Err(Error::ForeignDirectory { path: root.path.clone(), why })
 }
 
-/// The owner is compared by the user outside of a user namespace (one level of them): a rootless container does not
-/// make another user of its files.
+/// The name has the user id outside of the user namespace (of one level): a rootless container uses the files of the
+/// user who started it.
 fn name_of_user() -> String {
     let (uid, map) = (geteuid().as_raw(), std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default());
     let outer = map.lines().find_map(|line| {

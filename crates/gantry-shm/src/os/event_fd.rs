@@ -46,8 +46,8 @@ impl EventFd {
         self.is_set.store(true, Release);
     }
 
-    /// For the subscription: makes the descriptor unreadable and returns whether it was readable; then the caller wakes
-    /// the control thread, which may set it again. One system call if it was readable.
+    /// Makes the descriptor unreadable, for the subscription. Returns whether it was readable; if so, the caller wakes
+    /// the control thread, which may make it readable again. One system call if the descriptor was readable.
     pub(crate) fn clear(&self) -> bool {
         let was_set = self.is_set();
         if was_set {

@@ -139,8 +139,8 @@ impl SharedFile {
         }
     }
 
-    /// The first pages from `start` on that were ever populated, up to the next hole; pages that were allocated and
-    /// never touched count as a hole.
+    /// The first range of populated pages from `start` on, up to the next hole. Pages that were allocated but never
+    /// touched count as a hole.
     pub(crate) fn next_data(&self, start: usize) -> Option<Range<usize>> {
         let data = seek(self, SeekFrom::Data(start as u64)).ok()?;
         let hole = seek(self, SeekFrom::Hole(data)).ok()?;

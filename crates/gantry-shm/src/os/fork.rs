@@ -2,13 +2,13 @@
 //!
 //! Every public operation and every `Drop` of the engine checks the epoch (two loads of private memory). Invariants:
 //! - F1: the *epoch* is a word on a page that the kernel wipes in a child (MADV_WIPEONFORK): a handle made in the
-//!   parent never finds its own epoch in a child, and does nothing there.
+//!   parent never finds its own epoch in a child, so it does nothing there.
 //! - F2: a child closes the parent's writable files before it runs anything else (`pthread_atfork`), and never unlocks
 //!   them: open-file-description locks belong to the description, which the parent still has. So the parent's death is
 //!   seen even while the child lives.
 //! - F3: files that are written here, and so may be locked, are opened, mapped, registered and closed under one mutex
-//!   that `fork` waits for. So no child begins with a description that is not registered for its handler, and no child
-//!   closes another descriptor.
+//!   that `fork` waits for. So each description that a child inherits is registered for the child's handler, and no
+//!   child closes another descriptor.
 //! - F4: a child has no access to the parent's writable mappings (MADV_DONTFORK), and no later mapping of the child
 //!   takes their place: the handler puts inaccessible memory there. A stray write through a handle of the parent is a
 //!   SIGSEGV.
@@ -60,8 +60,8 @@ static EPOCH_PAGE: OnceLock<std::result::Result<&'static AtomicU64, Errno>> = On
 /// are gone.
 struct HeldOverFork(UnsafeCell<Option<MutexGuard<'static, Kept>>>);
 
-// SAFETY: only the forking thread uses it; this thread has `KEPT` locked from the prepare handler to the parent's or
-// the child's.
+// SAFETY: only the forking thread uses the cell; this thread holds the lock of `KEPT` from the prepare handler until
+// the handler of the parent or of the child.
 unsafe impl Sync for HeldOverFork {}
 
 static HELD_OVER_FORK: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
@@ -146,15 +146,15 @@ extern "C" fn after_in_parent() {
 extern "C" fn after_in_child() {
     let Some(mut kept) = after_fork() else { return };
     for descriptor in kept.descriptors.drain(..) {
-        // SAFETY: closing is async-signal-safe; the owner of this copy is a handle of the parent, which does nothing in
-        // this process (F1), so no code here uses or closes the number again.
+        // SAFETY: closing is async-signal-safe. The owner of this copy of the descriptor is a handle of the parent,
+        // which does nothing in this process (F1), so no code here uses or closes the number again.
         unsafe { libc::close(descriptor) };
     }
     for (address, bytes) in kept.mappings.drain(..) {
         let (place, protection) = (std::ptr::without_provenance_mut(address), ProtFlags::empty());
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
-        // A failure leaves the hole to the next mapping of the child, which a stray write may then hit. SAFETY: a
-        // system call, which replaces no mapping (FIXED_NOREPLACE).
+        // After a failure, the child's next mapping may take the hole, and a stray write may hit it. SAFETY: a system
+        // call, which replaces no mapping (FIXED_NOREPLACE).
         let _ = unsafe { mmap_anonymous(place, bytes, protection, flags) };
     }
 }

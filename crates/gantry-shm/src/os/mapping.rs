@@ -23,8 +23,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// Address for the next mapping that is shorter than its reserve. Without it, the kernel would leave no room to
-/// lengthen a mapping: it places each mapping right below another.
+/// The address for the next mapping that is shorter than its reserve. The kernel would place each mapping right below
+/// another one and leave no room to lengthen it.
 static NEXT_PLACE: AtomicUsize = AtomicUsize::new(1 << 36);
 
 /// A mapped file.
@@ -62,8 +62,8 @@ impl Mapping {
         let &mut Mapping { base, bytes, writable, epoch } = self;
         // SAFETY: all of the mapping (G1), which stays where it is.
         let in_place = |longer_bytes| unsafe { mremap(base, bytes, longer_bytes, MremapFlags::empty()) };
-        // An old size of 0 makes a second mapping of a shared one (mremap(2)), which needs no descriptor.
-        // SAFETY: the mapping (G1) stays as it is; the new one aliases no object of this process.
+        // An old size of 0 makes a second mapping of a shared one (mremap(2)), which needs no descriptor. SAFETY: the
+        // old mapping (G1) stays as it is; the new mapping aliases no object of this process.
         let again = |bytes| unsafe { mremap(base, 0, bytes, MremapFlags::MAYMOVE) };
         let longer = map_some_size(name, sizes, writable, in_place);
         let (place, bytes) = longer.or_else(|_| map_some_size(name, sizes, writable, again))?;
@@ -100,7 +100,7 @@ fn map_some_size(
         fork::without_fork(|kept| {
             let base = map(bytes)?;
             // After an error the memory stays mapped, which does no harm. SAFETY: the range is exactly the mapping,
-            // which has this advice or is new; not to inherit it breaks no promise.
+            // which has this advice or is new. A child that does not inherit the mapping breaks no promise.
             unsafe { madvise(base, bytes, Advice::LinuxDontFork) }?;
             kept.add_mapping(base, bytes);
             Ok(base)

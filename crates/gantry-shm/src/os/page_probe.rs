@@ -7,8 +7,9 @@ use std::ptr::NonNull;
 
 /// Whether the eight bytes at `address` can be read. One system call; `true` if the kernel gives no answer.
 pub(crate) fn is_readable(address: NonNull<u8>) -> bool {
-    // The kernel copies the signal set before it refuses the unknown `how`, and changes nothing: EFAULT if the set
-    // cannot be read, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`; Abseil's `AddressIsReadable` does the same).
+    // An unknown `how`. The kernel copies the signal set before it refuses this value, and changes nothing: EFAULT if
+    // the set cannot be read, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`; Abseil's `AddressIsReadable` does
+    // the same).
     const NO_SUCH_HOW: libc::c_int = !0;
     let (set, no_old_set, set_bytes) = (address.as_ptr(), std::ptr::null_mut::<u8>(), 8_usize);
     // SAFETY: the kernel reads at most eight bytes at `set`, at any address, and refuses the call without any effect.

@@ -1,11 +1,11 @@
 //! A region: one file, mapped with room to grow in place. If the limits of this process do not allow the address space
-//! or locked memory for that, the file is mapped at its present length. When the file has grown, the mapping is made
-//! longer; without room behind it, the file is mapped again.
+//! or locked memory for that room, the file is mapped at its present length. When the file has grown, the mapping is
+//! made longer; if there is no room behind the mapping, the file is mapped again.
 //!
 //! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
-//! - R1: `base` is a mapping of `mapped_bytes` bytes, `length_bytes` at least, and stays one until drop, even after
-//!   `base` changed: pointers into the region stay valid. The file never shrinks (Gantry never truncates, and within
-//!   one user no other program does: docs/internals/failure-model.md).
+//! - R1: `base` is a mapping of `mapped_bytes` bytes, at least `length_bytes`. A mapping stays until drop, even after
+//!   `base` changed: pointers into the region stay valid. The file never shrinks (Gantry never truncates, and other
+//!   programs of this user are trusted not to: docs/internals/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
 //!   and never a SIGBUS later.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
@@ -43,13 +43,12 @@ pub(crate) struct Region {
     base: AtomicPtr<u8>,
     /// Length of the newest mapping. Release, partner: the Acquire load in [`Region::cover`].
     mapped_bytes: AtomicUsize,
-    /// Known length of the file, of which all is mapped. W: `grow` of the owner, `refresh_length` of a reader. Release,
-    /// partner: the Acquire load in [`Region::length_bytes`], so that `base` covers it; the bytes exist since before it
-    /// was stored.
+    /// Known length of the file, all of it mapped. W: `grow` of the owner, `refresh_length` of a reader. Stored with
+    /// Release after the bytes exist and `base` covers them. Partner: the Acquire load in [`Region::length_bytes`].
     length_bytes: AtomicUsize,
     reserve_bytes: usize,
-    /// The mappings, the newest last. There are several only if there was no room for the reserve, nor behind the
-    /// shorter mappings.
+    /// The mappings, the newest last. There are several only if there was no room for the reserve, and no room behind a
+    /// shorter mapping.
     mappings: Mutex<Vec<Mapping>>,
     /// `None` once the file was closed.
     file: Option<SharedFile>,
@@ -62,8 +61,8 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Makes an unnamed file of `length_bytes` in `directory`, writable here, of the kind `magic`. It may grow to
-    /// `reserve_bytes`. `what` is its purpose, for an error.
+    /// Makes an unnamed file of the kind `magic` with `length_bytes` in `directory`, and maps it writable. The file may
+    /// grow to `reserve_bytes`. `what` is the purpose of the file, for an error.
     pub(crate) fn create(
         directory: &Directory,
         name: &str,
@@ -184,8 +183,8 @@ impl Region {
         self.reserve_bytes
     }
 
-    /// Owner: makes the file at least `length_bytes` long, with pages behind every byte.
-    /// `what` is their purpose, for an error.
+    /// Owner: makes the file at least `length_bytes` long, with pages behind every byte. `what` is the purpose of the
+    /// pages, for an error.
     pub(crate) fn grow(&self, directory: &Directory, what: &str, length_bytes: usize) -> Result<()> {
         let old = self.length_bytes();
         if length_bytes > old {
@@ -229,14 +228,14 @@ impl Region {
     unsafe fn address(&self, offset: usize) -> NonNull<u8> {
         // SAFETY: the base of a mapping is not null.
         let base = unsafe { NonNull::new_unchecked(self.base.load(Relaxed)) };
-        // SAFETY: inside the mapping (R1), as the caller promises: that length was loaded after a base that covers it
+        // SAFETY: inside the mapping (R1), as the caller promises: before that length was stored, a base that covers it
         // was stored.
         unsafe { base.add(offset) }
     }
 
     /// For readers: enters the pages by which the file grew since the last call into this process's page table, so that
-    /// the data path does not fault. Best effort: other pages are mapped by their first read. Holes, which a damaged
-    /// file may have, stay holes: the file may be longer than the memory of the machine.
+    /// the data path does not fault. Best effort: a page that is not entered here is mapped by its first read. Holes,
+    /// which a damaged file may have, stay holes: the file may be longer than the memory of the machine.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
         // A take returns the error of the length.
         let end = self.refresh_length().unwrap_or(0);
@@ -261,7 +260,7 @@ impl Region {
         self.populate(0, self.length_bytes());
     }
 
-    /// Populates the pages from `start` to `end`, the file's length at most, which are allocated. Best effort: with
+    /// Populates the allocated pages from `start` to `end`, which is at most the file's length. Best effort: with
     /// kernels before 5.14, each page is touched instead.
     fn populate(&self, start: usize, end: usize) {
         if start < end && self.advise(start, end, pages::page_bytes()) == Err(Errno::INVAL) {
@@ -286,8 +285,8 @@ impl Region {
         for offset in pages::first_bytes(start..end, page_bytes) {
             // SAFETY: `offset < length`.
             let byte = unsafe { self.address(offset) };
-            // SAFETY: inside the mapping (R1), and its page was there a moment ago (R2); volatile, so that the load is
-            // made.
+            // SAFETY: the byte is inside the mapping (R1), and its page was there a moment ago (R2). Volatile, so that
+            // the compiler keeps the load.
             unsafe { byte.read_volatile() };
         }
     }

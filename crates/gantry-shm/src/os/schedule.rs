@@ -36,7 +36,7 @@ impl SchedulingPolicy {
 }
 
 /// Gives the calling thread SCHED_OTHER, nice 0 unless its nice value is higher, and the CPUs of the process's main
-/// thread. Best effort: if the system refuses one of them, the inherited one stays.
+/// thread. Best effort: if the system refuses one of the three, the inherited value stays.
 pub(crate) fn leave_real_time() {
     set_policy(libc::SCHED_OTHER, 0);
     // The kernel takes the number 0 for this thread, not for the process.

@@ -53,8 +53,8 @@ pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     }
 }
 
-/// For the waiter: takes the bits of all topics with news, to look at these topics afterwards. From now on the waiter
-/// is not rung: the caller looks again, or announces by [`hand_over`] or [`sleep`] that it will not.
+/// For the waiter: takes the bits of all topics with news, so that the caller looks at these topics. From now on news
+/// do not ring the waiter: the caller must collect again, or call [`hand_over`] or [`sleep`].
 #[inline]
 pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
     if line.state.load(Relaxed) != WAITER_AWAKE {
@@ -91,7 +91,7 @@ pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl F
 }
 
 /// Hands the collecting over: the calling thread has collected and goes on to other work while another thread sleeps on
-/// the waiter. That thread is rung for news from now on, and at once if a bit is set or `look` finds something.
+/// the waiter. From now on news ring that thread; it is rung at once if a bit is set already or `look` finds something.
 #[inline]
 pub(crate) fn hand_over(line: &WaiterLine, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);

@@ -2,8 +2,8 @@
 //!
 //! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). For a sample in a slot, the
 //! upper half is the slot's offset / 64. For an *inline* sample, whose payload follows in the entry, the upper half is,
-//! from the top: 1, the payload's length (11 bits), and its wall time (as [`InlineInfo::wall_shift_ns`]): whether the
-//! header's renewed shift is added (1 bit), and the rest (19 bits).
+//! from the top: 1, the payload's length (11 bits), a flag whether the header's renewed shift is part of the wall time
+//! (1 bit), and the rest of the wall time (19 bits, see [`InlineInfo::wall_shift_ns`]).
 
 use crate::protocol::layout::{LENGTH_SHIFT, LINE_BYTES, RENEWED_SHIFT, WALL_BITS, WALL_SHIFT};
 
@@ -40,8 +40,8 @@ pub(crate) struct InlineInfo {
     pub(crate) length_bytes: usize,
     /// CLOCK_MONOTONIC.
     pub(crate) time_ns: u64,
-    /// CLOCK_REALTIME less CLOCK_MONOTONIC, less the same difference in the publisher's header: some ns, until the wall
-    /// clock is set.
+    /// The difference CLOCK_REALTIME - CLOCK_MONOTONIC, minus this difference in the publisher's header: a few ns,
+    /// until the wall clock is set.
     pub(crate) wall_shift_ns: u64,
     /// The part of the difference that is in the header, since the wall clock was set; 0: all of it is in the word.
     pub(crate) renewed_ns: u64,
@@ -120,9 +120,9 @@ impl InlineWord {
 }
 
 impl InlineInfo {
-    /// Whether the word has room for the wall time. It has none if the clocks differ by a quarter of a millisecond more
-    /// or less than when the publisher was made or renewed its shift: the wall clock was stepped, or the caller passed
-    /// other times.
+    /// Whether the word has room for the wall time. There is none if the difference between the clocks has changed by a
+    /// quarter of a millisecond since the publisher was made or renewed its shift: the wall clock was set, or the
+    /// caller passed other times.
     #[inline]
     pub(crate) fn fits(&self) -> bool {
         self.wall_shift_ns.wrapping_sub(self.renewed_ns).wrapping_add(1 << (WALL_BITS - 1)) < 1 << WALL_BITS

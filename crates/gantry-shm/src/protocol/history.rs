@@ -1,7 +1,8 @@
 //! A publisher's private books: which slot is free, retained in the history, or retired and perhaps still read.
 //!
-//! Plain data without shared memory, so that it is tested by itself. A slot is at any time in exactly one state: free,
-//! on loan, retained, or retired. Inline samples have a sequence and no slot. Only [`History::add_slot`] allocates.
+//! The books are plain data without shared memory, so that tests need nothing else. A slot is at any time in exactly
+//! one state: free, on loan, retained, or retired. Inline samples have a sequence and no slot. Only
+//! [`History::add_slot`] allocates.
 
 use super::layout::LINE_BYTES;
 use std::collections::VecDeque;
@@ -9,9 +10,9 @@ use std::collections::VecDeque;
 /// Larger than every sequence.
 const PINNED: u64 = 1 << 63;
 
-/// Memory for one sample, header included: its offset / 64 in the publisher's file in the upper half, its bytes / 64 in
-/// the lower. One word, which is stored and loaded at once: a pair of words that is loaded in 16 bytes before both
-/// stores are complete stops the load until they are, behind every line that the publisher waits for.
+/// Memory for one sample, header included: the upper half is its offset / 64 in the publisher's file, the lower half
+/// its bytes / 64. It is one word on purpose: a 16-byte load of two words that were stored separately would wait until
+/// both stores are complete, and so for every cache line that the publisher waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot(u64);
 
@@ -46,7 +47,8 @@ pub(crate) struct History {
     head: u64,
     retained_bytes: usize,
     /// The slots of samples that left the history and are marked dead; a reader may still have them pinned. They are in
-    /// the order of their sequences, which have the bit [`PINNED`] between the look at the pins and the reclaim.
+    /// the order of their sequences. Between the look at the pins and the reclaim, a sequence that is pinned has the
+    /// bit [`PINNED`].
     retired: Vec<(u64, Slot)>,
     /// The bytes of all slots.
     bytes: usize,
@@ -133,9 +135,9 @@ impl History {
         Some(self.loaned.swap_remove(index))
     }
 
-    /// A free slot of at least `bytes`, and at most twice as large. Of several, it is the slot that was freed last: its
-    /// lines are the likeliest to be in the cache. If lengths differ, the larger slots remain, and soon every message
-    /// finds a slot.
+    /// A free slot of at least `bytes`, and at most twice as large. Of several such slots, the one that was freed last
+    /// is taken: its lines are most likely in the cache. Larger slots are kept for longer messages, so that messages of
+    /// different lengths soon all find slots.
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
         let index = self.find_free(bytes)?;

@@ -25,8 +25,8 @@ pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
 pub(crate) const LINE_BYTES: usize = 64;
 /// The unit of the files' lengths: a page, or the part of one where the kernel's pages have 16 or 64 KiB (`os::pages`).
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// Topic lines of a bucket, which a topic's hash selects. The last line is shared by the topics for which no other line
-/// was free; this costs spurious wake-ups only.
+/// The number of topic lines in a bucket; a topic's hash selects the bucket. The last line is shared by the topics for
+/// which no other line was free; this costs spurious wake-ups only.
 pub(crate) const BUCKET_LINES: usize = 64;
 /// Topic lines that topics find by their hashes.
 pub(crate) const NAMED_LINES: usize = 64 * BUCKET_LINES;
@@ -58,9 +58,9 @@ macro_rules! shared_structs {
                 assert!(0 $(+ size_of::<$type>())* == $size);
             };
             #[cfg(not(all(test, feature = "loom")))]
-            // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another
-            // process can look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and
-            // never again, except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
+            // SAFETY: integers and atomics without padding (asserted above); plain integers are written only before
+            // another process can look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers
+            // them), except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
             unsafe impl Shared for $name {}
         )*
         /// Size of each struct, and offset, name and type of each field.
@@ -96,8 +96,8 @@ shared_structs! {
         /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for
         /// its error sentence.
         holder_pid: AtomicU32 = 40,
-        /// Count of acquisitions of that lock. W: the holder. R: a process that waits for the lock, to tell holders
-        /// apart.
+        /// Count of acquisitions of that lock. W: the holder. R: a process that waits for the lock, which distinguishes
+        /// holders by it.
         acquisitions: AtomicU32 = 44,
         /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory
         /// changed. R: every process.
@@ -111,7 +111,7 @@ shared_structs! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     TopicLine: 256 bytes, align 64 {
-        /// Count of joins and leaves of readers; it goes on when the line has another name. W: a reader that joins or
+        /// Count of joins and leaves of readers; it goes on when the line gets another name. W: a reader that joins or
         /// leaves. R: publishers. Partner: `seen_generation`.
         readers_generation: AtomicU64 = 0,
         /// Count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
@@ -120,11 +120,11 @@ shared_structs! {
         /// subscriptions.
         growths: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
-        /// The waiters that sleep until there is a sample, a bit each. W: each waiter its bit (a reaper the bits of the
-        /// dead, publishers the bit that many share). R: publishers and their senders.
+        /// A bit for each waiter that sleeps until there is a sample. W: each waiter its own bit; a reaper the bits of
+        /// dead waiters; publishers the bit of the line that several waiters share. R: publishers and their senders.
         sleepers: [AtomicU64; 8] = 64,
-        /// The waiters that are woken when readers join or leave, a bit each; with the next set, the processes that
-        /// hold the line. W: as `sleepers`. R: a reader that joins or leaves.
+        /// A bit for each waiter that is woken when readers join or leave. This set and the next one together have the
+        /// processes that hold the line. W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
         /// The waiters that are woken when publishers join or leave, as in `readers_watchers`.
         publishers_watchers: [AtomicU64; 8] = 192,
@@ -136,11 +136,11 @@ shared_structs! {
         /// Counts rings. W: every thread that rings: publishers, senders, gating readers, joins and leaves. R: the
         /// waiter, and the kernel's futex compare.
         bell: Futex = 0,
-        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into
-        /// AWAKE. R: both.
+        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news, which turns
+        /// ASLEEP into AWAKE. R: both.
         state: AtomicU32 = 4,
-        /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R: they,
-        /// and processes that list the others.
+        /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R:
+        /// holders of the registry lock, and processes that list the others.
         owner: AtomicU64 = 8,
         /// Topics that have news, a bit for each line modulo 384. W: a thread with news sets, the waiter clears. R:
         /// both. Used unless `state` is PLAIN.
@@ -196,8 +196,8 @@ shared_structs! {
         description_bytes: AtomicU64 = 0,
         /// Hash of the topic's name, by which other processes find the endpoints of a topic.
         topic_hash: AtomicU64 = 8,
-        /// Samples that the endpoint copied into its slots, or out of another's. W: the endpoint. R: queries of
-        /// connections.
+        /// Samples that the endpoint copied into its own slots, or out of a publisher's slots. W: the endpoint. R:
+        /// queries of connections.
         copied_samples: AtomicU64 = 16,
         /// Hash by which the topic's line on the board is found. W: the process. R: its reaper.
         line_hash: AtomicU64 = 24,
@@ -221,8 +221,9 @@ shared_structs! {
         state: AtomicU32 = 16,
         /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
-        /// Sequences that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners: the entry's
-        /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it reclaims.
+        /// Sequences of samples that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners:
+        /// the entry's dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it
+        /// reclaims.
         pins: [AtomicU64; 5] = 24,
     }
 
@@ -247,11 +248,12 @@ shared_structs! {
         /// CLOCK_REALTIME less CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are stored
         /// as differences from it.
         wall_offset_ns: u64 = 96,
-        /// Sum to add to `wall_offset_ns` for the inline samples whose entries say so: the wall clock was set since. W:
-        /// the publisher, when no entry refers to the last one. R: subscriptions, between two looks at the entry.
+        /// The value to add to `wall_offset_ns` for inline samples whose entries have the flag, because the wall clock
+        /// was set. W: the publisher, when no entry refers to the previous value. R: subscriptions, between two looks
+        /// at the entry.
         renewed_wall_shift_ns: AtomicU64 = 104,
-        /// Hash by which the topic's line on the board is found, and the line that the publisher holds: readers check
-        /// that they hold the same one, at whose generation both sides meet.
+        /// The hash by which the topic's line on the board is found, and then the line that the publisher holds.
+        /// Readers check that they hold the same line, because both sides meet at its generation.
         line_hash: u64 = 112,
         topic_line: u64 = 120,
         /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
@@ -261,17 +263,17 @@ shared_structs! {
         seen_generation: AtomicU64 = 136,
         /// Samples that are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
-        /// The publisher waits until a [`READER_GATING`] subscription takes: 1 + its waiter line, to be rung. 0 = it
-        /// does not.
+        /// 1 + the waiter line to ring, while the publisher waits until a [`READER_GATING`] subscription takes; 0 while
+        /// it does not wait.
         blocked: AtomicU64 = 152,
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,
         reserved_word: u32 = 164,
         /// Time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only if the
-        /// publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which check those.
+        /// publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which check
+        /// deadlines and leases.
         published_ns: AtomicU64 = 168,
-        /// Time at which it last showed by other means that it is alive: it was made, or asserted its liveliness. Else
-        /// as `published_ns`.
+        /// Time at which the publisher was made or last asserted its liveliness. Otherwise as `published_ns`.
         asserted_ns: AtomicU64 = 176,
         reserved_dynamic: [u64; 1] = 184,
         /// Sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; the samples
@@ -290,7 +292,7 @@ shared_structs! {
         /// The state of the entry's sequence, and where its sample is (`protocol::entry`).
         word: AtomicU64 = 0,
         /// For a sample in a slot: its payload's length. For an inline sample: its time of publishing, CLOCK_MONOTONIC.
-        /// Written between the dead mark of the entry's last sample and `word`.
+        /// Written after the dead mark of the entry's previous sample and before `word`.
         detail: AtomicU64 = 8,
     }
 
@@ -302,8 +304,8 @@ shared_structs! {
         request_gid: [u8; 16] = 0,
         /// For services: the sequence of that request.
         request_sequence: u64 = 16,
-        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample. While the
-        /// slot is on loan: all ones if they hold.
+        /// The two fields above are valid if this equals `sequence`; otherwise they are left from an earlier sample.
+        /// While the slot is on loan, all ones mean valid.
         request_valid_for: u64 = 24,
         /// The full sequence, which a reader compares with its pin if the entry was used again.
         sequence: u64 = 32,
@@ -377,8 +379,8 @@ pub(crate) const READER_LEFT: u32 = 3;
 /// As [`READER_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a RELIABLE KEEP_ALL publisher waits for its cursor.
 pub(crate) const READER_GATING: u32 = 4;
 
-/// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache
-/// meanwhile. Models publish few samples.
+/// Samples for each store of the head, a power of two: between two stores, readers that keep up have the head's line in
+/// their cache. Models publish few samples.
 pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(all(test, feature = "loom")) { 2 } else { 8 };
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
@@ -420,12 +422,12 @@ const _: () = {
     assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
     assert!(PINS_PER_RECORD == 5 && (WAITER_WORDS == 8 || cfg!(all(test, feature = "loom"))));
 };
-/// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without it; on ROS 2's wire and in
-/// bags these four bytes stand before them.
+/// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without encapsulation; on ROS 2's
+/// wire and in bags these four bytes precede the body.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
 // The board: header, then the names of topic lines, then these, then waiter lines.
-/// Where the names of topic lines start on a board: a word for each line that has one (`protocol::names`).
+/// The offset of the names of topic lines on a board: a word for each line that may have a name (`protocol::names`).
 pub(crate) const BOARD_NAMES_OFFSET: usize = PAGE_BYTES;
 /// Where the topic lines start on a board.
 pub(crate) const BOARD_TOPICS_OFFSET: usize = BOARD_NAMES_OFFSET + NAMED_LINES * size_of::<u64>();
@@ -490,7 +492,7 @@ pub(crate) fn name_hash(name: &str) -> u64 {
     fnv1a(FNV_OFFSET, name.as_bytes()).max(1)
 }
 
-/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` have one
+/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` share a
 /// line: they come and go with the clients of a service.
 pub(crate) fn line_hash(topic: &str) -> u64 {
     name_hash(topic.split_once('#').map_or(topic, |(shared, _)| shared))

@@ -1,5 +1,5 @@
 //! Copies between private memory and the lines of a ring's entry: the six payload words of its first line, or the eight
-//! words of another. Relaxed: the entry's word and the fences around it say whether a copy is whole.
+//! words of another. Relaxed: the entry's word and the fences around the copy show whether the copy is whole.
 
 use crate::protocol::sync::AtomicU64;
 #[cfg(not(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom"))))))]
@@ -38,8 +38,8 @@ pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WO
 #[inline(always)]
 unsafe fn copy<const WORDS: usize>(from: *const u8, to: *mut u8) {
     const { assert!(WORDS == 6 || WORDS == 8) };
-    // SAFETY: the promise of the caller. The compiler does not see into these instructions, so to it they may be atomic
-    // loads and stores of bytes.
+    // SAFETY: the promise of the caller. The compiler does not look into these instructions, so it must assume that
+    // they are atomic loads and stores of bytes.
     unsafe {
         std::arch::asm!(
             "movups {a}, [{from}]",

@@ -6,9 +6,9 @@
 //!
 //! - reader: makes its record; raises the generation of the topic's readers (G); looks for its own name, and takes only
 //!   if it is there.
-//! - publisher: reads the unlisted processes (`unlisted_before`); can be found (F), so that readers make records; then
-//!   for each roster reads the generation, and lists the processes. It reclaims only under the generation of its roster
-//!   (2).
+//! - publisher: reads the unlisted processes (`unlisted_before`); becomes findable (F), so that readers make records;
+//!   then, for each roster, reads the generation and lists the processes. It reclaims only under the generation of its
+//!   roster (2).
 //!
 //! The name of a reader's process may be lost at any time:
 //!
@@ -20,11 +20,12 @@
 //! | after the listing | takes, and pins | has it in the list of peers, which it keeps by its open file: reads its pins |
 //!
 //! The look at the name must follow F: a name that is there after F was there when `unlisted_before` was read, so the
-//! publisher does not ignore that process. It follows G, too, for a process that owns no line of the board since all
-//! were taken, and so is never found unlisted: for that one, only a loss between the look and the listing harms.
+//! publisher does not ignore that process. It follows G, too, for a process that owns no line of the board because all
+//! were taken, and that is therefore never found unlisted: such a process is harmed only by a loss between the look and
+//! the listing.
 //!
 //! The owners are read before the listing (`Domain::listed`): a process has its name before its lines, and in an
-//! orderly end frees these before its name is removed, so a process that comes or leaves meanwhile is not taken for
+//! orderly end frees these before its name is removed, so a process that comes or leaves meanwhile does not count as
 //! unlisted.
 
 /// An unlisted process that may have joined the publisher. The publisher knows the processes that were unlisted before

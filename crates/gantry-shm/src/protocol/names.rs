@@ -69,8 +69,8 @@ pub(crate) struct Bucket<'a> {
 }
 
 impl Bucket<'_> {
-    /// The line that has the name, or the open line, for news to its holders. `None`: no process holds a line for this
-    /// name.
+    /// Finds the line that has the name, or else the open line, to bring news to its holders. `None`: no process holds
+    /// a line for this name.
     pub(crate) fn find(&self, wanted: Name) -> Option<usize> {
         let of_name = self.look(wanted).filter(|&(_, word)| state(word) != CLAIMED);
         let open = || (state(self.word(self.last())) != FREE).then(|| self.last());
@@ -196,9 +196,9 @@ impl Bucket<'_> {
         }
     }
 
-    /// Gives a claimed line its name, unless another line has it or was claimed for it before in the order of lines, or
-    /// the shared line is open. If two lines are claimed for one name, the thread that looks later sees the other claim
-    /// (N2).
+    /// Gives a claimed line its name, unless another line has the name, a line that comes earlier in the bucket was
+    /// claimed for it, or the shared line is open. If two lines are claimed for one name, the thread that looks later
+    /// sees the other claim (N2).
     fn settle(&self, index: usize, claim: u64) {
         full_fence(Site::ClaimFence);
         let is_open = state(self.word(self.last())) != FREE && !is_weakened(Site::OpenLook);
@@ -227,8 +227,8 @@ impl Bucket<'_> {
         }
     }
 
-    /// Whether the word of the line is the same as before the bit of its new holder was set. The end of a line that
-    /// began before that is taken back.
+    /// Whether the word of the line is the same as before the bit of the new holder was set. If another thread had
+    /// begun to free the line before that, this is undone.
     fn is_still(&self, index: usize, word: u64) -> bool {
         match state(word) {
             ENDING => self.change(index, word, NAMED).is_some(),

@@ -1,5 +1,5 @@
-//! Hints that a cache line will be needed. They never fault, whatever the address; elsewhere than on x86-64 and
-//! aarch64, and under loom and Miri, they do nothing.
+//! Hints that a cache line will be needed. They never fault, whatever the address; they do nothing on processors other
+//! than x86-64 and aarch64, and under loom and Miri.
 
 use crate::protocol::layout::LINE_BYTES;
 
@@ -13,8 +13,8 @@ macro_rules! hint {
         #[inline(always)]
         pub(crate) fn $name(place: *const u8) {
             $(#[cfg(all(target_arch = $architecture, not(any(miri, all(test, feature = "loom")))))]
-            // SAFETY: a hint: it changes no memory, register or flag, and does not fault; processors without it take it
-            // for a no-op.
+            // SAFETY: the instruction is a hint. It changes no memory, register or flag, and does not fault; processors
+            // without it execute a no-op.
             unsafe {
                 std::arch::asm!($instruction, in(reg) place, options(nostack, preserves_flags, readonly));
             })*
@@ -36,8 +36,9 @@ hint! {
     demote: "x86_64" "cldemote [{}]"
 }
 
-/// Gives `hint` the lines of a message that are needed first. For a small message these are all lines, since processors
-/// find further lines by themselves only after some have come; for a larger one, the first and the last line.
+/// Gives `hint` the lines of a message that are needed first. For a small message these are all lines, because
+/// processors prefetch further lines by themselves only after some have come; for a larger one, the first and the last
+/// line.
 #[inline(always)]
 pub(crate) fn message(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     beginning(first, length_bytes, &hint);
@@ -54,7 +55,8 @@ pub(crate) fn beginning(first: *const u8, length_bytes: usize, hint: impl Fn(*co
 }
 
 /// Gives `hint` the first and the last line of a message: headers and stamps are at the beginning, checks at the end,
-/// and the processor finds the lines between by itself. Never the same line twice, which costs 100 ns in a hop.
+/// and the processor prefetches the lines between by itself. No line is hinted twice, because that costs 100 ns in a
+/// hop.
 #[inline(always)]
 pub(crate) fn both_ends(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     hint(first);

@@ -59,9 +59,8 @@ impl Taken {
     }
 }
 
-/// The first sample of a subscription. It is never a sample that has left the history: of such samples, those in slots
-/// are dead, and inline ones stay in the ring for a while, so that a reader would begin with some of them and miss the
-/// others.
+/// The first sample of a subscription. It never is a sample that has left the history. Of these samples, the ones in
+/// slots are dead, but inline ones stay in the ring for a while, so a reader would begin with some and miss others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     /// The sample with this sequence, or the oldest later sample that is there.
@@ -85,8 +84,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The record is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised
-    /// after that. From here on the cursor is where `start` places it.
+    /// Joins the publisher. Before the call, the record is visible to the publisher with the cursor 0 (all samples are
+    /// wanted), and then the generation was raised. The call moves the cursor to the place that `start` chooses.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
@@ -139,8 +138,8 @@ impl Reader {
         newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // replaced: the next look finds MOVED
     }
 
-    /// Sequence of the newest sample, or of the last one before `next`. `known` is a former answer. `None`: the ring
-    /// was replaced.
+    /// The sequence of the newest sample, at least `next - 1`. `known` is an earlier result. `None`: the ring was
+    /// replaced.
     #[inline]
     pub(crate) fn newest_since(&mut self, known: u64) -> Option<u64> {
         let known = known.max(self.next - 1);
@@ -160,8 +159,8 @@ impl Reader {
         newest.saturating_add(1).saturating_sub(self.next)
     }
 
-    /// Whether there is something to take in `ring`, which is `self.ring` or the one that replaced it; `None` if it was
-    /// replaced, too. Sound to call after a SeqCst fence before sleeping (3).
+    /// Whether there is something to take in `ring`, which is `self.ring` or its replacement; `None` if `ring` was
+    /// replaced as well. Sound to call after a SeqCst fence before sleeping (3).
     #[inline]
     pub(crate) fn has_news_in(&self, ring: &Ring) -> Option<bool> {
         match ring.look(self.next) {
@@ -171,8 +170,8 @@ impl Reader {
         }
     }
 
-    /// Whether the head is a whole ring ahead: entries order sequences only within 2^30, and a reader may have been
-    /// stopped for a long time.
+    /// Whether the head is a whole ring ahead. The check is needed because entries order sequences only within 2^30,
+    /// and a reader may have been stopped for a long time.
     fn is_far_behind(&self) -> bool {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
@@ -191,8 +190,8 @@ impl Reader {
         Some(entry)
     }
 
-    /// The next sample, if it is the inline sample that [`Reader::look`] found, this reader keeps up, and the publisher
-    /// does not overwrite the entry meanwhile; otherwise [`Reader::take`] has the answer. The copy needs no pin.
+    /// Takes the inline sample that [`Reader::look`] found by copying it, without a pin. Fails if this reader has
+    /// fallen behind or the publisher overwrites the entry meanwhile; then call [`Reader::take`].
     #[inline(always)]
     pub(crate) fn take_inline(&mut self, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
         if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes as usize {
@@ -204,8 +203,9 @@ impl Reader {
         Some(info)
     }
 
-    /// The next sample; `first` is the result of [`Reader::look`]. A sample in a slot is pinned with `pin`, which is 0
-    /// and the caller's alone; an inline sample is copied to `payload`. `next` also advances past lost samples.
+    /// Takes the next sample; `first` is the result of [`Reader::look`]. A sample in a slot is pinned with `pin`, which
+    /// is 0 and which only the caller uses; an inline sample is copied to `payload`. `next` also advances past lost
+    /// samples.
     #[inline(always)]
     pub(crate) fn take(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
         if is_weakened(Site::CursorAfterHold) {
@@ -224,8 +224,8 @@ impl Reader {
         taken
     }
 
-    /// The next sample without taking it: `next` advances past lost samples only, and the payload of an inline sample
-    /// is not copied. The caller unpins a sample in a slot.
+    /// Looks at the next sample without taking it: `next` advances past lost samples only, and the payload of an inline
+    /// sample is not copied. The caller unpins a sample in a slot.
     pub(crate) fn peek(&mut self, first: Entry, pin: &AtomicU64) -> Taken {
         let before = self.next;
         let header = self.header;
@@ -265,8 +265,8 @@ impl Reader {
     }
 
     /// Holds the next sample, and catches up with a publisher that retires under this reader. Whether the reader has
-    /// fallen behind is checked once: a sample that was new enough when take was called is good enough, or a fast
-    /// publisher could prevent every take.
+    /// fallen behind is checked once: a sample that was new enough when the take began is accepted, because otherwise a
+    /// fast publisher could prevent every take.
     #[inline(always)]
     fn hold(
         &mut self,
@@ -310,9 +310,9 @@ impl Reader {
         Taken::Nothing
     }
 
-    /// Whether the publisher has advanced so far that the 31 bits of an entry mean a later sequence than the next one:
-    /// this reader was stopped for a long time. It is checked after the look that found the sample: the head was stored
-    /// before that sample, except for a few samples.
+    /// Whether the publisher has advanced so far, because this reader was stopped for a long time, that the 31 bits in
+    /// an entry belong to a later sequence than the next one. The check follows the look that found the sample: the
+    /// stored head lags behind this sample by a few samples only.
     #[inline]
     fn is_lapped(&self) -> bool {
         self.head().saturating_sub(self.next) >= 1 << 30
@@ -328,8 +328,8 @@ impl Reader {
         self.ring.look(self.next) // this look is the only check
     }
 
-    /// Whether more than `depth` samples are there from `next` on. The head is read from this core's cache as long as
-    /// the reader keeps up; only small depths need a look at the ring.
+    /// Whether more than `depth` samples are there from `next` on. While the reader keeps up, the head is in this
+    /// core's cache. Only small depths need a look at the ring.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
         let (limit, head) = (self.next + u64::from(self.depth), self.head());
@@ -369,9 +369,9 @@ pub(crate) fn unpin(pin: &AtomicU64) {
     crash::point(Point::Unpinned);
 }
 
-/// Index of a free pin of the record. Only the record's own process stores to a pin: a take when it is 0, the drop of
-/// the sample when it is not. Acquire: the partner is [`unpin`] on another thread of this process, whose last reads the
-/// next pin carries on (4).
+/// Index of a free pin of the record. Only the record's own process stores to a pin: a take if the pin is 0, the drop
+/// of the sample if it is not. Acquire: the partner is [`unpin`] on another thread of this process. So the next pin
+/// also follows the last reads of that thread (4).
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)
@@ -383,16 +383,17 @@ pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
     record.pins.iter().all(|pin| pin.load(Acquire) == 0)
 }
 
-/// Called after a sample released its pin, or the place of its copy: whether the record or the places that it kept may
-/// be an orphan, so that the caller looks for other samples. `light_fence` is the light fence of pair (9).
+/// Whether the record or the places that a dropped sample kept may be an orphan; then the caller looks for other
+/// samples. Called after the sample released its pin, or the place of its copy. `light_fence` is the light fence of
+/// pair (9).
 #[inline]
 pub(crate) fn may_be_orphan(is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
     light_fence();
     is_orphan.load(Relaxed) != 0
 }
 
-/// Marks a record, or places, as kept by samples only; the caller then searches for samples. `heavy_fence` is the heavy
-/// fence of pair (9).
+/// Marks a record, or places, as an orphan that only samples keep; the caller then searches for such samples.
+/// `heavy_fence` is the heavy fence of pair (9).
 pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
     is_orphan.store(1, Relaxed);
     heavy_fence();

@@ -17,8 +17,8 @@ use crate::{
 
 /// Words of an entry before an inline payload: its word, and its detail.
 const HEADER_WORDS: usize = INLINE_OFFSET / 8;
-/// Payload words in an entry's first line, and in each line after it. They are copied together, in a few instructions
-/// without a branch; in models one by one.
+/// Payload words in an entry's first line, and in each line after it. The words of a line are copied together by a few
+/// instructions without a branch; models have one word in each line.
 const FIRST_WORDS: usize = if cfg!(all(test, feature = "loom")) { 1 } else { LINE_WORDS - HEADER_WORDS };
 const LINE_WORDS: usize = if cfg!(all(test, feature = "loom")) { 1 } else { LINE_BYTES / 8 };
 
@@ -54,8 +54,8 @@ impl Ring {
         let entry_words = entry_bytes / 8;
         assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
         assert!(entry_words <= u32::MAX as usize, "{entry_bytes} bytes");
-        // A power of two again, whatever the caller gave: `entry` relies on it. At most 2^31, for the publisher and its
-        // readers alike.
+        // The capacity is rounded down to a power of two, whatever the caller passed, because `entry` relies on this.
+        // It is at most 2^31, for the publisher and its readers alike.
         let log2_capacity = (words.len() / entry_words).ilog2().min(u32::BITS - 1);
         Ring { words, mask: (1 << log2_capacity) - 1, entry_words: entry_words as u32 }
     }
@@ -93,7 +93,8 @@ impl Ring {
     }
 
     /// Reader: length of a living sample in a slot, from the entry, so that the slot's header need not be fetched.
-    /// `None` if the publisher went on meanwhile: then the length is in the header, which the pin keeps.
+    /// `None` if the publisher has overwritten the entry meanwhile: then the length is in the header, which the pin
+    /// protects.
     #[inline]
     pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
         let length_bytes = self.entry(sequence).0[1].load(Relaxed);
@@ -105,8 +106,9 @@ impl Ring {
         is_unchanged.then_some(length_bytes)
     }
 
-    /// Reader: copies a living inline sample; `payload` gets its words, and those behind them to the end of a line.
-    /// `renewed_ns` is in the header. `None`: the publisher went on meanwhile, or there is no room.
+    /// Reader: copies a living inline sample; `payload` gets the words of the sample, and the words behind them up to
+    /// the end of a line. `renewed_ns` is in the publisher's header. `None`: the publisher has overwritten the entry
+    /// meanwhile, or `payload` has no room.
     #[inline(always)]
     pub(crate) fn copy(
         &self,
@@ -126,8 +128,8 @@ impl Ring {
         self.inline_info(sequence, word, renewed_ns)
     }
 
-    /// Reader: the properties of a living inline sample, whose payload was loaded before if it is wanted. `None`: the
-    /// publisher went on meanwhile. `renewed_ns` is the header's.
+    /// Reader: the properties of a living inline sample, whose payload, if it is wanted, was loaded before. `None`: the
+    /// publisher has overwritten the entry meanwhile. `renewed_ns` is in the publisher's header.
     #[inline(always)]
     pub(crate) fn inline_info(&self, sequence: u64, word: InlineWord, renewed_ns: &AtomicU64) -> Option<InlineInfo> {
         let [first, detail] = self.entry(sequence).0;
@@ -151,8 +153,8 @@ impl Ring {
         self.entry(sequence).0[1].load(Relaxed) as usize
     }
 
-    /// Publisher: marks the last sample in the next sequence's entry as dead (7). The caller stores the other words,
-    /// then the first (Release).
+    /// Publisher: marks the old sample in the entry of `sequence` as dead (7). The caller then stores the other words
+    /// of the entry, and at last `word` (Release).
     #[inline(always)]
     fn overwrite(&self, sequence: u64, word: &AtomicU64) {
         if !is_weakened(Site::OverwriteMark) {
@@ -173,8 +175,8 @@ impl Ring {
         crash::point(Point::EntryAlive);
     }
 
-    /// Publisher: writes and announces an inline sample, which fits in the entry. `payload` goes to the end of its last
-    /// line.
+    /// Publisher: writes and announces an inline sample, which fits in the entry. `payload` extends to the end of its
+    /// last line.
     #[inline(always)]
     pub(crate) fn publish_inline(&self, sequence: u64, payload: &[u64], info: &InlineInfo) {
         let ([word, detail], to) = self.entry(sequence);
@@ -222,8 +224,8 @@ impl Ring {
         }
     }
 
-    /// Publisher: sends readers that look here to the descriptor, which is stored (5). Marks every entry, since a
-    /// reader may look at any of them.
+    /// Publisher: marks every entry as moved, because a reader may look at any of them. The mark sends readers to the
+    /// descriptor of the new ring, which is stored already (5).
     pub(crate) fn mark_moved(&self) {
         if !is_weakened(Site::MovedMark) {
             self.words.chunks_exact(self.entry_words as usize).for_each(|entry| {

@@ -14,15 +14,15 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     /// Publisher: notifies the sender of a sample whose entry is stored. Release: the entry happens before the sender's
-    /// fence, so a waiter whose fence comes after that one sees the entry (C++20 [atomics.order]); the publisher needs
-    /// no SeqCst fence.
+    /// fence, so a waiter whose fence comes after the sender's fence sees the entry (C++20 [atomics.order]); the
+    /// publisher needs no SeqCst fence.
     #[inline]
     pub(crate) fn notify(&self, sequence: u64) {
         self.newest.store(sequence, release(Site::OutboxStore));
     }
 
-    /// Sender: a fence if there are samples after `seen`, which becomes the newest. It stands between the entries and
-    /// the caller's wake of the topic's sleepers (3).
+    /// Sender: executes a fence if there are samples after `seen`, and sets `seen` to the newest. The fence comes
+    /// between the entries and the caller's wake of the topic's sleepers (3).
     #[inline]
     pub(crate) fn take_news(&self, seen: &mut u64) -> Option<Fenced> {
         let newest = self.newest.load(Relaxed);

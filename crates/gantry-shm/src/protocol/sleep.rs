@@ -98,13 +98,13 @@ pub(crate) struct TopicLines {
 }
 
 impl TopicLines {
-    /// Wakes the waiters that sleep until there is a sample, for news that were stored before the fence (3). A system
-    /// call for each sleeper, none if there is none.
+    /// Wakes the waiters that sleep until there is a sample. The news were stored before the fence (3). One system call
+    /// for each sleeper; none without sleepers.
     #[inline]
     pub(crate) fn wake(&self, fenced: Fenced) {
         each(&self.topic.sleepers, |waiter| {
-            // Waiters that share the last line do not withdraw their bit, so it is withdrawn here, before the ring:
-            // each of them wakes, looks, and enters the sets again.
+            // Waiters that share the last line do not withdraw the bit of this line. It is withdrawn here, before the
+            // ring: each of these waiters wakes, looks, and enters the sets again.
             if waiter == SHARED_WAITER {
                 withdraw(&self.topic.sleepers, waiter);
             }

@@ -2,8 +2,8 @@
 //! feature `loom`).
 //!
 //! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail. In
-//! a normal build the functions are the orderings they are named after. The others (of `head`, of generations, of the
-//! count of rings) are plain `Ordering`s in the code; no model covers them.
+//! a normal build the functions are the orderings whose names they have. Other orderings (of `head`, of generations, of
+//! the count of rings) are plain `Ordering`s in the code; no model covers them.
 
 #[cfg(all(test, feature = "loom"))]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -18,8 +18,8 @@ use std::time::Duration;
 pub(crate) enum Site {
     /// (1) the publisher's store of an entry.
     EntryStore,
-    /// (1) after the subscription's look at an entry, and after the load of the head that follows it in a take: for the
-    /// payload one of the two fences is enough, so a model weakens both at once.
+    /// (1) after the subscription's look at an entry, and after the load of the head that follows it in a take: one of
+    /// the two fences is enough for the payload, so a model weakens both at once.
     EntryLook,
     /// (2), (3) and (8), in publish. Before it: entry and dead marks. After it: generation, pins, sleepers, ready bits.
     PublishFence,
@@ -142,8 +142,8 @@ pub(crate) fn acquire_order(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Acquire }
 }
 
-/// This thread passed a SeqCst fence. A function that takes this loads words whose news the caller stored before that
-/// fence. It proves that there was a fence, not that it was the right one.
+/// A proof that this thread passed a SeqCst fence. A function that takes this argument loads words after the fence; the
+/// caller stored its news before the fence. The type proves that there was a fence, not that it was at the right place.
 #[derive(Clone, Copy)]
 pub(crate) struct Fenced(());
 
@@ -195,8 +195,8 @@ impl Futex {
     /// Counts, and wakes all threads that sleep here. One system call.
     pub(crate) fn ring(&self) {
         self.0.fetch_add(1, Ordering::Release);
-        // An error (EFAULT is impossible: the word is mapped) would cost one slice of sleep. The kernel takes the count
-        // as signed: u32::MAX would be -1, and wake one.
+        // An error would cost one slice of sleep (EFAULT is impossible, because the word is mapped). The kernel reads
+        // the count as signed: u32::MAX would be -1, and wake only one thread.
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 

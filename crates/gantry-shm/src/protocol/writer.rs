@@ -42,8 +42,8 @@ pub(crate) struct Retention {
     pub(crate) is_keep_all: bool,
     /// The publisher waits for gating readers.
     pub(crate) is_gated: bool,
-    /// Whether the ring grows with the history. If not, it has room for the depth from the start, as under a memory
-    /// limit of the user.
+    /// Whether the ring grows with the history. If not, the ring has room for the whole depth from the start, as under
+    /// a memory limit that the user sets.
     pub(crate) grows: bool,
 }
 
@@ -60,8 +60,8 @@ pub(crate) struct Writer<K> {
     pub(crate) retention: Retention,
     /// Samples that are to be kept for the present readers.
     depth: usize,
-    /// The number of samples of `depth` for which the ring has room: a deep history begins with a small ring, which
-    /// grows with it.
+    /// The number of samples, at most `depth`, for which the ring has room: a deep history begins with a small ring,
+    /// which grows with the history.
     horizon: usize,
     /// Samples beyond the horizon that are retired together; what the readers ask for, and what the ring has room for.
     wanted_batch: usize,
@@ -98,9 +98,9 @@ pub(crate) const FIRST_DEPTH: usize = 15;
 /// The factor by which the ring of a deep history grows when the history outgrows it.
 const RING_GROWTH: usize = 4;
 
-/// Entries of a ring that keeps `horizon` samples and retires `batch` together. One more is alive between a publish and
-/// the retiring that follows it, and one remains when gating readers release a single one: an entry must be dead before
-/// it is written again (N1).
+/// The number of entries of a ring that keeps `horizon` samples and retires `batch` of them together. One entry more is
+/// needed for the sample between its publish and the retiring that follows, and, with gating readers, one for a release
+/// of a single sample: an entry must be dead before it is written again (N1).
 pub(crate) fn ring_entries(horizon: usize, batch: usize, is_gated: bool) -> usize {
     horizon + batch + 1 + usize::from(is_gated)
 }
@@ -152,9 +152,9 @@ impl<K> Writer<K> {
         self.announce(sequence, self.history.retained() > self.horizon + self.batch)
     }
 
-    /// Whether the entry of the next sample, whose wall time does not fit as it is, has room for it as a difference
-    /// from the header's renewed shift, which is renewed once more if the ring has no entry that refers to it. That
-    /// entry was overwritten then: a reader that copied it while the shift is stored finds it changed (7).
+    /// Tries to store the wall time of the next sample, which does not fit by itself, as a difference from the header's
+    /// renewed shift. Returns whether the difference fits. The shift is renewed if no entry of the ring refers to it
+    /// any more: a reader that copied such an entry while the shift is stored finds the entry overwritten (7).
     #[inline(never)]
     pub(crate) fn renew_wall_shift(&mut self, info: &mut InlineInfo) -> bool {
         let RenewedShift { shift_ns, newest } = self.renewed;
@@ -216,12 +216,12 @@ impl<K> Writer<K> {
             && self.history.retained() > self.retention.guaranteed
     }
 
-    /// Retires down to `kept` samples: from the next SeqCst fence on, only readers that pinned the retired samples
-    /// before read their slots. `None`: no slot is retired.
+    /// Retires down to `kept` samples: after the next SeqCst fence, only readers that had pinned the retired samples
+    /// read their slots. `None`: no sample with a slot was retired.
     fn retire_down_to(&mut self, kept: usize) -> Option<Retired> {
         if self.retention.is_gated {
-            // Never lower within a roster: `is_blocked` relied on the last look, and a full ring must lose a sample
-            // now.
+            // Within a roster the value never falls: `is_blocked` relied on an earlier look, and a full ring must lose
+            // a sample now.
             self.gating_sequence = self.gating_sequence.max(self.roster.gating_sequence());
         }
         let mut end = (self.history.head() + 1).saturating_sub(kept as u64);
@@ -239,7 +239,7 @@ impl<K> Writer<K> {
         self.history.has_retired().then_some(Retired)
     }
 
-    /// Retires the samples beyond the horizon or, if it is less, beyond `wanted`, and reclaims the samples without a
+    /// Retires the samples beyond the horizon, or beyond `wanted` if this is less, and reclaims the samples without a
     /// pin.
     pub(crate) fn retire_and_reclaim(&mut self, wanted: usize) {
         if let Some(retired) = self.retire_down_to(self.horizon.min(wanted)) {
@@ -248,11 +248,12 @@ impl<K> Writer<K> {
         }
     }
 
-    /// Reclaims retired samples without a pin; none, if readers joined that are not in the roster. The fence stands
-    /// between the dead marks and this (2).
+    /// Reclaims retired samples without a pin; reclaims nothing if readers have joined that are not in the roster. The
+    /// fence came after the dead marks and before this call (2).
     fn reclaim(&mut self, Retired: Retired, _: Fenced) {
-        // After the fence and before the pins: a joiner raises the generation before it pins, so a reader that could
-        // have seen an entry alive is in the roster, or stops this.
+        // The generation is read after the fence and before the pins. A joiner raises the generation before it pins, so
+        // each reader that could have seen an entry alive is in the roster, or has raised the generation, and then
+        // nothing is reclaimed.
         if acquire(&self.lines.topic.readers_generation) == self.roster.generation || is_weakened(Site::GenerationLook)
         {
             self.roster.look_at_pins(|sequence| self.history.keep_pinned(sequence));
@@ -278,8 +279,8 @@ impl<K> Writer<K> {
         let deepest = if self.retention.is_keep_all { usize::MAX } else { self.roster.deepest() };
         self.depth = self.retention.guaranteed.max(deepest.min(self.retention.samples));
         self.wanted_batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        // A ring that grows has room for larger batches when the history needs them: many publishers never send enough
-        // messages.
+        // A ring that grows gets room for larger batches only when the history needs it, because many publishers never
+        // send enough messages.
         let (horizon, batch) = match self.retention.grows {
             true => (self.depth.min(FIRST_DEPTH.max(self.history.retained())), *BATCH_SAMPLES.start()),
             false => (self.depth, self.wanted_batch),
@@ -385,16 +386,17 @@ impl<K> Writer<K> {
             || oldest == tail && self.exceeds_byte_cap(bytes)
     }
 
-    /// Stores that the publisher waits for gating readers, which ring `bell` (1 + a waiter line; 0: it does not wait
-    /// any more). The caller calls [`Writer::is_blocked`] again after this (6).
+    /// Stores that the publisher waits for gating readers, which then ring `bell` (1 + a waiter line; 0 ends the wait).
+    /// The caller calls [`Writer::is_blocked`] again after this (6).
     pub(crate) fn set_blocked(&self, bell: u64) {
         self.header.blocked.store(bell, Relaxed);
         crash::point(Point::BlockedSet);
         full_fence(Site::BlockFence);
     }
 
-    /// Brings the next entry's line into this core's cache, shortly before it is stored: readers that poll would take
-    /// it back. Not the lines of an inline payload: to wait for five at once costs a stream a third, and helps no hop.
+    /// Brings the next entry's line into this core's cache, only shortly before the store, because polling readers take
+    /// the line back. The lines of an inline payload are not fetched: a wait for five lines at once costs a stream a
+    /// third of its rate, and helps no hop.
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
         prefetch::for_writing(self.ring.address(self.history.head() + 1));
@@ -422,8 +424,8 @@ mod tests {
         unsafe { InRegion::new(&leaked(1)[0]) }
     }
 
-    /// Horizon and batch are all that the ring has room for. A gating reader that joins when horizon and batch are full
-    /// must block the publisher before the ring is, or the oldest sample would be overwritten alive.
+    /// The ring has room for horizon and batch and no more. A gating reader that joins when both are full must block
+    /// the publisher before the ring is full; otherwise the oldest sample would be overwritten while it is alive.
     #[test]
     fn a_joiner_does_not_overfill_the_ring_of_a_gated_publisher() {
         // SAFETY: leaked memory stays.

@@ -1,8 +1,8 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
 //! With many publishers and subscriptions on a topic in one process, a join changes the readers of all publishers. So a
-//! discovery adds the new records to the roster that the publisher has not taken yet, and reads all of them only if
-//! some are gone.
+//! discovery only adds the new records to the roster that waits for the publisher, and reads all records only if some
+//! are gone.
 //!
 //! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old
 //! roster, so that nothing is reclaimed: an unseen pin would be a use after free.
@@ -88,8 +88,8 @@ impl ControlTask for ReaderDiscovery {
                 // The publisher's older roster may keep processes mapped that are gone.
                 discovered.readers = Roster::new(self.key, 0, Vec::new());
             }
-            // The reader may have held samples although its subscriptions had left: then its reaper does not raise this
-            // generation.
+            // A dead reader may have held samples although its subscriptions had left before; then its reaper does not
+            // raise this generation.
             if discovered.known.processes().any(|peer| peer.is_known_dead()) {
                 discovered.known.forget();
                 domain.board.topic_changed(self.topic, Side::Readers);
@@ -115,7 +115,7 @@ impl ControlTask for ReaderDiscovery {
 }
 
 /// The subscriptions that have a record for that publisher; their records are removed from `records`. A record does not
-/// name its subscription: if a process has fewer records than compatible subscriptions with equal record words, its
+/// name its subscription. If a process has fewer records than compatible subscriptions to which they could belong, its
 /// first subscriptions count as joined.
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,

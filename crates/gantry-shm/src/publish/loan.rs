@@ -21,8 +21,8 @@ use std::{mem::ManuallyDrop, ptr::NonNull, sync::Arc};
 /// a publisher that is gone unmaps its memory.
 pub struct Loan {
     file: Arc<PublisherFile>,
-    /// Offset of the slot / 64 in the upper half, length of the payload in the lower: a loan is two words, which travel
-    /// in registers. Memory that is stored in 8 bytes and loaded in 16 costs 4 ns each time.
+    /// The upper half is the slot's offset / 64, the lower half the length of the payload. So a loan is two words and
+    /// travels in registers: memory that is stored in 8 bytes and loaded in 16 costs 4 ns each time.
     place: u64,
 }
 
@@ -50,8 +50,8 @@ impl Loan {
         self
     }
 
-    /// Address of the header. The slot is this loan's alone (`protocol::history`: a slot is in exactly one state), and
-    /// no reader looks at it before it is published (I4). In a forked child there is no such memory.
+    /// The address of the header. The slot belongs to this loan alone (`protocol::history`: a slot is in exactly one
+    /// state), and no reader looks at it before it is published (I4). In a forked child there is no such memory.
     #[inline]
     fn header(&self) -> NonNull<SlotHeader> {
         self.file.header_at(self.offset())
@@ -73,8 +73,8 @@ impl Loan {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is this
-        // loan's alone, in a mapping that the file keeps.
+        // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that belongs
+        // to this loan alone, in a mapping that the file keeps.
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.length_bytes()) }
     }
 

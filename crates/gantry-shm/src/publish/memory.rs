@@ -24,7 +24,7 @@ impl Memory {
     }
 
     /// Allocates `bytes`, a multiple of 64, and populates their pages. If the file must grow for this, it grows by at
-    /// least `ahead_bytes`. `what` names the purpose in errors. `Ok(None)`: the file may not grow so far.
+    /// least `ahead_bytes`. `what` names the purpose in errors. `Ok(None)`: the file is at its limit.
     pub(crate) fn take(
         &mut self,
         region: &Region,

@@ -23,11 +23,11 @@ pub enum PublishMode {
     /// The publishing thread wakes the readers, by one system call for each. Readers wake at once.
     #[default]
     Sync,
-    /// A *sender* thread wakes the readers, one for all asynchronous publishers of the process in the domain: publish
-    /// makes no system call. The thread looks for samples again and again as long as it finds any (20 µs at most), then
-    /// sleeps for `period`, the shortest of its publishers' periods. So a sleeping reader wakes up to a period later; a
-    /// polling reader is not affected. The sender costs CPU time each period, with or without samples: from a few
-    /// microseconds to 25 on a virtual machine.
+    /// A *sender* thread wakes the readers, so publish makes no system call. All asynchronous publishers of the process
+    /// in the domain share one sender. The thread polls for samples (for at most 20 µs without finding one), then
+    /// sleeps for the shortest `period` of its publishers. So a sleeping reader wakes up to a period later; a polling
+    /// reader is not affected. The sender costs CPU time each period, with or without samples: from a few microseconds
+    /// to 25 on a virtual machine.
     ///
     /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the
     /// first such publisher.
@@ -61,10 +61,11 @@ pub struct PublisherOptions {
     pub loses_oldest_at_limit: bool,
     /// The largest message, in bytes, that travels *inline*, in an entry of the publisher's ring: a subscription copies
     /// it out instead of pinning it, which is faster for small messages. The default is 256, the maximum 1024. Each
-    /// entry of the ring has room for such a message. Responses to requests travel in slots. So do messages whose wall
-    /// time differs by more than a quarter of a millisecond from their monotonic time plus the clocks' difference at
-    /// the publisher's creation. Once the wall clock was set, the publisher sends messages inline by the new time, from
-    /// the first one on; if it is set again, after as many messages as its ring has entries.
+    /// entry of the ring has room for such a message. Responses to requests travel in slots. Messages also travel in
+    /// slots if the difference between their wall time and their monotonic time deviates by more than a quarter of a
+    /// millisecond from this difference at the publisher's creation. When the wall clock is set for the first time,
+    /// messages travel inline with the new time at once; when it is set again, only after the publisher has sent as
+    /// many messages as its ring has entries.
     pub max_inline_bytes: usize,
 }
 

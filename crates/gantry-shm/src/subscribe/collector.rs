@@ -25,7 +25,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Instant};
 /// A wait set that finds the topics with news by one bit per topic. It belongs to one thread at a time; several threads
 /// share one under a lock, and sleep without the lock ([`Collector::prepare_sleep`]).
 ///
-/// Several topics may share one of [`Collector::BITS`], so a reported subscription may have nothing.
+/// Several topics may share one of [`Collector::BITS`], so a reported subscription may have no news.
 /// [`Collector::collect`] is on the data path; [`Collector::wait`] sleeps by one futex call.
 pub struct Collector {
     domain: Arc<Domain>,
@@ -76,7 +76,7 @@ impl Collector {
         Bell::new(&self.domain, self.line.index)
     }
 
-    /// Attaches a subscription. Its present samples are not reported: the caller checks it once.
+    /// Attaches a subscription. Samples that it has already are not reported: the caller checks the subscription once.
     ///
     /// # Errors
     /// The subscription is of another domain; the process forked.
@@ -96,7 +96,7 @@ impl Collector {
     }
 
     /// Mutes a subscription: its news are not reported and wake no thread, unless another one of its topic is not
-    /// muted. It suits a caller that will look at the subscription anyway. No system call.
+    /// muted. Muting suits a caller that will look at the subscription anyway. No system call.
     pub fn mute(&mut self, attachment: &mut Attachment) {
         if !std::mem::replace(&mut attachment.is_muted, true) {
             self.change(attachment.topic, |attached| attached.muted += 1);
@@ -134,14 +134,14 @@ impl Collector {
     }
 
     /// Calls `found` with the bits of the topics that had news since the last call. The caller takes from each
-    /// subscription until it has none. A forked child, which does not have the board, finds none.
+    /// subscription until it has none. A forked child has no board and finds nothing.
     pub fn collect(&mut self, mut found: impl FnMut(usize)) {
         if !self.domain.epoch.is_current() {
             return;
         }
         if self.line.index == SHARED_WAITER {
-            // All topics are reported once after each wait: a caller that collects until nothing is reported must come
-            // to an end.
+            // All topics are reported only once after each wait: a caller that collects until nothing is reported must
+            // come to an end.
             if std::mem::take(&mut self.has_waited) {
                 self.topics.keys().for_each(|topic| found(topic.ready_bit().0));
             }
@@ -156,8 +156,8 @@ impl Collector {
     }
 
     /// Waits until there is something to collect, `look` returns `true`, the bell was rung, or `deadline` is over
-    /// (`None`: no limit). The wait may also end early. It is a bounded spin (none if only one CPU is usable), then one
-    /// futex. `look` finds the news for which the bell is rung.
+    /// (`None`: no limit). The wait may also end early. The wait is a bounded spin (none if only one CPU is usable),
+    /// then a sleep on one futex. `look` finds the news for which the bell is rung.
     ///
     /// # Errors
     /// The process forked.
@@ -171,8 +171,8 @@ impl Collector {
     }
 
     /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a collector
-    /// under a lock: each prepares under it, releases it, and sleeps ([`Sleeper::sleep`]); a ring wakes one of them,
-    /// which collects for all. No system call.
+    /// under a lock: each thread prepares under the lock, releases it, and sleeps ([`Sleeper::sleep`]); a ring wakes
+    /// one of them, which collects for all. No system call.
     ///
     /// # Errors
     /// The process forked.

@@ -3,7 +3,7 @@
 //!
 //! The depth of a KEEP_LAST subscription bounds the samples that wait, and so these publishers ([`Order`]). For other
 //! subscriptions, and deep ones, the bound is here. A publisher that waits for its subscription loses nothing, so its
-//! connection is never dropped; the discovery joins no more publishers of this kind instead ([`Discovered::why_full`]).
+//! connection is never dropped; instead the discovery joins no more publishers of this kind ([`Discovered::why_full`]).
 //!
 //! [`Order`]: crate::subscribe::connection::Order
 //! [`Discovered::why_full`]: crate::subscribe::discovery::Discovered
@@ -16,8 +16,9 @@ pub(crate) const MAX_GONE_PUBLISHERS: usize = if cfg!(test) { 8 } else { 1 << 14
 /// The most bytes of their files.
 pub(crate) const MAX_GONE_BYTES: usize = if cfg!(test) { 16 << 20 } else { 256 << 20 };
 
-/// Drops the oldest connections to publishers that are gone until the others are not too many, or too large, but not
-/// the newest one. Their samples are lost. Returns the number of samples that had become available from them.
+/// Drops the oldest connections to publishers that are gone, until the remaining ones are within the limits of number
+/// and size. The newest connection always stays. The samples of dropped connections are lost. Returns the number of
+/// samples that had become available from them.
 pub(crate) fn drop_surplus(connections: &mut Vec<Connection>, losses: &mut Losses) -> u64 {
     let sizes = connections.iter().rev().filter(|connection| connection.is_gone()).map(Connection::file_bytes);
     let kept = sizes.scan(0, |sum: &mut usize, bytes| {

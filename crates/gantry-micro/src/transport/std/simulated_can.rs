@@ -32,8 +32,7 @@ pub struct SimulatedCan {
 }
 
 impl SimulatedCan {
-    /// A transport over the bus at `path`, whether it is there or not, for the client with the identifier `identifier`,
-    /// of 29 bits.
+    /// Makes a transport over the bus at `path`, which need not exist yet, for the client with the 29-bit `identifier`.
     ///
     /// # Errors
     /// Another program than a bus listens at the path, or the path is longer than the address of a socket may be; the

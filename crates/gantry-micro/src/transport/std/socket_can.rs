@@ -14,7 +14,7 @@ pub struct SocketCan {
 }
 
 impl SocketCan {
-    /// A transport over `interface` for the client with the identifier `identifier`, of 29 bits.
+    /// Makes a transport over `interface` for the client with the 29-bit `identifier`.
     ///
     /// # Errors
     /// The kernel has no CAN, or not this interface; the identifier has more than 29 bits.

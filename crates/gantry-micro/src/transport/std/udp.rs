@@ -14,7 +14,7 @@ pub struct UdpTransport {
 }
 
 impl UdpTransport {
-    /// A socket for the agent at `agent`, whether it is there or not.
+    /// Makes a socket for the agent at `agent`, which need not be running yet.
     ///
     /// # Errors
     /// The socket's error.

@@ -5,8 +5,8 @@ use crate::protocol::{layout::READER_GATING, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
-/// The history is full with samples 1 and 2; the third waits until the first is taken. No sample is lost, and no wait
-/// is endless.
+/// A model in which samples 1 and 2 fill the history, and the third waits until the first is taken. No sample is lost,
+/// and no wait is endless.
 pub(super) const GATE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 4, 4);
@@ -26,8 +26,8 @@ pub(super) const GATE: Model = Model {
     needs: &[Site::CursorAfterHold, Site::CursorFence, Site::BlockFence, Site::RingCounts],
 };
 
-/// A reader joins while the publisher publishes; the publisher's ring has one entry more than its history. After the
-/// match, the reader's samples have no gaps.
+/// A model in which a reader joins while the publisher publishes; the publisher's ring has one entry more than its
+/// history. After the match, the reader's samples have no gaps.
 pub(super) const JOIN: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);
@@ -50,8 +50,8 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::CursorFence, Site::PublishFence],
 };
 
-/// A joiner that wants only new samples does not block the publisher for older ones: its cursor is 0 until it is
-/// chosen.
+/// A model of a joiner that wants only new samples. The joiner must not block the publisher for older samples, although
+/// its cursor is 0 until its start is chosen.
 pub(super) const JOIN_IDLE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 2, 2);

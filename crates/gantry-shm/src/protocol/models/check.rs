@@ -1,5 +1,5 @@
-//! The runner of models. It runs them unchanged, and with one ordering weakened. Loom runs all threads of a model on
-//! the thread that checks it, so the weakened site is a thread-local, and tests run in parallel.
+//! The runner of models. It runs each model unchanged, and with one ordering weakened. Loom runs all threads of a model
+//! on the thread that checks it, so the weakened site is a thread-local, and tests run in parallel.
 
 use crate::protocol::sync::{Site, WEAKENED};
 use std::{
@@ -16,7 +16,7 @@ use std::{
 pub(super) struct Model {
     /// Runs once for each interleaving.
     pub(super) run: fn(),
-    /// Most preemptions of the interleavings that are tried; `None`: all interleavings. Overridden by
+    /// The largest number of preemptions in an interleaving that is tried; `None`: all interleavings. Overridden by
     /// `LOOM_MAX_PREEMPTIONS`.
     pub(super) preemptions: Option<usize>,
     /// The sites whose weakening, each by itself, makes the model fail.

@@ -24,8 +24,8 @@ pub(super) const OVERWRITTEN: Model = Model {
     ],
 };
 
-/// The wall clock is set before samples 1 and 4, whose wall times need the header. It cannot have the second while the
-/// reader may copy the first.
+/// A model in which the wall clock is set before samples 1 and 4, so that their wall times need the shift in the
+/// header. The header cannot get the second shift while the reader may copy the sample with the first.
 pub(super) const CLOCK_SET: Model = Model {
     run: || {
         let shift_ns = |sequence| match sequence {

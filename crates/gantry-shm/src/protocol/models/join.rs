@@ -17,8 +17,8 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::GenerationLook, Site::PublishFence, Site::PinFence, Site::PinsLook, Site::Unpin],
 };
 
-/// Orders of steps on the control path that fail, each with its mistake. A publisher that looks too early makes its
-/// mistake at the second reclaim.
+/// Wrong orders of steps on the control path, each with a name of the mistake. The models must fail. A publisher that
+/// looks too early makes its mistake at the second reclaim.
 pub(super) const MISTAKES: &[(&str, fn())] = &[
     ("the generation is raised before the record can be found", || {
         run(4, false, |world| {

@@ -11,8 +11,8 @@ use crate::protocol::{layout::READER_ACTIVE, reader::Start};
 use loom::{sync::Mutex, thread};
 use std::sync::Arc;
 
-/// The publisher is made, publishes and reclaims; the reader joins if it finds the publisher; the name is lost
-/// meanwhile.
+/// A model in which the publisher is made, publishes and reclaims, the reader joins if it finds the publisher, and the
+/// name is lost meanwhile.
 pub(super) const NAME_LOST: Model = Model { run: || run(Order::Right), preemptions: Some(3), needs: &[] };
 
 /// Orders of steps that fail, each with its mistake.

@@ -24,8 +24,8 @@ pub(super) const TWO: Model = Model {
     needs: &[Site::ClaimFence, Site::HoldFence, Site::EndFence, Site::EndLook, Site::ReleaseLineFence],
 };
 
-/// The same in a bucket whose one line another topic has, which leaves meanwhile: one process may open the shared line
-/// while the other one claims the free line.
+/// The same model in a bucket with a single line, which another topic has and leaves meanwhile: one process may open
+/// the shared line while the other process claims the free line.
 pub(super) const FULL: Model = Model {
     run: || {
         let board = Board::new(2);

@@ -133,8 +133,8 @@ impl Publisher {
         self.publish_inline_after(|_| 0);
     }
 
-    /// The same; `wall_shift_ns` of a sequence is how far the wall clock was set since the publisher was made. A
-    /// message whose entry has no room for that is not published.
+    /// As `publish_inline`; `wall_shift_ns` returns, for a sequence, by how much the wall clock was set since the
+    /// publisher was made. A message whose entry has no room for this shift is not published.
     pub(super) fn publish_inline_after(&mut self, wall_shift_ns: fn(u64) -> u64) {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();
@@ -150,8 +150,8 @@ impl Publisher {
         }
     }
 
-    /// Sleeps on the futex itself: `sleep::sleep`, which `Publisher::wait_for_room` uses, has a fence of its own, and
-    /// would hide that `set_blocked` needs one.
+    /// Sleeps on the futex directly. The real `Publisher::wait_for_room` uses `sleep::sleep`, whose own fence would
+    /// hide that `set_blocked` needs one.
     fn wait_for_room(&mut self, bytes: usize) {
         self.writer.set_blocked(PUBLISHER_BELL.0 as u64 + 1);
         let bell = self.world.board.bell(PUBLISHER_BELL);

@@ -67,8 +67,8 @@ pub(super) fn raise_generation(world: &Arc<World>) {
 }
 
 impl Subscription {
-    /// Joins as `PendingConnection` does: the record, the generation, then the first look. The ring is read first,
-    /// earlier than in the crate: it is older, which is harder.
+    /// Joins as `PendingConnection` does: the record, the generation, then the first look. The ring is read before
+    /// these steps, earlier than in the crate: an older ring is the harder case.
     pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
         let ring = world.ring();
         let start = match history {

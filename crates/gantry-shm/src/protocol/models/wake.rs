@@ -73,8 +73,8 @@ pub(super) const COLLECT_AGAIN: Model = Model {
     needs: &[Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
 };
 
-/// A publisher, and two threads that share a collector: one runs a callback until the other has begun to run the next
-/// one.
+/// A model of a publisher and of two threads that share a collector: one thread runs a callback until the other thread
+/// has begun to run the next one.
 pub(super) const COLLECT_SHARED: Model = Model {
     run: || shared_collector(2),
     preemptions: Some(3),
@@ -88,8 +88,8 @@ pub(super) const COLLECT_SHARED_END: Model = Model {
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// An asynchronous publisher, the sender, one sleeper: the sender may see both samples at once, or wake for the first
-/// while the second is published.
+/// A model of an asynchronous publisher, the sender and one sleeper: the sender may see both samples at once, or wake
+/// the sleeper for the first sample while the second is published.
 pub(super) const SENDER: Model = Model {
     run: || {
         let (board, outbox) = (Arc::<Board>::default(), Arc::<Outbox>::default());

@@ -1,5 +1,5 @@
-//! The back-pressure of gating readers on a publisher: it waits until they have taken the samples that it must retire
-//! for the next one. Readers ring its bell when they take (`protocol`, 6).
+//! The back-pressure of gating readers on a publisher: the publisher waits until they have taken the samples that it
+//! must retire for the next sample. Readers ring its bell when they take (`protocol`, 6).
 
 use super::Publisher;
 use crate::{

@@ -1,6 +1,6 @@
 //! The times of a publisher's activity, from which event sources count its deadlines and leases.
 //!
-//! They are in its header; a publisher that promises neither a deadline nor a lease stores none.
+//! The times are in the publisher's header; a publisher that offers neither a deadline nor a lease stores none.
 
 use super::Publisher;
 use crate::{

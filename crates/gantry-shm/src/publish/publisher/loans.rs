@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Publisher {
-    /// Loans a slot for `length_bytes` of payload. Several may be on loan at once.
+    /// Loans a slot for `length_bytes` of payload. Several slots may be on loan at once.
     ///
     /// # Errors
     /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room
@@ -17,9 +17,9 @@ impl Publisher {
     ///
     /// # Real-time
     /// If no slot of about this size is free and no sample of this size can be reclaimed, memory is allocated anew or
-    /// added. A publisher begins with one slot for messages of 1 MiB or more. To have more slots before they are
-    /// needed, take several loans at a time and drop them. The function and its callees are inlined: a loan that is
-    /// returned in memory would be loaded again before its store is complete.
+    /// added. A publisher begins with one slot for messages of 1 MiB or more. To get more slots in advance, take
+    /// several loans at a time and drop them. The function and its callees are inlined: a loan that is returned through
+    /// memory would be loaded before its store is complete, which is slow.
     #[inline(always)]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
         if self.is_inline(length_bytes)
@@ -36,8 +36,8 @@ impl Publisher {
         if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
             return Err(self.refused_loan(length_bytes));
         }
-        // A message that will be copied into the ring's entry is written in a slot of fixed size, to the end of the
-        // entry's line.
+        // A message that will be copied into the ring's entry is written into a slot of fixed size, which has room up
+        // to the end of the entry's line.
         let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
         let bytes = slot_bytes(room_bytes)?;
         if bytes >= slots::SINGLE_SLOT_BYTES {
@@ -52,8 +52,9 @@ impl Publisher {
         Loan::new(file, slot, length_bytes)
     }
 
-    /// A loan for a message that is copied into it. The lines of the last message's slot are the best for it if readers
-    /// have released that slot. Reading their pins for each message costs little beside a large copy.
+    /// Loans a slot for a message that will be copied into it. The slot of the last message is the best one, if readers
+    /// have released it, because its lines are in the cache. Reading the readers' pins for each message costs little
+    /// beside a large copy.
     ///
     /// # Errors
     /// As [`Publisher::loan`].

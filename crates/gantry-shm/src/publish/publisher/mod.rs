@@ -56,11 +56,11 @@ use std::{
 /// allocation, no lock, no system call except to wake a sleeping reader. All other operations are on the control path,
 /// unless they say otherwise.
 ///
-/// A subscription that exists before the publisher gets its samples from the first on, as far as they are kept. So a
-/// publisher that published and is dropped within 100 ms of its creation waits until then at most for the subscriptions
-/// that have not joined. The struct is aligned, and so on cache lines of its own, wherever a program puts it: beside a
-/// subscription that another thread polls, it would cost both of them 100 ns a sample. It has two lines, since
-/// processors fetch pairs of lines.
+/// A subscription that exists before the publisher gets its samples from the first on, as far as they are kept. So
+/// dropping a publisher that has published waits for subscriptions that have not joined yet, until 100 ms after its
+/// creation at most. The struct is aligned, so that it has cache lines of its own: on a line with a subscription that
+/// another thread polls, it would cost both 100 ns a sample. The alignment is two lines, because processors fetch pairs
+/// of lines.
 #[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
@@ -199,8 +199,8 @@ impl Publisher {
         self.options.max_blocking_time = limit;
     }
 
-    /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its
-    /// own, it shares nothing with this one that publishing would have to lock.
+    /// Another publisher of the same topic, type, QoS and options, for another thread: the new publisher has memory and
+    /// sequences of its own, so publishing needs no lock.
     ///
     /// # Errors
     /// As [`Publisher::new`].
@@ -215,7 +215,7 @@ impl Publisher {
     ///
     /// # Errors
     /// The loan is another publisher's; the blocking time is over; no room for the ring of a history that grew to the
-    /// publisher's depth; the process forked. The loan comes back with the error.
+    /// publisher's depth; the process forked. The error returns the loan.
     ///
     /// # Real-time
     /// A system call for each reader that sleeps, none if the publisher is asynchronous

@@ -1,5 +1,5 @@
-//! The subscriptions of a publisher, for its user: the number of matched ones, the wait for them, and the reasons why
-//! others are not matched. Control path.
+//! The subscriptions of a publisher, for its user: the number of matched subscriptions, the wait for them, and the
+//! reasons why others are not matched. Control path.
 
 use super::Publisher;
 use crate::{
@@ -121,8 +121,8 @@ impl Publisher {
         }
     }
 
-    /// Finds the existing subscriptions: those that may still join, and the reasons why others do not match. Processes
-    /// that cannot be read are reasons, too.
+    /// Finds the existing subscriptions: the subscriptions that may still join, and the reasons why others do not
+    /// match. A process that cannot be read is a reason, too.
     pub(super) fn find_first_readers(&mut self) -> Result<()> {
         let there = self.domain.read_endpoints(&self.description.topic, Role::Subscription)?;
         self.first_mismatches.extend(there.problems());
@@ -136,8 +136,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Forgets the first readers that left, or all of them when each one that exists has joined or the time for joining
-    /// is over. An allocation and some loads for each endpoint of the topic.
+    /// Forgets the first readers that have left; forgets all of them when each existing one has joined, or when the
+    /// time for joining is over. Costs an allocation, and some loads for each endpoint of the topic.
     #[cold]
     pub(super) fn check_first_readers(&mut self) {
         match self.created.elapsed() < LINGER {
@@ -166,14 +166,14 @@ impl Publisher {
         self.domain.endpoints(&self.description.topic, Role::Subscription).unwrap_or_default()
     }
 
-    /// Whether subscriptions that existed before this publisher may still join it, and want its first samples. Not
-    /// longer than [`LINGER`] after the creation.
+    /// Whether subscriptions that existed before this publisher may still join and get its first samples; `false` once
+    /// [`LINGER`] has passed since the creation.
     pub(super) fn awaits_first_readers(&self) -> bool {
         !self.first_readers.is_empty() && self.created.elapsed() < LINGER
     }
 
-    /// Waits for the first readers, so that no reader loses the samples of a publisher that ends at once: its file can
-    /// be joined by name only.
+    /// Waits for the first readers, so that they do not lose the samples of a publisher that ends at once: a reader can
+    /// join only while the file has its name.
     pub(super) fn linger(&mut self) {
         if self.writer.history.head() > 0 && self.awaits_first_readers() {
             // A drop cannot return errors.
@@ -202,7 +202,7 @@ impl Publisher {
     }
 
     /// The reasons of [`Publisher::mismatches`] that the publisher found when it was created; a second call returns
-    /// none.
+    /// nothing.
     pub fn take_first_mismatches(&mut self) -> Vec<String> {
         std::mem::take(&mut self.first_mismatches)
     }

@@ -1,5 +1,5 @@
-//! The slots and rings of a publisher: their allocation, a slow path (system calls, allocation) on the publisher's
-//! thread.
+//! The slots and rings of a publisher: their allocation, which is a slow path (system calls, allocation) on the
+//! publisher's thread.
 
 use super::Publisher;
 use crate::{
@@ -14,9 +14,9 @@ use crate::{
     },
 };
 
-/// The number of slots beside the slots in use: readers' pins are read once for this number of messages. It is smaller
-/// if a reader is in another process: cache lines that moved between cores a short time ago move fastest (benchmark
-/// `hop`).
+/// The number of slots in addition to the slots in use: readers' pins are read once for this number of messages. It is
+/// smaller if a reader is in another process: cache lines that moved between cores a short time ago move fastest
+/// (benchmark `hop`).
 const LOCAL_SLOTS: usize = 32;
 const REMOTE_SLOTS: usize = 16;
 /// The limit of this number if the slots together have more than [`GROWTH_BYTES`].
@@ -24,8 +24,8 @@ const WARM_SLOTS: usize = 4;
 /// The number for large messages: few, to save cache and memory. With two slots, pins would be read for each message.
 const LARGE_SLOTS: usize = 3;
 /// The message size from which on a publisher begins with one slot, and adds one whenever all are in use: on loan, in
-/// the history, or held by readers. Slots are resident in each process of the topic, and to read the pins of a reader
-/// takes less than 1 % of the time in which a message of this size is written.
+/// the history, or held by readers. More slots would be resident memory in each process of the topic, and would save
+/// little: reading the pins of a reader takes less than 1 % of the time in which a message of this size is written.
 pub(super) const SINGLE_SLOT_BYTES: usize = 1 << 20;
 /// The number of slots at the start: one is read while the next is written.
 const FIRST_SLOTS: usize = 2;
@@ -42,13 +42,13 @@ type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 ///
 /// | step | grants a slot if | costs |
 /// | --- | --- | --- |
-/// | `returned` | a loan was dropped, or the last inline message's is of the size | a look at the returned slots |
+/// | `returned` | a loan of this size was dropped, or the slot of the last inline message has this size | a look at the returned slots |
 /// | `first` | the publisher has fewer slots than it begins with, and there is memory | new memory; no discovery, no pins |
 /// | `reclaimed` | readers took or lost samples that can be retired; or more slots are useful, and there is memory; or free slots of other sizes make room | a discovery if readers came or went, the pins of all readers |
-/// | `reclaim_from_dead` | never by itself: it reclaims for the next steps what dead readers held | probes of all readers |
+/// | `reclaim_from_dead` | never itself: it reclaims slots that dead readers held, for the next steps | probes of all readers |
 /// | `extra` | samples are kept only for deep readers, beyond the publisher's own depth | these samples, a quarter at a time |
 /// | `replaced` | free slots of other sizes, or new memory, make room; an error of the system is the loan's unless the next step grants a slot | as above |
-/// | `oldest` | the oldest samples may be lost for it ([`loses_oldest_at_limit`](crate::PublisherOptions)) | these samples, of few of them first |
+/// | `oldest` | the oldest samples may be lost for the new one ([`loses_oldest_at_limit`](crate::PublisherOptions)) | these samples, a few at first |
 const STEPS: [Step; 7] = [
     |publisher, bytes| Ok(publisher.returned(bytes)),
     |publisher, bytes| Ok(publisher.first(bytes)),
@@ -77,8 +77,8 @@ impl Publisher {
     /// A larger ring, for a history that outgrows the present ring.
     ///
     /// # Errors
-    /// No room, the ring is too small for the publisher's own depth, and the oldest sample may not be lost for the next
-    /// one.
+    /// There is no room for the larger ring, although the ring is too small for the publisher's own depth and the
+    /// oldest sample may not be lost.
     #[cold]
     pub(super) fn grow_history(&mut self) -> Result<(), Box<Error>> {
         let grown = self.grow_ring(self.writer.larger_ring());
@@ -102,8 +102,8 @@ impl Publisher {
     }
 
     /// Number of the newest samples that a reader may still take. Late joiners get the history of a TRANSIENT_LOCAL
-    /// publisher; of a VOLATILE one, samples that all readers have taken are of no use, and their slots are warm in the
-    /// cache.
+    /// publisher; samples of a VOLATILE publisher that all readers have taken are useless, and their slots are still in
+    /// the cache.
     fn wanted_samples(&self) -> usize {
         let is_transient_local = self.description.qos.durability == Durability::TransientLocal;
         if is_transient_local || self.writer.may_be_outdated() || self.awaits_first_readers() {
@@ -113,8 +113,8 @@ impl Publisher {
         next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
     }
 
-    /// A slot when no slot of the size is free, by the first of [`STEPS`] that grants one. An error ends no step: a
-    /// full file system, for example, has room in the samples that the next step gives up.
+    /// Finds a slot if no slot of the size is free, by the first of [`STEPS`] that grants one. An error does not end
+    /// the search: if the file system is full, for example, the next step may give up samples.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
         let mut failure = None;
@@ -153,8 +153,8 @@ impl Publisher {
         None
     }
 
-    /// A slot of samples that can be retired and reclaimed, or in free memory. Readers that come or go between a
-    /// discovery and the reclaiming prevent it, so it is tried again.
+    /// A slot of samples that can be retired and reclaimed, or in free memory. Readers that come or go between the
+    /// discovery and the reclaiming prevent the reclaiming, so both are tried again.
     fn reclaimed(&mut self, bytes: usize) -> Option<Slot> {
         for _ in 0..DISCOVERIES {
             if self.writer.may_be_outdated() {
@@ -188,8 +188,8 @@ impl Publisher {
         self.allocate_slot(bytes)
     }
 
-    /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. Step by
-    /// step, so that they do not lose all of them for one sample.
+    /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. The
+    /// samples are given up step by step, so that the readers do not lose all of them for one new sample.
     fn extra(&mut self, bytes: usize) -> Option<Slot> {
         let guaranteed = self.writer.retention.guaranteed;
         let mut extra = self.writer.history.retained().saturating_sub(guaranteed);
@@ -350,8 +350,8 @@ mod tests {
         }
     }
 
-    /// Most topics with many readers carry parameters and logs, on which publishers publish little: such a publisher
-    /// must not get a large ring for its readers before it needs one.
+    /// Most topics with many readers carry parameters and logs, and their publishers publish little. Such a publisher
+    /// must not get a large ring for its many readers before it needs one.
     #[test]
     fn the_ring_grows_for_many_readers_when_the_history_is_full() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -42,8 +42,8 @@ impl Connection {
         self.reader.seen_generation() >= self.joined_generation
     }
 
-    /// For a gating reader: from the match on, the oldest sample of the publisher is the sample that was the oldest
-    /// then, or one that was taken. For other readers, the join has noted it.
+    /// Notes the oldest sample at the match, for a gating reader: from the match on, the publisher keeps this sample
+    /// until the reader has taken it. For other readers the join has noted the oldest sample.
     #[cold]
     pub(super) fn note_match(&mut self) {
         if self.is_matched() {

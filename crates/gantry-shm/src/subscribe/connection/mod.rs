@@ -48,11 +48,11 @@ pub(crate) struct Connection {
     /// The publisher honours the pins once it has seen this generation.
     joined_generation: u64,
     /// The oldest sample of the publisher when the match was first seen or, if the publisher does not wait for this
-    /// reader, at the join. A later sample that is lost counts as overwritten.
+    /// reader, at the join. If this sample or a later one is lost, it counts as overwritten.
     kept_from: Option<NonZeroU64>,
     /// The oldest sample that was available at the join.
     first: u64,
-    /// Samples that left the history before they were taken, without those before `kept_from`, and those that were
+    /// The number of samples from `kept_from` on that left the history before they were taken, and of samples that were
     /// skipped.
     pub(crate) lost: u64,
 }

@@ -47,10 +47,10 @@ impl Order {
         }
     }
 
-    /// The index of the connection with the oldest sample, and the time of this sample; skips the samples for which
-    /// there is no room. The time is 0 if it is the only connection, and if the take has an error to return. Costs two
-    /// loads for each connection, and a look at the time of the next sample of each if there are several. Samples with
-    /// the same time come in the order of their publishers' keys.
+    /// Finds the connection with the oldest sample, and skips the samples for which there is no room. Returns the index
+    /// of the connection and the time of the sample. The time is 0 if there is only one connection, and if the take has
+    /// an error to return. Costs two loads for each connection, and a look at the time of the next sample of each if
+    /// there are several. Samples with the same time come in the order of their publishers' keys.
     pub(crate) fn oldest(
         &mut self,
         connections: &mut [Connection],

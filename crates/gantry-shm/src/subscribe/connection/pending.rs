@@ -23,8 +23,8 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
     (state, depth)
 }
 
-/// A connection before its join: its record is there, but the publisher does not look for it yet. Several are made
-/// before the generation is raised, once.
+/// A connection before its join: its record exists, but the publisher does not look for it yet. Several such
+/// connections are made before the generation is raised once for all.
 pub(crate) struct PendingConnection {
     record: Arc<OwnedRecord>,
     start: Start,
@@ -34,8 +34,8 @@ pub(crate) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Maps the publisher of the process with that id and makes the record, with a cursor that wants everything.
-    /// `is_older`: the publisher was there before the subscription, which misses what was published until now.
+    /// Maps the publisher of the process with that id and makes the record, whose cursor asks for all samples. With
+    /// `is_older`, the publisher existed before the subscription, which does not get the samples published until now.
     /// `NotFound` in the error if the publisher left meanwhile.
     pub(crate) fn new(
         memory: &Arc<PlaceMemory>,
@@ -64,8 +64,9 @@ impl PendingConnection {
         Ok(PendingConnection { record, start, depth, is_gating, lifespan_ns: limit_ns(publisher.qos.lifespan) })
     }
 
-    /// Joins: chooses the first sample, and counts those that have left the history in `losses`. `generation` was
-    /// raised after [`PendingConnection::new`], so that a publisher that reclaims from here on sees the record.
+    /// Joins the publisher: chooses the first sample, and counts the samples before it that have left the history in
+    /// `losses`. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
+    /// on sees the record.
     pub(crate) fn join(self, generation: u64, losses: &mut Losses) -> Result<Connection> {
         let mapping = self.record.mapping.clone();
         let (ring, newest) = mapping.newest()?;
@@ -112,8 +113,8 @@ mod tests {
     const KEPT: usize = 4;
     const SENT: u64 = 24;
 
-    /// A subscription that was there before the publisher joins it after samples were retired for others: those in
-    /// slots are dead, and the inline ones are still in the ring.
+    /// Takes the samples of a subscription that existed before the publisher, but joins after samples were retired for
+    /// other readers: the samples in slots are dead, and the inline ones are still in the ring.
     fn late_reader_of(qos: Qos) -> (Vec<u64>, Losses) {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();

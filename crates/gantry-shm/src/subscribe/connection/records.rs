@@ -61,8 +61,8 @@ impl Connection {
         pin_of(search.find(extensions.len(), |index| pin_of(index).is_some())?)
     }
 
-    /// Adds a record or, if there are many, more of them: each addition wakes the publishers of the topic. Memory in
-    /// which pins may appear is added like a join: the records, then the generation, then a pin.
+    /// Adds a record, or several if the connection has many already, because each addition wakes the publishers of the
+    /// topic. The order is the same as in a join: first the records, then the generation, then a pin.
     #[cold]
     fn add_records(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
         let (domain, key) = (&places.memory.domain, self.mapping.key);

@@ -1,4 +1,4 @@
-//! The state that few connections need. It is allocated separately: a process with many nodes has thousands of
+//! The state that few connections need. It is allocated separately, because a process with many nodes has thousands of
 //! connections.
 
 use super::Connection;

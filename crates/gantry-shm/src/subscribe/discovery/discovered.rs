@@ -37,8 +37,8 @@ pub(crate) struct Discovered {
     /// Losses, and samples of connections that were dropped, that the subscription has not counted.
     pub(crate) losses: Losses,
     pub(crate) received: u64,
-    /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not
-    /// drained.
+    /// The publishers that were joined: the living ones (also with corrupt memory), and the ones that have left and are
+    /// not drained.
     pub(super) joined: Vec<Joined>,
     /// The number of them that left.
     gone: usize,
@@ -52,11 +52,12 @@ pub(crate) struct Discovered {
     pub(crate) failure: Option<String>,
     /// The time of the next attempt to join publishers, CLOCK_MONOTONIC; `None` if all could be joined.
     pub(super) retry_ns: Option<u64>,
-    /// The keys of the publishers that existed at the first look, and so before the subscription, until all of them are
-    /// joined. The subscription existed before all other publishers, and takes their samples from the first on.
+    /// The keys of the publishers that existed at the first look, and so before the subscription; `None` once all of
+    /// them are joined. The subscription existed before all other publishers, and takes their samples from the first
+    /// on.
     pub(super) older_publishers: Option<Vec<u64>>,
-    /// The part of [`Endpoints`] that was read: the epoch and the number of publishers. `None`: some could not be read
-    /// or joined, and are read again.
+    /// The part of [`Endpoints`] that was read: the epoch and the number of publishers. `None`: a publisher could not
+    /// be read or joined, so all are read again.
     pub(super) looked_at: Option<(u64, usize)>,
     /// The number of joined publishers before the retry that is under way.
     pub(super) retried_with: Option<usize>,
@@ -79,8 +80,8 @@ pub(crate) struct Listener {
 
 /// A publisher that was joined.
 pub(super) struct Joined {
-    /// Its record, with the cursor of the subscription, readable by any thread. It belongs to no other connection while
-    /// it is kept here.
+    /// The reader record of the connection, with the cursor of the subscription, for any thread. While it is kept here,
+    /// no other connection gets it.
     pub(super) record: Arc<OwnedRecord>,
     pub(super) publisher: Arc<EndpointDescription>,
     /// Whether the publisher left or died.
@@ -128,8 +129,8 @@ impl Discovered {
         self.departures += u64::from(gone + std::mem::replace(&mut self.gone, gone) > 0);
     }
 
-    /// The reason why no publisher is joined that would wait for this subscription: publishers that left, and whose
-    /// samples wait, have reached the limit of mappings or of memory.
+    /// The reason why no more publishers that wait for this subscription are joined: departed publishers whose samples
+    /// are not taken yet have reached the limit of mappings or of memory.
     pub(super) fn why_full(&self) -> Option<String> {
         if self.gone == 0 {
             return None;
@@ -184,8 +185,8 @@ impl Discovered {
         joined.filter(|joined| !joined.is_gone).map(|joined| (&joined.record.mapping, &joined.publisher))
     }
 
-    /// The number of departures, and of publishers that were joined: without further departures, publishers are only
-    /// added, at the end.
+    /// The number of departures, and the number of joined publishers. While the number of departures is the same,
+    /// publishers are only added, at the end.
     pub(crate) fn joins(&self) -> (u64, usize) {
         (self.departures, self.joined.len())
     }

@@ -176,8 +176,8 @@ impl PublisherDiscovery {
         let mut mismatches = discovered.mismatches();
         let known = std::mem::replace(&mut discovered.announced, mismatches.clone());
         mismatches.retain(|why| !known.contains(why));
-        // The task that wakes up, and the listener, may lock the discovery; if they make system calls under the lock, a
-        // take continues without the result.
+        // The lock is released first: the task that wakes up and the listener may lock the discovery, and during their
+        // system calls a take would go on without the result.
         drop(guard);
         domain.prefault_grown(self.topic);
         waker.into_iter().for_each(Waker::wake);

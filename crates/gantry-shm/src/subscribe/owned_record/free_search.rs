@@ -5,8 +5,8 @@ const CHEAP_LOOKS: usize = 64;
 /// A round over more items continues only if at least one in this number of items was free.
 const LOOKS_PER_FREE: usize = 8;
 
-/// The state of the search. It continues where the last search ended, since items that were released long ago lie
-/// there.
+/// The state of the search. It continues where the last search ended, because the items there were released longest
+/// ago.
 #[derive(Debug, Default)]
 pub(crate) struct FreeSearch {
     /// The index of the item that is looked at next.
@@ -16,8 +16,9 @@ pub(crate) struct FreeSearch {
 }
 
 impl FreeSearch {
-    /// The index of a free item among `count`. `None` if no item of a whole round was free, or so few that the round
-    /// was not worth its checks: the caller adds a share of `count` items at the end, which the next search finds.
+    /// Searches for a free item among `count`, and returns its index. `None` if a whole round found no free item, or
+    /// too few for the number of checks: the caller then adds a share of `count` items at the end, which the next
+    /// search finds.
     #[inline]
     pub(crate) fn find(&mut self, count: usize, is_free: impl Fn(usize) -> bool) -> Option<usize> {
         loop {
@@ -75,8 +76,7 @@ mod tests {
         const HELD: usize = 2_000;
         let (items, looks) = run(10 * HELD, |_| None);
         assert!(items < 20 * HELD && looks < 100 * HELD, "{items} items, {looks} looks");
-        // From then on, each step takes one item and releases one, in some order: also if hardly more items are free
-        // than these.
+        // Each further step takes one item and releases one, in some order, also with hardly more items than that.
         for held in HELD..HELD + 40 {
             let released = |step: usize| (step >= held).then(|| step.wrapping_mul(2_654_435_761));
             let (items, looks) = run(4 * held, released);

@@ -5,17 +5,17 @@
 //! - O1: a record stays while its connection keeps it or any of its pins is set; it keeps the places. Places stay while
 //!   their subscription or a record keeps them, or any of them is used. Only the connection sets pins, and only the
 //!   thread that takes uses a place; a sample in a slot owns a pin and a place, a copied one a place.
-//! - O2: a record with a pin that is set, or places of which one is used, are an *orphan* when the last owner lets go:
-//!   a cell keeps them, and the flag there is set before pins or places are read once more. The sample that releases
-//!   the last one finds the flag (pair 9 of `protocol`).
+//! - O2: a record with a set pin, or places of which one is used, become an *orphan* when the last owner leaves: a cell
+//!   keeps them, and its flag is set before pins or places are read once more. The sample that releases the last pin or
+//!   place finds the flag (pair 9 of `protocol`).
 //! - O3: a sample that released its pin, or the place of its copy, touches the cell alone, which is never freed. It may
 //!   be another owner's cell by then, so the flag is a hint; the orphan in the cell is looked at under its lock, and
 //!   taken out once.
 //!
-//! The owner that leaves last frees. A subscription drops its connections before its places, so that these orders
-//! are all; its discovery is a part of it, which the control thread may keep to the end of a task. `Sample::drop` ends
-//! the use of the place, releases the pin if there is one, and looks at the flag of the cell: the flag of a slot is the
-//! record's, the flag of a copy is the places'.
+//! The owner that leaves last frees. A subscription drops its connections before its places, so the table has all
+//! orders. The discovery is a part of the subscription, which the control thread may keep until the end of a task.
+//! `Sample::drop` ends the use of the place, releases the pin if there is one, and looks at the flag of the cell: the
+//! flag of a slot is the record's, the flag of a copy is the places'.
 //!
 //! | sample | leaves last | the memory is kept by | the last owner frees | model |
 //! | --- | --- | --- | --- | --- |
@@ -28,8 +28,8 @@
 //! | copy | sample, after its subscription | the places' cell: the blocks alone, neither mapping nor domain | `free_orphan` of the sample: the blocks | `orphan::PLACES` |
 //! | copy | sample, after its subscription, while the record of a slot is an orphan | that record: the places | nothing: the flag of the places is not set; the sample in the slot does, as above | both |
 //!
-//! Where the kernel refuses the heavy fence, a last sample may miss the flag; then the next connection or subscription
-//! that takes a cell or leaves one frees (`orphan`). In a child of fork, nothing is freed.
+//! If the kernel refuses the heavy fence, a last sample may miss the flag; then the next connection or subscription
+//! that takes or leaves a cell frees the orphan (`orphan`). In a child of fork, nothing is freed.
 
 mod free_search;
 mod orphan;
@@ -43,8 +43,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A record that is free again when this is dropped. A pin of 0 is free. Control path: takes and releases use what it
-/// keeps, but do not read it.
+/// An owned reader record, which is free again when this value is dropped. A pin of 0 is free. Control path: takes and
+/// releases use the memory that this value keeps, but do not read the value.
 pub(crate) struct OwnedRecord {
     /// Keeps the pinned samples mapped.
     pub(crate) mapping: Arc<PublisherMapping>,

@@ -85,8 +85,8 @@ struct CellBlock([OrphanCell; CELLS_PER_BLOCK]);
 const CELLS_PER_BLOCK: usize = 64;
 
 static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
-/// Cells whose flag the last sample may have missed, since the kernel refused the heavy fence. A store is visible soon
-/// after, so they are looked at again when the next cell is taken, or left.
+/// Cells whose flag the last sample may have missed, because the kernel refused the heavy fence. The flag becomes
+/// visible soon, so these cells are examined again when the next cell is taken or left.
 static UNSEEN_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
 
 fn look_again() {

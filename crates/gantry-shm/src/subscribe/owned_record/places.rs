@@ -1,6 +1,6 @@
 //! Private memory for the samples that a subscription took: places, which the samples of all its publishers share. A
-//! place names the location of its sample, and has room for the copy of an inline one, laid out as a slot, so that
-//! samples of both kinds are read in the same way.
+//! place names the location of its sample, and has room for the copy of an inline sample, with the layout of a slot, so
+//! that samples of both kinds are read in the same way.
 //!
 //! Invariant L1: a place belongs to one sample from the take that begins its use to the drop that ends it, which is the
 //! last use of the place by this sample (pair 10 of `protocol`). Only the thread that takes begins a use.
@@ -39,11 +39,11 @@ pub(crate) struct Place {
     pub(crate) epoch: Epoch,
     /// The orphan cell of the reader record or, if the sample is the copy, of the places.
     pub(crate) cell: &'static OrphanCell,
-    /// The publisher's mapping, which the reader record keeps. A copy does not keep it, so a copy does not dereference
-    /// it.
+    /// The publisher's mapping, which the reader record keeps. A copied sample does not keep the mapping, so it never
+    /// dereferences this pointer.
     pub(crate) mapping: NonNull<PublisherMapping>,
     /// The header of the sample that the pin holds, or of the copy. The `request_gid` of a copy is the publisher's gid,
-    /// since an inline sample answers no request.
+    /// because an inline sample answers no request.
     pub(crate) slot: NonNull<SlotHeader>,
     pub(crate) length_bytes: usize,
     in_use: InUse,
@@ -54,8 +54,8 @@ const _: () = assert!(size_of::<Place>() == LINE_BYTES);
 /// A sample's pin, if it is in a slot, and the orphan cell of the memory that it needs.
 pub(crate) type Hold = (Option<InRegion<AtomicU64>>, &'static OrphanCell);
 
-/// The memory of a subscription's places. The subscription keeps it, and each of its records, and so each sample in a
-/// slot. When they are gone, samples that were copied keep the blocks (O2).
+/// The memory of a subscription's places. The subscription and each of its records keep the memory, and so does each
+/// sample in a slot. When they are gone, copied samples keep the blocks (O2).
 pub(crate) struct PlaceMemory {
     pub(crate) domain: Arc<Domain>,
     blocks: Mutex<Option<PlaceBlocks>>,
@@ -105,8 +105,9 @@ pub(super) struct PlaceBlocks {
 }
 
 impl PlaceBlocks {
-    /// Frees the blocks without a sample; returns whether no block is left. No sample is taken any more, so an unused
-    /// place stays unused: each is checked once, and the first one in use once more for each call.
+    /// Frees the blocks without a sample, and returns whether no block is left. No sample is taken any more, so an
+    /// unused place stays unused. A place that was found unused is not checked again; each call begins with the place
+    /// at which the last call found a sample.
     pub(super) fn are_unused(&mut self) -> bool {
         while let Some(block) = self.blocks.last_mut() {
             let mut places = block.places().skip(self.unused);
@@ -194,8 +195,8 @@ impl Places {
     /// A place that no sample uses, for the next one. Allocates if all are in use.
     #[inline]
     pub(crate) fn unused(&mut self) -> NonNull<Place> {
-        // The first place is in the cache if few samples are held. If many are held, the place after the last used one
-        // was released longest ago.
+        // The first place is in the cache if few samples are held. If many samples are held, the place after the last
+        // used one was released longest ago.
         match self.places.first() {
             Some(&first) if Place::is_unused(first) => first,
             _ => self.unused_after_last(),
