@@ -1,4 +1,4 @@
-//! The word of a ring's entry: a sequence, whether its sample is dead, and the location of the sample.
+//! The word of a ring's entry: a sequence, a mark whether its sample is dead, and the location of the sample.
 //!
 //! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). For a sample in a slot, the
 //! upper half is the slot's offset / 64. For an *inline* sample, whose payload follows in the entry, the upper half is,
@@ -70,10 +70,10 @@ pub(crate) fn is_of_slot(word: u64, sequence: u64) -> bool {
     word & (INLINE | SEQUENCE_MASK) == sequence & SEQUENCE_MASK
 }
 
-/// The state of `sequence`, as `word` shows it.
+/// The state of the entry for a reader that looks for `sequence`.
 ///
-/// The 31 bits wrap; they are compared as a distance, which is right while reader and publisher are less than 2^30
-/// apart. Beyond that, the publisher's head decides (`Reader::is_lapped`).
+/// The 31 bits of the sequence wrap, so sequences are compared by their distance. This is right while reader and
+/// publisher are less than 2^30 apart; beyond that, the publisher's head decides (`Reader::is_lapped`).
 #[inline]
 pub(crate) fn classify(word: u64, sequence: u64) -> Entry {
     if word == MOVED {

@@ -11,9 +11,10 @@ use crate::{
 };
 use std::{mem::ManuallyDrop, ptr::NonNull, sync::Arc};
 
-/// Memory for one message. Its publisher publishes it; a drop returns the slot.
+/// Memory for one message. [`Publisher::publish`](crate::Publisher::publish) publishes it; a drop returns the slot.
 ///
-/// The bytes are the slot's old contents (zeros at first): no byte is cleared that will be overwritten anyway.
+/// The memory has the slot's old contents (zeros at first), because clearing bytes that will be overwritten would be a
+/// waste.
 ///
 /// # Real-time
 /// Reading, writing and dropping a loan are on the data path. Exceptions: if more than 128 loans were dropped

@@ -1,9 +1,10 @@
-//! Publishers that are gone while a subscription has not taken all of their samples: their mappings keep the samples,
+//! Publishers that are gone while a subscription has not taken all of their samples. Their mappings keep the samples,
 //! in a list of connections, the oldest first.
 //!
-//! The depth of a KEEP_LAST subscription bounds the samples that wait, and so these publishers ([`Order`]). For other
-//! subscriptions, and deep ones, the bound is here. A publisher that waits for its subscription loses nothing, so its
-//! connection is never dropped; instead the discovery joins no more publishers of this kind ([`Discovered::why_full`]).
+//! The depth of a KEEP_LAST subscription bounds the waiting samples, and so the number of these publishers ([`Order`]).
+//! The bound for KEEP_ALL and for deep subscriptions is here. A publisher that waits for its subscription loses
+//! nothing, so its connection is never dropped; instead the discovery joins no more publishers of this kind
+//! ([`Discovered::why_full`]).
 //!
 //! [`Order`]: crate::subscribe::connection::Order
 //! [`Discovered::why_full`]: crate::subscribe::discovery::Discovered

@@ -16,8 +16,8 @@ use std::ptr::NonNull;
 
 const WORDS_PER_LINE: usize = LINE_BYTES / size_of::<u64>();
 
-/// The shortest payload that is copied by a string instruction. The instruction starts slowly, and does not fetch the
-/// lines that it overwrites: the copy path of 4 MB takes 15 % less time.
+/// The shortest payload that is copied by a string instruction. The instruction starts slowly, but does not fetch the
+/// lines that it overwrites: copies of 4 MB take 15 % less time.
 #[cfg(target_arch = "x86_64")]
 const MIN_STRING_BYTES: usize = 16 << 10;
 
@@ -45,10 +45,10 @@ pub struct SampleInfo {
 /// Reading and dropping a sample are on the data path. Exceptions: if its subscription was dropped, or if it is in
 /// place and its publisher was dropped, the drop takes a lock; the last sample in place of a publisher that is gone
 /// unmaps its memory, and the last sample of a participant that is gone leaves the domain (system calls). A private
-/// copy keeps neither, and costs memory of its subscription alone.
+/// copy keeps neither the publisher's memory nor the domain, only memory of its subscription.
 pub struct Sample {
-    /// The location of the sample; this sample's alone (L1), and kept while its pin is set or, if it is a copy, by its
-    /// use (O1 of `owned_record`).
+    /// The location of the sample. The place belongs to this sample alone (L1). It is kept while the pin is set or, for
+    /// a copy, while the place is used (O1 of `owned_record`).
     place: NonNull<Place>,
 }
 
@@ -59,8 +59,8 @@ unsafe impl Send for Sample {}
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    /// The pin of `place` holds the sample in the slot that is named there: a slot of the record's mapping whose entry
-    /// was alive after that, or the place's own copy. Its length is there, too, and inside the slot.
+    /// Makes the sample of `place`. The place names a slot that its pin holds and whose entry was alive after the pin
+    /// was set, or the place's own copy; it also has the length, which ends inside the slot.
     #[inline]
     pub(crate) fn new(place: NonNull<Place>) -> Sample {
         Sample { place }
@@ -68,15 +68,15 @@ impl Sample {
 
     #[inline]
     fn place(&self) -> &Place {
-        // SAFETY: this sample uses the place, which stays (O1), and is not written (L1); in a forked child places and
-        // records stay.
+        // SAFETY: this sample uses the place, so the place stays (O1) and is not written (L1). In a forked child,
+        // places and records stay, too.
         unsafe { self.place.as_ref() }
     }
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Place::copy`), there as long as the record or the
-        // place stays; not written while the pin is set (I4) or the place used (L1).
+        // SAFETY: the header is in bounds and aligned (`PublisherMapping::slot`, `Place::copy`). It exists while the
+        // record or the place stays, and is not written while the pin is set (I4) or the place is used (L1).
         unsafe { self.place().slot.as_ref() }
     }
 
@@ -104,8 +104,8 @@ impl Sample {
         let length_bytes = target.len().min(self.place().length_bytes);
         #[cfg(target_arch = "x86_64")]
         if length_bytes >= MIN_STRING_BYTES {
-            // SAFETY: `length_bytes` bytes of the payload, and of the target, which is private. To the compiler an
-            // instruction that it does not see into may be made of atomic loads of bytes.
+            // SAFETY: the payload and the target have `length_bytes` bytes, and the target is private. The compiler
+            // does not look into the instruction, so it must assume atomic loads of bytes.
             unsafe {
                 std::arch::asm!(
                     "rep movsb",
@@ -118,8 +118,8 @@ impl Sample {
             return length_bytes;
         }
         let words = length_bytes.div_ceil(size_of::<u64>());
-        // SAFETY: in bounds, because the last word lies in the page of a byte of the payload, and aligned
-        // (`PAYLOAD_ALIGN`); all that happens to them here is atomic.
+        // SAFETY: the words are in bounds, because the last one lies in the page of a byte of the payload, and aligned
+        // (`PAYLOAD_ALIGN`). All accesses to them here are atomic.
         let words = unsafe { std::slice::from_raw_parts(self.payload().cast::<AtomicU64>().as_ptr(), words) };
         let (lines, rest) = target[..length_bytes].as_chunks_mut::<LINE_BYTES>();
         let (of_lines, of_rest) = words.split_at(lines.len() * WORDS_PER_LINE);
@@ -135,8 +135,8 @@ impl Sample {
         length_bytes
     }
 
-    /// As [`Sample::copy_to`], all of the payload; `target` has its length afterwards. Allocates if its capacity is too
-    /// small.
+    /// As [`Sample::copy_to`], but copies the whole payload and sets the length of `target`. Allocates if its capacity
+    /// is too small.
     pub fn copy_into(&self, target: &mut Vec<u8>) {
         target.resize(self.place().length_bytes, 0);
         self.copy_to(target);
@@ -177,8 +177,8 @@ impl Drop for Sample {
         let &Place { pin, epoch, cell, .. } = self.place();
         if epoch.is_current() {
             crash::point(Point::SampleDrops);
-            // SAFETY: the place is not used after this: another sample may have it (L1), or it is gone with its last
-            // owner (O3).
+            // SAFETY: the place is not used after this: another sample may have the place (L1), or it is gone with its
+            // last owner (O3).
             unsafe { Place::end(self.place) };
             if let Some(pin) = pin {
                 unpin(&pin);

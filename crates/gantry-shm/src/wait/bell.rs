@@ -15,8 +15,8 @@ use std::sync::{Arc, Weak};
 ///
 /// Ringing neither allocates nor locks, and makes at most one system call (futex), which leaves `errno` alone. A POSIX
 /// signal handler may ring ([`Bell::ring`] and [`Bell::ring_all`] are async-signal-safe) while the collector or the
-/// wait set exists; after that, the ring may be the last user of the domain's memory, and would free it. To clone and
-/// to drop a bell is not async-signal-safe.
+/// wait set exists; after that, the ring may be the last user of the domain's memory and would free it. Cloning and
+/// dropping a bell are not async-signal-safe.
 #[derive(Clone, Debug)]
 pub struct Bell {
     /// Weak: a bell does not keep the domain.

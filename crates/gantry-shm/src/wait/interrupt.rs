@@ -1,7 +1,7 @@
 //! The interruption of all waits of this process, for a program that shuts down.
 //!
-//! The flag is news in the sense of `protocol`, (8): it is stored, then the bells are rung, so that no wait sleeps
-//! through it.
+//! The flag is news in the sense of pair (8) of `protocol`: it is stored before the bells are rung, so that no wait
+//! sleeps through it.
 
 use crate::{
     domain::{participant, process_file::waiter_owner},
@@ -14,14 +14,14 @@ use std::sync::{
 };
 
 static IS_SET: AtomicBool = AtomicBool::new(false);
-/// This lock is held while the bells are rung. A waker on a control thread may wait for it ([`is_interrupted`]), so its
-/// holder must not wait for a control thread: it keeps domains, and no participant.
+/// The lock that is held while the bells are rung. A waker on a control thread may wait for the lock
+/// ([`is_interrupted`]), so the holder must not wait for a control thread: it keeps domains instead of participants.
 static RINGING: Mutex<()> = Mutex::new(());
 
 /// Interrupts all waits of this process in all domains, present and later ones; `false` ends the interruption. An
-/// interrupted wait returns as after its time limit; a [`Collector`](crate::Collector) and a look of a
-/// [`WaitSet`](crate::WaitSet) are woken, and check [`is_interrupted`] themselves. A publisher that waits for room, 100
-/// ms by default, is not interrupted.
+/// interrupted wait returns as if its time limit were over. A [`Collector`](crate::Collector), and a
+/// [`WaitSet`](crate::WaitSet) with a `look`, are only woken and check [`is_interrupted`] themselves. A publisher that
+/// waits for room, 100 ms by default, is not interrupted.
 ///
 /// Allocates, locks and makes system calls: a signal handler must not call this function.
 pub fn interrupt_waits(on: bool) {

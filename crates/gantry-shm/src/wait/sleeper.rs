@@ -36,8 +36,8 @@ impl Sleeper {
     }
 
     /// Waits until there is something to collect, `look` returns `true`, the bell was rung since the sleep was
-    /// prepared, or `deadline` is over (`None`: no limit); it may also return early. A bounded spin (none where only
-    /// one CPU is usable), then one futex. The caller collects next.
+    /// prepared, or `deadline` is over (`None`: no limit); it may also return early. The wait is a bounded spin (none
+    /// if only one CPU is usable), then a sleep on one futex. The caller collects afterwards.
     pub fn sleep(&mut self, sleep: PreparedSleep, deadline: Option<Instant>, mut look: impl FnMut() -> bool) {
         let PreparedSleep { line, rings } = sleep;
         let words = line.words();

@@ -2,8 +2,8 @@
 //! bell.
 //!
 //! Waiting makes system calls. No wake-up is lost (`protocol`, 3). If a publisher is killed between entry and ring, its
-//! readers are rung when its death is noticed (`control`). A sleep is cut into slices, which bound the cost of damage
-//! to the board; they grow, so that a long sleep costs nothing.
+//! readers are rung when its death is noticed (`control`). A sleep is cut into slices, which bound the delay if the
+//! board is damaged. The slices grow, so that a long sleep costs nothing.
 
 use crate::{
     domain::{Domain, process_file::waiter_owner},

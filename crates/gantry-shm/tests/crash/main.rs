@@ -2,8 +2,9 @@
 //! and that no file stays.
 //!
 //! Needs the crash points: `cargo test -p gantry-shm --features crash-points --test crash`. There is a test for each
-//! point. A child plays each of the `scenarios` that pass it, again and again, and dies at one pass after the other,
-//! among the `survivors`. The name of a point as an argument runs that one alone.
+//! point. A child plays each of the `scenarios` that pass the point, again and again beside the `survivors`, and dies
+//! at the first pass, then at the second, and so on. With the name of a point as an argument, only the test of this
+//! point runs.
 
 #![cfg_attr(feature = "crash-points", expect(clippy::unwrap_used, reason = "a test that cannot go on panics"))]
 

@@ -44,8 +44,8 @@ const MAX_LIFE_S: u32 = 60;
 const NAP: Duration = Duration::from_millis(2);
 
 /// Plays the scenario with this name under this root: up to a pass of a point if the arguments name one, otherwise to
-/// its end, and then prints its passes. The arguments `newcomer` and `remains` are for a process that joins later and
-/// for one that dies before.
+/// its end, and then prints its passes. The arguments `newcomer` and `remains` make this process one that joins later,
+/// or one that dies before the scenario.
 pub fn play(arguments: &[String]) {
     // SAFETY: plain system call.
     unsafe { libc::alarm(MAX_LIFE_S) };

@@ -1,5 +1,5 @@
-//! The roles of child processes. Each joins the domain under its first argument, says `ready` then, and ends when its
-//! standard input does.
+//! The roles of child processes. Each role joins the domain under the root in its first argument, prints `ready`, and
+//! ends when its standard input ends.
 
 use crate::support::*;
 use gantry_shm::{Participant, Qos};
@@ -128,8 +128,8 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
         // Publishes in a small file system with two free pages.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
-        // Publishes and takes with little address space: less than the files reserve (now or for ever), or with little
-        // memory that may be locked.
+        // Roles that publish and take with less address space than the files reserve (from now on, or from the start),
+        // or with little memory that may be locked.
         "map-little" => crate::mapping::map_little(root, &participant),
         "map-nothing" => crate::mapping::map_nothing(&participant),
         "map-later" => crate::mapping::map_later(&participant),

@@ -173,8 +173,8 @@ fn participants_leave_no_thread_descriptor_or_file() {
     root.assert_empty();
 }
 
-/// Role of a child process: joins and leaves 500 times, in two domains. It is a process of its own, since it counts its
-/// threads, descriptors and mapped files.
+/// Role of a child process: joins and leaves 500 times, in two domains. The role needs a process of its own, because it
+/// counts the threads, descriptors and mapped files of the process.
 pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
     let counts = || {
         ["/proc/self/task", "/proc/self/fd", "/proc/self/map_files"].map(|of| std::fs::read_dir(of).unwrap().count())

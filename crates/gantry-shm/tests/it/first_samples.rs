@@ -36,8 +36,8 @@ fn numbers(shot: u64) -> std::ops::Range<u64> {
     shot * SAMPLES..(shot + 1) * SAMPLES
 }
 
-/// The role: a program that makes a publisher, publishes and drops it, at each line of standard input. It prints
-/// whether the publisher may have waited in vain for the subscription: whether it waited for the longest time.
+/// Role of a child process: at each line of standard input, makes a publisher, publishes and drops the publisher.
+/// Prints whether the drop waited for the longest possible time, as if no subscription had joined.
 pub fn shoot(participant: &Arc<Participant>, payload_bytes: usize) {
     for (shot, _line) in (0..).zip(std::io::stdin().lines()) {
         let begin = Instant::now();

@@ -1,7 +1,7 @@
 //! Forked processes: a child gets errors, harms nothing, and keeps no dead parent alive.
 //!
-//! An emulator of another machine may accept the advice that keeps pages from a child, and not follow it: [`why_not`]
-//! tests that.
+//! An emulator of another machine may accept the advice that keeps pages from a child, but not follow it: [`why_not`]
+//! tests for this.
 
 use crate::{
     child::*,
@@ -173,8 +173,8 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         drop((spare, watcher, matches, publisher, subscription, participant));
         assert_eq!(sample.info().sequence, 1);
         drop(sample);
-        // The child joins a domain itself, after the parent's handles are gone, and its own child holds copies of all
-        // of it: the death of the child is noticed all the same.
+        // The child joins a domain itself, after the parent's handles are gone, and its own child has copies of all its
+        // descriptors: the death of the child is noticed all the same.
         let own = Participant::join_under(root, 0).unwrap();
         // SAFETY: this process has one thread.
         if unsafe { libc::fork() } != 0 {

@@ -9,8 +9,9 @@ use std::{collections::VecDeque, sync::Arc};
 
 tests![every_size_of_history_keeps_its_promise, a_cap_in_bytes_gates_too, random_gated_operations_agree_with_a_queue,];
 
-/// The history fills, some of it is taken, and it fills again, for any ratio of the sizes of ring and history. `slots`
-/// are created before, since the publisher otherwise looks at its readers whenever it needs a slot.
+/// Checks that the history fills, that a part is taken, and that it fills again, for any ratio of the sizes of ring and
+/// history. `slots` are created in advance, because the publisher otherwise looks at its readers whenever it needs a
+/// slot.
 fn stays_full(participant: &Arc<Participant>, samples: usize, slots: usize, qos: Qos) {
     let mut publisher = publisher_with(participant, BYTES, qos, keeps(samples));
     drop((0..slots).map(|_| publisher.loan(BYTES).unwrap()).collect::<Vec<_>>());

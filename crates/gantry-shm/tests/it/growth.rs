@@ -36,8 +36,8 @@ fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &Atom
     number
 }
 
-/// There are three readers: one is nearly as deep as its lag and stays on the first ring, one joins in the middle, and
-/// one is in another process. All of them keep within their depths, so none loses a sample after it is matched.
+/// There are three readers: one has a depth just above its lag and stays on the first ring, one joins in the middle,
+/// and one is in another process. All of them keep within their depths, so none loses a sample after it is matched.
 fn a_deep_reader_joins_a_running_publisher_and_no_reader_loses() {
     let root = Root::new();
     let participant = root.join();
@@ -99,8 +99,8 @@ pub fn count(participant: &Arc<Participant>, depth: u32) {
     }
 }
 
-/// Readers of growing depth come, and each makes the ring grow. Meanwhile a reader of small depth takes, and every
-/// sample is taken or counted.
+/// Readers with larger and larger depths join, and each makes the ring grow. Meanwhile a reader of small depth takes,
+/// and every sample is taken or counted.
 fn overwritten_is_exact_while_rings_grow() {
     let root = Root::new();
     let participant = root.join();

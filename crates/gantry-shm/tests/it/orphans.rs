@@ -20,8 +20,8 @@ const THREADS: usize = 2;
 /// More than the pins of two records.
 const MANY: usize = 12;
 
-/// The mappings of publishers' files under `root` in this process, but for the publishers' own, which are older than
-/// the names.
+/// The mappings of publishers' files under `root` in this process, without the mappings of the publishers themselves,
+/// which were made before the files had names.
 fn mapped(root: &Root) -> usize {
     let (maps, root) = (std::fs::read_to_string("/proc/self/maps").unwrap(), root.path().to_str().unwrap());
     maps.lines().filter(|line| line.contains(root) && line.contains(".pub")).count()

@@ -1,6 +1,6 @@
 //! Pages are mapped before they are used: the data path of large messages does not fault.
 //!
-//! An emulator of another machine may accept the advice that maps pages, and not follow it: [`why_not`] tests that.
+//! An emulator of another machine may accept the advice that maps pages, but not follow it: [`why_not`] tests for this.
 
 use crate::support::*;
 use gantry_shm::{Qos, SourceTime};

@@ -136,8 +136,8 @@ pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     trap::end(format_args!("{OK}"));
 }
 
-/// Ends the process at a panic: its unwinding makes many system calls, which must not look like system calls of the
-/// data path; and no thread must wait for a thread that panicked.
+/// Makes a panic end the process. Unwinding would make many system calls, which must not look like system calls of the
+/// data path, and another thread might wait for the thread that panicked.
 fn panics_end_the_process() {
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
 }

@@ -18,8 +18,8 @@ pub fn file(root: &Root, ending: &str) -> PathBuf {
     root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == ending)).unwrap()
 }
 
-/// Waits until the readers that the publishers see have joined: a reader without a name lets go of a publisher before
-/// that.
+/// Waits until the readers that the publishers see have joined: before its join, a reader whose file lost its name
+/// leaves the publisher.
 fn wait_for_joins(participant: &Participant) {
     eventually("the readers joined", || {
         let processes = participant.inspect().unwrap().processes;

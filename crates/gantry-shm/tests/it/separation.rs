@@ -157,8 +157,8 @@ fn stop(child: &Peer) {
     eventually("it stops", || std::fs::read_dir(&threads).unwrap().map(Result::unwrap).all(has_stopped));
 }
 
-/// The window that looking for one's own name leaves: the reader joins while it has its name, and loses it before the
-/// publisher looks.
+/// The case that a reader's look for its own name does not cover: the reader joins while its file has its name, and the
+/// name is lost before the publisher looks.
 fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let root = Root::new();
     let mut talker = root.child("publish-all", &[]);

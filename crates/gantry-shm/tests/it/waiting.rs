@@ -37,8 +37,8 @@ pub fn subscription_to(participant: &Arc<Participant>, topic: &str, qos: Qos) ->
     Subscription::new(participant.clone(), "/listener", topic, bytes_type(BYTES), qos).unwrap()
 }
 
-/// Role of a child process: has a publisher on each topic; a line of input is the number of a topic, and is published
-/// there.
+/// Role of a child process: has a publisher on each topic. Each line of input is the number of a topic, on which the
+/// role publishes the line.
 pub fn talk_on_fifty_topics(participant: &Arc<Participant>) {
     let mut publishers: Vec<_> =
         (0..TOPICS).map(|number| publisher_on(participant, &topic(number), Qos::default())).collect();

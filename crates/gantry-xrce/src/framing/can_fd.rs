@@ -14,7 +14,8 @@ pub const MAX_FRAME_BYTES: usize = 64;
 /// The lengths of frames, in bytes, by their code (DLC).
 pub const FRAME_LENGTHS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
-/// Writes the frame of a message, and returns its length in bytes: one that CAN-FD has. Zeros fill it up.
+/// Writes the frame of a message, and returns its length in bytes. The frame is filled with zeros up to a length that
+/// CAN-FD has.
 ///
 /// # Errors
 /// [`TooLong`] above [`MAX_MESSAGE_BYTES`].

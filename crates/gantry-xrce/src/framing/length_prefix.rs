@@ -2,7 +2,7 @@
 
 use super::TooLong;
 
-/// The bytes before a message of this length.
+/// The prefix of a message of this length.
 ///
 /// # Errors
 /// [`TooLong`] above 65535 bytes.
@@ -41,8 +41,8 @@ impl LengthPrefixDecoder {
         self.dropped_bytes
     }
 
-    /// Reads `bytes` until a message is complete or no byte is left, and leaves the bytes after it. `buffer` is the
-    /// same each time; the message lies at its beginning.
+    /// Reads `bytes` until a message is complete or no byte is left, and leaves the bytes after it. Pass the same
+    /// `buffer` in each call; the message lies at its beginning.
     pub fn decode<'b>(&mut self, bytes: &mut &[u8], buffer: &'b mut [u8]) -> Option<&'b [u8]> {
         while let Some((&first, after_first)) = bytes.split_first() {
             if self.position < 2 {

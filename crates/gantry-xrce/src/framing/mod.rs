@@ -1,11 +1,12 @@
 //! Framings: messages over byte streams and CAN-FD.
 //!
-//! Datagrams (UDP) need no framing. A decoder takes any chunks, and an encoder gives any chunks. Neither borrows the
-//! message between calls: the caller gives the same memory each time, so a driver can keep both beside each other.
+//! Datagrams (UDP) need no framing. A decoder takes chunks of any size, and an encoder gives chunks of any size.
+//! Neither borrows the message between calls: the caller passes the same memory each time, so a driver can store codec
+//! and memory in one struct.
 //!
 //! # Invariants
 //! - A decoder accounts for each byte: of delivered frames, of dropped data, and of the frame under way.
-//! - After any noise, a decoder is in step again with the next complete frame.
+//! - After any noise, a decoder finds the next complete frame.
 
 pub mod can_fd;
 mod crc;

@@ -53,7 +53,7 @@ pub enum FrameError {
 }
 
 impl<'a> Frame<'a> {
-    /// The frame that lies in `bytes`.
+    /// Reads the frame in `bytes`.
     ///
     /// # Errors
     /// The bytes are no data frame of CAN FD with an extended identifier.

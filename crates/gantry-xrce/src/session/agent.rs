@@ -74,8 +74,8 @@ pub enum AgentEvent<'a> {
         /// The request.
         request: ObjectRequest,
     },
-    /// A message came in a stream that the session does not have, and is dropped: a session has one reliable and one
-    /// best-effort stream. Its sender repeats a reliable message.
+    /// A message came in a stream that the session does not have, and was dropped: a session has one reliable and one
+    /// best-effort stream. A reliable message is repeated by its sender.
     UnknownStream {
         /// The stream. [`AgentSession::status`] answers in the stream of the same kind.
         stream: StreamId,
@@ -178,9 +178,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.link.write(stream, &[&header, identity, message])
     }
 
-    /// Sends data that is longer than all slots of the reliable stream, as much as has room. `sent` is 0 at first, and
-    /// then the result of the last call, with the same data. Returns `None` once all of it is in the stream, which
-    /// takes nothing else before.
+    /// Sends data that is longer than all slots of the reliable stream, as much as has room. Pass the same data in each
+    /// call; `sent` is 0 at first, and then the result of the last call. Returns `None` when all data is in the stream;
+    /// until then the stream takes nothing else.
     ///
     /// # Errors
     /// [`Refused`]: the stream is amid other data, or the data is longer than 65531 bytes.
@@ -247,8 +247,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         link.transmit(&header, now)
     }
 
-    /// The time by which the caller should call [`Self::is_gone`] and [`Self::transmit`], if nothing comes and nothing
-    /// is written before.
+    /// The latest time at which the caller should call [`Self::is_gone`] and [`Self::transmit`], if nothing comes and
+    /// nothing is written before.
     pub fn deadline(&self) -> Instant {
         self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))
     }

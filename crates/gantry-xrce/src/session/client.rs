@@ -23,9 +23,9 @@ const MAX_RETRY_US: u32 = 400_000;
 const SILENCE_US: u32 = 250_000;
 /// The number of questions without an answer after which the agent is gone.
 const MAX_UNANSWERED: u8 = 3;
-/// The number of questions of the reliable stream without a useful answer, over about two seconds, after which the
-/// client concludes that the agent's sequence numbers differ: the agent began its streams anew, as after a
-/// CREATE_CLIENT that came late.
+/// The number of unanswered probes of the reliable stream, in about two seconds, after which the client concludes that
+/// the agent has begun its streams anew, as after a CREATE_CLIENT that came late: then the sequence numbers of both
+/// sides differ.
 const MAX_STALLED: u8 = 20;
 /// The requests of a session itself have reserved numbers.
 const LOGOUT: RequestId = RequestId(2);
@@ -157,8 +157,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         self.core.is_stamp_due = true;
     }
 
-    /// Adds a request of at most `max_bytes`, its header included, with the next number. `payload` gets this number,
-    /// and it is returned. Does not block.
+    /// Adds a request of at most `max_bytes`, its header included, with the next number. `payload` is called with this
+    /// number, which is also returned. Does not block.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -245,7 +245,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
             return; // of an earlier session
         }
         if matches!(core.state, State::Connected) {
-            // Any message is a sign of life, also a fragment or a duplicate. It does not put off the end of the
+            // Any message is a sign of life, also a fragment or a duplicate. It does not postpone the end of the
             // session.
             core.heard(now);
         }
@@ -340,8 +340,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// The time by which the caller should call [`Self::check`] and [`Self::transmit`], if nothing comes and nothing is
-    /// written before.
+    /// The latest time at which the caller should call [`Self::check`] and [`Self::transmit`], if nothing comes and
+    /// nothing is written before.
     pub fn deadline(&self) -> Option<Instant> {
         match self.core.state {
             State::Closed => None,

@@ -20,7 +20,7 @@ pub enum WriteError {
     Refused(#[from] Refused),
 }
 
-/// The beginning of a WRITE_DATA or DATA with `length` bytes of data. A length of 0 says that the data lasts until the
+/// The beginning of a WRITE_DATA or DATA with `length` bytes of data. A length of 0 means that the data ends with the
 /// last fragment.
 pub(super) fn data_header(id: SubmessageId, request: ObjectRequest, length: usize) -> [u8; DATA_HEADER_BYTES] {
     let [low, high] = u16::try_from(ObjectRequest::BYTES + length).unwrap_or(0).to_le_bytes();
@@ -47,8 +47,8 @@ impl<'a> DataSlot<'a> {
         self.request
     }
 
-    /// The room for the data, which `begin` asked for, and [`DATA_HEADER_BYTES`] before it. The bytes before the data
-    /// may be used to build it at an aligned address; they are written by [`Self::commit`].
+    /// The room for the data that `begin` reserved, and [`DATA_HEADER_BYTES`] before it. The bytes before the data may
+    /// be used while the data is built at an aligned address; [`Self::commit`] writes them.
     pub fn bytes(&mut self) -> &mut [u8] {
         self.slot.bytes()
     }

@@ -8,12 +8,12 @@ use crate::wire::{
 };
 use core::num::NonZeroU32;
 
-/// The silence after which the agent asks a client whether it is alive: for a client with Gantry's extensions, which
-/// spins, and for any other.
+/// The silence after which the agent asks a client whether it is alive: first for a client with Gantry's extensions,
+/// which spins often, then for any other client.
 const SILENCE_US: u32 = 1_000_000;
 const LENIENT_SILENCE_US: u32 = 10_000_000;
-/// eProsima's property for this silence, in milliseconds, and its limits: a client must not be asked all the time, nor
-/// hold its place for hours.
+/// eProsima's property for this silence, in milliseconds, and its limits: the agent must not ask a client all the time,
+/// and a client must not keep its place for hours.
 const HARD_LIVELINESS: &[u8] = b"uxr_hl";
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 60_000;

@@ -19,8 +19,9 @@ const MAX_TAIL_BYTES: usize = 12;
 /// The limits of the delay of an acknowledgement. Between them the delay is a quarter of the round trip.
 const MIN_DELAY_US: u32 = 500;
 const MAX_DELAY_US: u32 = 5_000;
-/// A peer that does not read acknowledgements behind data waits for each one. On a slow line the data that answers it
-/// goes first all the same: the acknowledgement is a frame of its own, which would delay the data for longer.
+/// The delay for a peer that does not read acknowledgements behind data, and so waits for each acknowledgement. On a
+/// slow line the data that answers the peer still goes first: the acknowledgement is a frame of its own, which would
+/// delay the data for longer.
 const PLAIN_DELAY_US: u32 = 200;
 /// On a line with a shorter round trip, the bytes of an acknowledgement behind a message delay the message by little.
 /// On a slower line they cost a millisecond (at 115200 bit/s), so an acknowledgement that can wait does so, and uses
@@ -183,7 +184,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     /// on, into the free slots. Returns the number of bytes that have been copied in all. Does not block.
     ///
     /// # Errors
-    /// [`Refused`]: the stream is amid another such message.
+    /// [`Refused`]: another such message is not complete yet.
     pub fn write_part(&mut self, parts: &[&[u8]], copied: usize) -> core::result::Result<usize, Refused> {
         self.reliable_output.write_part(parts, copied)
     }
@@ -214,7 +215,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         if stream.is_reliable() { self.reliable_output.end_message() } else { self.best_effort_output.end_message() }
     }
 
-    /// A message of one submessage outside of streams.
+    /// Writes a message of one submessage outside of streams.
     ///
     /// # Errors
     /// The submessage is longer than 96 bytes.

@@ -7,9 +7,10 @@
 //!
 //! # Extensions
 //! Both sides of Gantry state the property [`EXTENSIONS`] when they connect. If both did, acknowledgements are delayed
-//! a little and travel behind the next message, and the request of a time stamp is as long as its reply. Every other
-//! peer meets DDS-XRCE as eProsima's client and agent speak it. A client that has entropy adds a number to the
-//! property, its boot nonce: by it the agent tells a client that was reset from a copy of its CREATE_CLIENT.
+//! a little and travel behind the next message, and the request of a time stamp is as long as its reply. With every
+//! other peer, both sides speak DDS-XRCE as eProsima's client and agent do. A client that has entropy adds a number to
+//! the property, its boot nonce, by which the agent distinguishes a login after a reset from a copy of an earlier
+//! CREATE_CLIENT.
 
 mod agent;
 mod client;

@@ -2,7 +2,7 @@
 
 use super::sequence::Sequence;
 
-/// An ACKNACK: all messages before `first_unacknowledged` arrived; bit *i* of `missing` says that message
+/// An ACKNACK: all messages before `first_unacknowledged` arrived; bit *i* of `missing` means that message
 /// `first_unacknowledged + i` exists and did not arrive.
 ///
 /// On the wire, the bitmap is big-endian, whatever the byte order of its message.

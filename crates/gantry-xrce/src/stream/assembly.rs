@@ -48,8 +48,8 @@ impl Assembly {
         }
     }
 
-    /// `length` bytes of a fragment are lost, or other fragments are: the following ones, up to the last, are of no
-    /// use.
+    /// Gives up the submessage, because `length` bytes of a fragment, or other fragments, are lost: the following
+    /// fragments, up to the last one, are useless.
     pub fn skip(&mut self, length: usize) {
         self.length = self.length.saturating_add(length);
         self.is_skipping = true;

@@ -20,7 +20,7 @@ impl<S: Storage> BestEffortOutput<S> {
         Self { queue: Queue::new(), next: Sequence(0), sent: 0, storage }
     }
 
-    /// Room for submessages of `length` bytes, with their headers. It is in the message that is sent next if there is
+    /// Reserves room for submessages of `length` bytes, headers included: in the message that is sent next, if it has
     /// room.
     ///
     /// # Errors
@@ -85,8 +85,8 @@ pub struct BestEffortCounts {
     pub received: u32,
     /// Messages that were skipped: lost, or overtaken by a newer one.
     pub lost: u32,
-    /// Messages that were refused: older than the newest, or a duplicate of it. An overtaken message counts as lost,
-    /// too.
+    /// Messages that were refused because they were older than the newest one, or a duplicate of it. A message that was
+    /// overtaken also counts as lost.
     pub old: u32,
 }
 

@@ -25,8 +25,7 @@ pub(super) enum Part<'a> {
     Malformed { length: usize },
 }
 
-/// The parts of a body in their order. eProsima's client puts the first fragment behind other submessages if there is
-/// room.
+/// The parts of a body, in order. eProsima's client puts the first fragment behind other submessages if there is room.
 #[derive(Clone, Debug)]
 pub(super) struct Parts<'a>(pub &'a [u8]);
 

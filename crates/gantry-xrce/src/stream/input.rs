@@ -26,8 +26,8 @@ pub struct InputCounts {
     pub lost: u32,
 }
 
-/// A reliable input stream: slots `S` for messages before their turn (there may be none), and a buffer `A`, as long as
-/// the longest fragmented submessage. No call blocks.
+/// A reliable input stream: slots `S` for messages that come before their turn (possibly none), and a buffer `A`, as
+/// long as the longest fragmented submessage. No call blocks.
 #[derive(Debug)]
 pub struct ReliableInput<S, A> {
     core: Core,

@@ -1,8 +1,8 @@
 //! Reliable output: messages stay in their slots until the peer acknowledges them.
 //!
-//! Three things cause a retransmission: a *nack*, at once; the *probe*, which is the oldest message once more, if no
-//! answer to it came for a little more than a round trip; *heartbeats* thereafter, at growing intervals, whose answer
-//! is an acknowledgement. An eProsima peer answers all three as Gantry's peer does, because it acknowledges each
+//! Three things cause a retransmission: a *nack*, at once; a *probe*, which repeats the oldest message if no answer to
+//! it came within a little more than a round trip; and then *heartbeats*, at growing intervals, which the peer answers
+//! with an acknowledgement. An eProsima peer answers all three as Gantry's peer does, because it acknowledges each
 //! reliable message that arrives, including duplicates.
 
 use super::acknowledgement::Acknowledgement;
@@ -57,7 +57,7 @@ impl<S: Storage> ReliableOutput<S> {
         Self { core: Core::new(), storage }
     }
 
-    /// Room for submessages of `length` bytes, with their headers. It is in the message that is sent next if there is
+    /// Reserves room for submessages of `length` bytes, headers included: in the message that is sent next, if it has
     /// room.
     ///
     /// # Errors
@@ -252,8 +252,8 @@ impl Core {
         Some(ToSend::Message { sequence: self.first.plus(u16::from(position)), message })
     }
 
-    /// The peer was silent too long: repeats the oldest message, or announces a heartbeat. If only one message was
-    /// lost, it is the oldest, because the acknowledgements of later ones name it.
+    /// Called when the peer was silent for too long: repeats the oldest message, or plans a heartbeat. If a single
+    /// message was lost, the acknowledgements of later messages make it the oldest one.
     fn ask(&mut self, slots: &Slots<'_>) {
         let length = slots.record(self.queue.index(slots, 0)).length;
         if self.tries == 0 && self.round_trip.is_typical(length) {
@@ -266,16 +266,16 @@ impl Core {
         self.deadline = None;
     }
 
-    /// A message was sent that the peer answers; it informs the peer as a heartbeat does. The deadline is that oldest
-    /// message's deadline, so it does not move when others follow.
+    /// Starts the wait for an answer, after a message was sent. A message informs the peer as a heartbeat does. The
+    /// deadline is the deadline of the oldest message, so it does not move when others follow.
     fn await_answer(&mut self, now: Instant) {
         self.is_heartbeat_due = false;
         self.last_sent = now;
         self.deadline.get_or_insert(now.after_us(self.round_trip.timeout_us(self.tries)));
     }
 
-    /// The number of messages that have arrived according to an acknowledgement; `None` if the acknowledgement is of no
-    /// use.
+    /// The number of messages that have arrived according to an acknowledgement; `None` if the acknowledgement has
+    /// nothing new.
     fn arrived(&mut self, first_unacknowledged: Sequence) -> Option<u8> {
         let arrived = first_unacknowledged.distance_from(self.first).filter(|&count| count <= u16::from(self.sent));
         if arrived.is_none() {
@@ -294,7 +294,7 @@ impl Core {
     }
 
     /// Measures the round trip of the newest message that arrived, unless the acknowledgement may answer something else
-    /// (Karn): a retransmission, or a heartbeat, whose answer names all that is missing.
+    /// (Karn's algorithm): a retransmission, or a heartbeat, whose answer names all missing messages.
     fn measure(&mut self, slots: &Slots<'_>, arrived: u8, names_missing: bool, now: Instant) {
         let record = slots.record(self.queue.index(slots, arrived - 1));
         let length = usize::from(record.length);
@@ -304,8 +304,8 @@ impl Core {
             self.tries = 0;
             return;
         }
-        // The interval does not shrink, so that a line that became slower is measured in the end. No answer is faster
-        // than the answer to the last message that was sent.
+        // The interval does not shrink, so that a line that has become slower is measured at last. It is at least the
+        // time since the last message was sent, because an answer is not faster.
         let least_us = elapsed_us(now, self.last_sent.as_us() as u32);
         if self.round_trip.smoothed_us().is_none_or(|smoothed_us| least_us > smoothed_us) {
             self.round_trip.measured(least_us, length);
@@ -324,8 +324,8 @@ impl Core {
         self.deadline = (self.sent > 0).then(|| {
             let sent_at_us = slots.record(self.queue.index(slots, 0)).sent_at_us;
             let left_us = self.round_trip.timeout_us(self.tries).saturating_sub(elapsed_us(now, sent_at_us));
-            // Answers to messages that queued on the line come one after the other: the next answer gets at least half
-            // a round trip.
+            // Answers to messages that are queued on the line come one after the other, so the next answer has at least
+            // half a round trip.
             now.after_us(left_us.max(self.round_trip.smoothed_us().unwrap_or(0) / 2).max(1))
         });
     }

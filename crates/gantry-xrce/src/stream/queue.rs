@@ -31,7 +31,8 @@ pub enum Refused {
     Fragmenting,
 }
 
-/// The books of an output stream's slots: the slots with messages, and whether the newest may take more submessages.
+/// The books of an output stream's slots: the slots with messages, and whether the newest message may take more
+/// submessages.
 ///
 /// Invariant: the slots of the messages are `head`, `head + 1` … modulo their number.
 #[derive(Clone, Debug, Default)]
@@ -142,7 +143,7 @@ impl Queue {
     }
 
     /// Copies a submessage that is longer than a slot from its byte `copied` on, in fragments, into the slots that are
-    /// free. Returns the number of bytes that are copied then.
+    /// free. Returns the number of bytes that have been copied in all.
     pub fn write_part(&mut self, mut slots: Slots<'_>, parts: &[&[u8]], mut copied: usize) -> Result<usize, Refused> {
         let (length, piece) = (total(parts), fragment_capacity(&slots));
         if copied == 0 && self.is_fragmenting {

@@ -1,13 +1,12 @@
 //! The round-trip time of a stream, and the timeout that follows from it.
 
-/// The timeout before the first measurement, and the longest timeout after several passed in vain: eProsima's heartbeat
-/// period.
+/// The timeout before the first measurement, and the upper limit of the doubled timeouts: eProsima's heartbeat period.
 const PATIENCE_US: u32 = 100_000;
 const MIN_TIMEOUT_US: u32 = 1_000;
 /// Longer times are not measurements: this limit keeps the arithmetic below 32 bits.
 const MAX_SAMPLE_US: u32 = 10_000_000;
 
-/// A moving average of round-trip times (RFC 6298), and of the length of the messages that were measured. 12 bytes.
+/// A moving average of round-trip times (RFC 6298), and of the length of the measured messages. It takes 12 bytes.
 ///
 /// Invariant: `smoothed_us` is 0 before the first measurement only.
 #[derive(Clone, Debug, Default)]
@@ -44,8 +43,8 @@ impl RoundTrip {
         (self.smoothed_us != 0).then_some(self.smoothed_us)
     }
 
-    /// The time to wait for an answer after `tries` without one: doubled each time, up to 100 ms, but at least once, so
-    /// that the round trip of a line that became slower is measured.
+    /// The time to wait for an answer after `tries` attempts without one. The time is doubled with each attempt up to
+    /// 100 ms. The first doubling ignores this limit, so that the round trip of a line that became slower is measured.
     pub(super) fn timeout_us(&self, tries: u8) -> u32 {
         if self.smoothed_us == 0 {
             return PATIENCE_US;

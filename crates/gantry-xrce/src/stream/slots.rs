@@ -130,8 +130,8 @@ impl<'a> SlotMessage<'a> {
         self.bytes.len() - self.end
     }
 
-    /// Memory that begins with room for a header of `header_bytes`, at most 8, and the length of header and body. Bytes
-    /// that are written behind the body are not sent again with it.
+    /// The memory of a slot, beginning with room for a header of `header_bytes` (at most 8), and the length of header
+    /// and body. Bytes that the caller writes behind the body are sent only this time.
     #[must_use]
     pub fn into_memory(self, header_bytes: usize) -> (&'a mut [u8], usize) {
         let begin = HEADER_BYTES.saturating_sub(header_bytes);
@@ -139,7 +139,8 @@ impl<'a> SlotMessage<'a> {
     }
 }
 
-/// `COUNT` slots of `SIZE` bytes each, without a heap. `COUNT` is at most 16. A body to send has 8 bytes less.
+/// `COUNT` slots of `SIZE` bytes each, without a heap. `COUNT` is at most 16. A body to send has at most `SIZE - 8`
+/// bytes.
 ///
 /// If `SIZE` is a multiple of 8, bodies are 8-byte aligned, and so is the message in the first WRITE_DATA or DATA.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ pub struct Started {
 }
 
 impl<'a> MessageBuilder<'a> {
-    /// A message that begins with `header`.
+    /// Begins a message with `header`.
     ///
     /// # Errors
     /// [`Problem::Room`](super::Problem::Room).
@@ -41,8 +41,8 @@ impl<'a> MessageBuilder<'a> {
         Self { writer }
     }
 
-    /// A message whose first `bytes` are in the buffer, such as a message to which an ACKNACK is appended. If the
-    /// buffer lacks the header, which a stream writes later, `missing_header_bytes` is its length, otherwise 0.
+    /// Continues a message whose first `bytes` are in the buffer, for example to append an ACKNACK. If the header is
+    /// not in the buffer because a stream writes it later, `missing_header_bytes` is its length; otherwise it is 0.
     pub fn resume(buffer: &'a mut [u8], bytes: usize, missing_header_bytes: usize, order: ByteOrder) -> Self {
         Self { writer: Writer::within(buffer, bytes, missing_header_bytes, order) }
     }

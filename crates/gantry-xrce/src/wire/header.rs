@@ -20,8 +20,7 @@ impl SessionId {
     pub const NONE_WITH_KEY: Self = Self(0x00);
     /// No session, and the header has no key: of CREATE_CLIENT and of GET_INFO.
     pub const NONE: Self = Self(0x80);
-    /// The session of eProsima's client. Its header has no key: the address of the client tells the agent which one it
-    /// is.
+    /// The session of eProsima's client. Its header has no key: the agent identifies the client by its address.
     pub const CLIENT: Self = Self(0x81);
 
     /// Whether the header has the client's key.
@@ -106,7 +105,7 @@ impl Header {
 /// Splits a message into its header and its submessages.
 ///
 /// # Errors
-/// [`Problem::End`](super::Problem::End) in the header. A defect of a submessage is found when it is reached.
+/// [`Problem::End`](super::Problem::End) in the header. A defect of a submessage is found when the iterator reaches it.
 pub fn parse(message: &[u8]) -> Result<(Header, Submessages<'_>)> {
     // The byte order plays no part: headers are little endian.
     let header = Reader::new(message, ByteOrder::Little).whole(Header::read)?;

@@ -5,8 +5,8 @@
 //! them. Payloads are plain structs that borrow what they read.
 //!
 //! # Invariants
-//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be carried and answered. Only a
-//!   code that decides which bytes follow is refused.
+//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be carried and answered. An
+//!   unknown code is refused only if it decides which bytes follow.
 //! - A number is aligned to its size, counted from the start of the message, as in CDR. The binary representation of an
 //!   object counts from its own start.
 //! - Bytes after the last known field of a payload are ignored. Padding is written as zeros.

@@ -2,9 +2,9 @@
 
 use super::{ByteOrder, Error, Problem, Result};
 
-/// Reads the fields of a payload one after the other. A copy reads the same again.
+/// Reads the fields of a payload one after the other. A copy of the reader reads the same fields again.
 ///
-/// After the first defect all further fields are zero or empty; [`Self::check`] returns the defect. Errors field by
+/// After the first defect all further fields are zero or empty; [`Self::check`] returns the defect. A result for each
 /// field would cost a microcontroller a kilobyte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader<'a> {
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.position..).unwrap_or_default()
     }
 
-    /// Whether all fields were there.
+    /// Checks that all fields were there.
     ///
     /// # Errors
     /// The first defect.

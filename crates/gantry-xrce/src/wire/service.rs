@@ -1,8 +1,9 @@
 //! The data of requesters and repliers.
 //!
-//! A requester's WRITE_DATA is the request alone: the request's identifier is the submessage's. The agent's DATA for
-//! this requester is the same identifier, as an [`ObjectRequest`], and the reply. The agent's DATA for a replier is a
-//! [`SampleIdentity`] and the request, and the replier's WRITE_DATA is the same identity and the reply.
+//! A requester's WRITE_DATA has only the request; the request's identifier is the identifier of the submessage. The
+//! agent's DATA for this requester has the same identifier, as an [`ObjectRequest`], and the reply. The agent's DATA
+//! for a replier has a [`SampleIdentity`] and the request, and the replier's WRITE_DATA has the same identity and the
+//! reply.
 
 use super::{ByteOrder, ObjectRequest, Reader, Result, Writer};
 
@@ -33,7 +34,7 @@ impl SampleIdentity {
     }
 }
 
-/// Splits the data of a replier: the identity, and the request or reply. `order` is the submessage's.
+/// Splits the data of a replier: the identity, and the request or reply. `order` is the byte order of the submessage.
 ///
 /// # Errors
 /// [`Problem::End`](super::Problem::End).

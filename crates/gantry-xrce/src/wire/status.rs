@@ -51,7 +51,7 @@ impl StatusValue {
     }
 }
 
-/// A result, and a byte whose meaning is the implementation's.
+/// A result, and a byte whose meaning depends on the implementation.
 ///
 /// In eProsima's INFO that byte is 1 if the agent has a session with the client at that address, and 0 if not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

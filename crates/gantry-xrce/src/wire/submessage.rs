@@ -59,8 +59,8 @@ pub struct Submessage<'a> {
 }
 
 impl<'a> Submessage<'a> {
-    /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA, to
-    /// answer one whose rest is defective.
+    /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA, which
+    /// allows an answer to a submessage whose rest is malformed.
     ///
     /// # Errors
     /// [`Problem::End`].
@@ -142,8 +142,8 @@ impl<'a> Iterator for Submessages<'a> {
 /// The header of a submessage that is sent in FRAGMENTs, whose payload is `bytes` long.
 ///
 /// # Errors
-/// [`Problem::TooLong`] above 65535 bytes, except for WRITE_DATA: the length 0 says that it lasts until the last
-/// fragment.
+/// [`Problem::TooLong`] above 65535 bytes, except for WRITE_DATA: the length 0 means that the payload ends with the
+/// last fragment.
 pub fn submessage_header(id: SubmessageId, flags: Flags, order: ByteOrder, bytes: usize) -> Result<[u8; 4]> {
     if id == SubmessageId::WRITE_DATA && bytes > usize::from(u16::MAX) {
         return whole_header(id, flags, order, 0);

@@ -46,10 +46,10 @@ impl<'a> Writer<'a> {
         self.position
     }
 
-    /// Whether all fields did fit.
+    /// Checks that all fields did fit.
     ///
     /// # Errors
-    /// [`Problem::Room`] of the first that did not.
+    /// [`Problem::Room`] of the first field that did not fit.
     pub fn check(&self) -> Result<()> {
         if self.refused_bytes == 0 {
             return Ok(());

@@ -9,8 +9,8 @@ const HISTORY: u16 = 4;
 const HEARTBEAT_US: u64 = 100_000;
 const MESSAGES: u32 = 300;
 
-/// eProsima's reliable input: a slot for each sequence number modulo the history, in which it also looks for messages
-/// beyond the history when it fills the bitmap.
+/// eProsima's reliable input. The slot of a message is its sequence number modulo the history. The input fills its
+/// bitmap from these slots, also for messages beyond the history.
 struct TheirInput {
     last_handled: u16,
     last_announced: u16,
@@ -100,8 +100,8 @@ fn their_client_receives_everything_though_its_window_is_smaller() {
     }
 }
 
-/// eProsima's reliable output: a nack of any message sends all that are not acknowledged, a heartbeat goes out each 100
-/// ms.
+/// eProsima's reliable output. A nack of any message repeats all messages that are not acknowledged, and a heartbeat is
+/// sent every 100 ms.
 #[derive(Default)]
 struct TheirOutput {
     first: u16,

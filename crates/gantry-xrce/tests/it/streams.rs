@@ -203,8 +203,8 @@ fn submessages_share_a_message_until_it_is_sent() {
 
 #[test]
 fn fragments_are_as_eprosima_sends_them() {
-    // Captured: a message of 50 kB with an MTU of 512 has fragments of 500 bytes with flags 01, the last one with flags
-    // 03.
+    // In a capture of eProsima's client, a message of 50 kB with an MTU of 512 has fragments of 500 bytes with the
+    // flags 01, and 03 for the last one.
     let mut output = ReliableOutput::new(ArraySlots::<512, 3>::new());
     output.write(&[&[7, 1, 0x10, 0x04], &[9; 0x410]]).unwrap();
     let now = Instant::from_us(0);

@@ -1,8 +1,9 @@
 //! The meter, to which each callback reports its message and the message's age.
 //!
 //! Callbacks of a multi-threaded executor report at the same time. CPU time is read at the first message of a turn and
-//! at the last one: the time that executors need to begin and to end is not counted. It leaves out the engine's control
-//! thread, which checks all endpoints once a second: a turn with such a check would cost far more than the next one.
+//! at the last one: the time that executors need to begin and to end is not counted. The engine's control thread is
+//! left out, because it checks all endpoints once a second: a turn with such a check would cost far more than the next
+//! turn.
 
 use crate::Result;
 use gantry::{ExecutorHandle, SampleInfo};

@@ -1,6 +1,7 @@
 //! The other process: it publishes on many topics, one after the other, on a schedule of absolute times.
 //!
-//! Lines are `publish LISTENER TOPICS` (makes the publishers), `turn LISTENER PERIOD_NS COUNT` and `end` (`peer`).
+//! Its input lines are `publish LISTENER TOPICS` (makes the publishers), `turn LISTENER PERIOD_NS COUNT` and `end`
+//! (`peer`).
 
 use crate::{
     Result,
@@ -22,8 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The time from `ready` to the first message, in which the executor begins to spin, and from the last message to `ok`,
 /// in which it ends.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The depth of all topics together: the messages of a turn, so that a reader that stands still for a moment loses
-/// none.
+/// The depth of all topics together: the messages of a turn, so that a reader that pauses for a moment loses none.
 const DEPTH: usize = 400;
 /// The smallest depth of a topic.
 const LEAST_DEPTH: usize = 16;

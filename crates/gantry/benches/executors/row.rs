@@ -9,8 +9,8 @@ pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
 pub const TIMERS: [usize; 3] = [0, 100, 10_000];
 /// The topics of a load with timers.
 pub const TIMED_TOPICS: usize = 10;
-/// Messages per second on all topics together, and messages of a turn: few, so that other work of the machine disturbs
-/// few turns.
+/// Messages per second on all topics together, and messages of a turn. Turns are short, so that other work of the
+/// machine disturbs few of them.
 const RATES: [(u32, usize); 3] = [(100, 20), (1000, 60), (10_000, 400)];
 
 /// The messages of a turn.

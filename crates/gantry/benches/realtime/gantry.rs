@@ -11,8 +11,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Publishes by the typed API.
 pub struct Writer {
     publisher: Publisher<Message>,
-    /// The difference between the wall time of a publication and its time of sending, so that no clock is read. `None`:
-    /// the publisher reads the clocks.
+    /// The difference between the wall time of a publication and its time of sending, for publishers that are given the
+    /// time and read no clock. `None`: the publisher reads the clocks.
     wall_offset: Option<u64>,
 }
 

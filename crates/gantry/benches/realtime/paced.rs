@@ -31,8 +31,8 @@ pub struct Paced {
     pub latencies: Vec<u64>,
     /// The time that the sender spends on sending, in ticks of each message.
     pub sendings: Vec<u64>,
-    /// CPU time of a message, ns: of the sender, of the reader, and of the thread that wakes readers for asynchronous
-    /// publishers.
+    /// CPU time for each message, ns, of the sender, of the reader, and of the thread that wakes readers for
+    /// asynchronous publishers.
     pub cpu_ns: [f64; 3],
 }
 

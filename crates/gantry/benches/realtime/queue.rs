@@ -1,7 +1,7 @@
 //! The interface of a carrier, which brings messages from one thread to another.
 //!
-//! All carriers keep the same number of messages, and no sender is further than that ahead of its reader, so that no
-//! message is lost and no wait for room is measured.
+//! All carriers keep the same number of messages, and no sender is ahead of its reader by more than that number, so
+//! that no message is lost and no wait for room is measured.
 
 use crate::{Result, message::Message};
 use std::time::Duration;
@@ -17,8 +17,8 @@ pub trait Sends: Send {
 
 /// The side that reads.
 pub trait Receives: Send {
-    /// Takes the next message, if there is one, reads it in place and gives its memory back; returns its number and the
-    /// time of sending.
+    /// Takes the next message, if there is one, reads it in place and gives its memory back; returns the number of the
+    /// message and the time of sending.
     fn take(&mut self) -> Result<Option<(u64, u64)>>;
 
     /// Sleeps until there is a message to take, up to [`PATIENCE`]; may end earlier.

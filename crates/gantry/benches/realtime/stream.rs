@@ -3,7 +3,7 @@
 //! *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
 //! takes, and the next message is sent a random time after the last one was taken: the time of a message from sender to
 //! reader. Without the random time, sender and reader would be in step, and all messages of a turn would be seen early,
-//! or all late. *Stream*: both threads at full speed, at most [`DEPTH`] messages apart.
+//! or all late. *Stream*: both threads run at full speed, with at most [`DEPTH`] messages between them.
 
 use crate::{
     Result,

@@ -1,8 +1,8 @@
 //! The copy path for 4 MB: a copy in, a wake-up, a copy out; and beside it the least that these three can cost.
 //!
 //! The sender copies its message into a slot (`publish_copy`); the reader sleeps in the kernel, is woken and copies the
-//! message out (`take_copy_into`). The least is two copies between private buffers that stay in the caches, and a
-//! thread that is unparked on the other CPU.
+//! message out (`take_copy_into`). The least cost is measured by two copies between private buffers that stay in the
+//! caches, and by a thread that is unparked on the other CPU.
 
 use crate::{
     Result,

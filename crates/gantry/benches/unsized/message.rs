@@ -1,7 +1,7 @@
 //! The compared messages: how each is loaned, and its payload of bytes.
 //!
-//! A plain array has the payload of the message that it is compared with, and nothing else: Gantry's lowest cost for
-//! this number of bytes.
+//! A plain array has only the payload of the message with which it is compared: Gantry's lowest cost for this number of
+//! bytes.
 
 use gantry::{Loan, Publisher, Sample};
 use gantry_cdr::{Message, PlainMessage};

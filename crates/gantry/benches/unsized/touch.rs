@@ -1,7 +1,7 @@
 //! The use of a payload: the same for every message.
 //!
-//! *Whole*: one side writes each byte and the other one reads it, as a camera and a viewer do. *Stamped*: they write
-//! and read only the first eight bytes, which leaves the cost of the message itself.
+//! *Whole*: one side writes each byte and the other one reads it, as a camera and a viewer do. *Stamped*: both sides
+//! write and read only the first eight bytes, which leaves the cost of the message itself.
 
 /// The bytes that are written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

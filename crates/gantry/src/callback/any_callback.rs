@@ -22,8 +22,8 @@ pub(crate) enum RunOutcome {
     Failed,
 }
 
-/// The place of a kept value in an executor's order: its time, CLOCK_MONOTONIC in ns, and a number that no other value
-/// of the executor has.
+/// The key of a kept value in an executor's order: its time, CLOCK_MONOTONIC in ns, and a number that no other value of
+/// the executor has.
 pub(crate) type EventKey = (u64, u64);
 
 /// A value that a callback keeps.

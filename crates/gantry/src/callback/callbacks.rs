@@ -58,14 +58,14 @@ impl List {
 }
 
 impl CallbackHandle {
-    /// Calls `with` with the callback's source, in the form in which the callback gets it: through a
-    /// [`Client`](crate::Client), another callback can send the requests whose responses this callback gets. `None` if
-    /// the callback was removed, its node is gone, or its source is no `W`.
+    /// Calls `with` with the callback's source, in the form in which the callback gets the source. For example, through
+    /// a [`Client`](crate::Client), another callback can send the requests whose responses this callback gets. `None`
+    /// if the callback was removed, its node is gone, or its source is no `W`.
     ///
-    /// Blocks while the callback runs, and keeps it from running. So do not call this method in that callback, which
-    /// has the source as an argument: it would wait for itself. Two callbacks that may run at once and call this method
-    /// for each other wait for each other: put them into one mutually exclusive group, whose callbacks never run at
-    /// once, or call it in one direction only.
+    /// Blocks while the callback runs, and keeps it from running meanwhile. Do not call this method in the callback
+    /// itself, which has the source as an argument: the callback would wait for itself. Two callbacks that may run at
+    /// once and call this method for each other would deadlock: put both into one mutually exclusive group, or call the
+    /// method in one direction only.
     ///
     /// # Real-time
     /// Takes a lock, which is free unless the callback runs.
@@ -82,8 +82,8 @@ impl CallbackHandle {
         drop(callback); // unlocked: it may be the last, and own anything
     }
 
-    /// Removes the callback, and drops its closure and its source before this method returns; if the callback runs, at
-    /// the end of that run.
+    /// Removes the callback, and drops its closure and its source: before this method returns or, if the callback runs
+    /// now, at the end of that run.
     pub fn remove(self) {
         let Some(callback) = self.0.upgrade() else { return };
         if let Some(node) = callback.node.upgrade() {
@@ -186,8 +186,8 @@ impl Callbacks {
     /// has the group, by itself or with its node. `parent` is an executor that passes on the groups of its nodes.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
-            // The node's executor lets go of a group that is no longer added with its node at the next gathering at
-            // which no callback of the group runs.
+            // The node's executor releases a group that is no longer added with its node, at the next gathering while
+            // no callback of the group runs.
             let has_still = || list.group_callbacks(group).any(|callback| callback.is_registered());
             let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node() || has_still());
             let holder = list.executor_of(group).or(node_executor);
@@ -199,8 +199,8 @@ impl Callbacks {
         })
     }
 
-    /// Takes a group from an executor that had it without its node. Its parent or the node's executor runs it from now
-    /// on.
+    /// Takes a group from an executor that had it without its node. The parent or the node's executor runs the group
+    /// from now on.
     pub(crate) fn detach_group(&self, group: &Arc<Group>, executor: &Waker) {
         self.change(|list| {
             list.groups.retain(|(other, waker)| !(Arc::ptr_eq(other, group) && is_same(waker, executor)));

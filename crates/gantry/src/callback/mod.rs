@@ -1,7 +1,7 @@
 //! Callbacks: a closure and the source that it takes from, without their types, so that executors can run any.
 //!
-//! A node keeps its callbacks. At most one thread at a time runs a callback: the executor sees to it, so the mutex is
-//! uncontended.
+//! A node keeps its callbacks. At most one thread at a time runs a callback: the executor guarantees this, so the mutex
+//! is uncontended.
 
 mod any_callback;
 mod callbacks;
@@ -39,8 +39,8 @@ pub(crate) struct Callback {
     /// The list of its node.
     node: Weak<Callbacks>,
     pub(crate) group: Arc<Group>,
-    /// The callback's index in the executor that has it, or [`NO_INDEX`]. W, R: that executor, under its lock if it has
-    /// one.
+    /// The callback's index in the executor that has it, or [`NO_INDEX`]. Written and read by that executor, under its
+    /// lock if it has one.
     pub(crate) index: AtomicUsize,
     /// The source as a part of a sentence: the log names it while the callback is locked, too.
     pub(crate) source: String,
@@ -151,8 +151,8 @@ impl Callback {
         std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
     }
 
-    /// Logs an error of the source: no caller can receive it. A lasting error is logged once, although the take is
-    /// repeated; of malformed samples, the first, the tenth, the hundredth … are logged.
+    /// Logs an error of the source, because no caller can receive it. A lasting error is logged once, although the take
+    /// is repeated. The first, the tenth, the hundredth … malformed sample is logged.
     fn log_error(&self, error: &Error) -> RunOutcome {
         let say = |nth| log::error(&self.node_name(), format_args!("a callback got nothing: {error}{}", Nth(nth)));
         if matches!(error, Error::Malformed { .. }) {

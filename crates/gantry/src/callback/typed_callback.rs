@@ -1,6 +1,6 @@
 //! A closure and the source that it takes from, with the values that an executor keeps for it.
 //!
-//! A program has this code for each type of messages, so it holds only what depends on the type.
+//! This code is compiled for each message type, so it holds only the parts that depend on the type.
 
 use super::{
     any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome},
@@ -28,8 +28,8 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
     }
 
     /// Takes the next value. `is_ready` is called first for two reasons: it joins new publishers, for which `take_next`
-    /// does not wait and no bell rings; and it is cheaper than a take when another topic with the same bit of the
-    /// collector had the news.
+    /// does not wait and no bell rings; and it is cheaper than a take if the news belonged to another topic with the
+    /// same bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
         while let Some(place) = self.kept.pop_returned() {
             if let Some(taken) = self.value(place).filter(|taken| self.waitable.is_current(taken)) {

@@ -100,9 +100,9 @@ pub fn shutdown() -> bool {
     true
 }
 
-/// Has `function` called once at the next shutdown, after those that were added before and while nodes still work, on
-/// the thread of the shutdown: a thread of this library if a signal is the cause. If the program is shut down already,
-/// it is called at once.
+/// Adds a function that is called once at the next shutdown, while nodes still work and after the functions that were
+/// added before. The thread that shuts down calls the function; after a signal, this is a thread of this library. If
+/// the program is shut down already, the function is called at once.
 pub fn on_shutdown(function: impl FnOnce() + Send + 'static) {
     let mut state = lock(&STATE);
     if state.phase == Phase::ShutDown {
@@ -131,8 +131,8 @@ impl ShutdownWaker {
         drop(old); // after the lock: it may own anything
     }
 
-    /// Whether a task that waits is to end, since the program shuts down; if not, `task` is woken when the program
-    /// shuts down.
+    /// Whether a waiting task must end, because the program shuts down; if not, `task` is woken when the program shuts
+    /// down.
     pub(crate) fn ends(&mut self, task: &Waker) -> bool {
         self.set(task.clone()); // before the look
         is_shut_down()
@@ -146,7 +146,7 @@ impl Drop for ShutdownWaker {
     }
 }
 
-/// The next function to be called. If there is none, no function is added any more, and spins and waits end: both under
+/// Takes the next function to call. If there is none, adds no functions any more and ends spins and waits, both under
 /// one lock, so that a program that begins anew meanwhile is not interrupted.
 fn next_function() -> Option<Box<dyn FnOnce() + Send>> {
     let mut state = lock(&STATE);

@@ -28,8 +28,8 @@ impl Lease {
         self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {
             true => active_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
-            // No bell rings when the publisher is active again, because asserting liveliness must cost nothing: so this
-            // side polls.
+            // This side polls: no bell rings when the publisher is active again, because asserting liveliness must cost
+            // nothing.
             false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
         };
         self.is_alive

@@ -2,7 +2,7 @@
 //! deadlines, lost liveliness, changes of the graph.
 //!
 //! Each handle has a monitor, which the engine's control thread keeps up to date and which wakes a [`Waker`].
-//! Publishers and subscriptions take no part. Control path, with a lock of its own.
+//! Publishers and subscriptions do nothing for events. Control path, with a lock of its own.
 
 mod counts;
 mod deadline;

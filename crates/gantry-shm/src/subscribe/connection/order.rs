@@ -1,8 +1,8 @@
-//! The order of the samples of several publishers: the oldest comes first, and beyond the subscription's depth it is
-//! skipped.
+//! The order of the samples of several publishers: the oldest sample comes first, and the oldest samples beyond the
+//! subscription's depth are skipped.
 //!
-//! As in DDS, where a topic without a key is one instance: a KEEP_LAST reader has room for `depth` samples of all
-//! writers together. Nothing is taken early, so a sample that waits for its turn is in its publisher's history.
+//! This is DDS's rule for a topic without a key, which is one instance: a KEEP_LAST reader has room for `depth` samples
+//! of all writers together. A sample that waits for its turn stays in its publisher's history.
 
 use super::{Connection, Losses};
 use crate::{

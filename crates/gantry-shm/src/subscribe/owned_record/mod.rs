@@ -8,14 +8,14 @@
 //! - O2: a record with a set pin, or places of which one is used, become an *orphan* when the last owner leaves: a cell
 //!   keeps them, and its flag is set before pins or places are read once more. The sample that releases the last pin or
 //!   place finds the flag (pair 9 of `protocol`).
-//! - O3: a sample that released its pin, or the place of its copy, touches the cell alone, which is never freed. It may
-//!   be another owner's cell by then, so the flag is a hint; the orphan in the cell is looked at under its lock, and
+//! - O3: a sample that released its pin, or the place of its copy, touches only the cell, which is never freed. The
+//!   cell may have another orphan by then, so the flag is a hint; the orphan is examined under the cell's lock, and
 //!   taken out once.
 //!
-//! The owner that leaves last frees. A subscription drops its connections before its places, so the table has all
-//! orders. The discovery is a part of the subscription, which the control thread may keep until the end of a task.
-//! `Sample::drop` ends the use of the place, releases the pin if there is one, and looks at the flag of the cell: the
-//! flag of a slot is the record's, the flag of a copy is the places'.
+//! The owner that leaves last frees the memory. A subscription drops its connections before its places, so the table
+//! has all orders. The discovery is a part of the subscription, which the control thread may keep until the end of a
+//! task. `Sample::drop` ends the use of the place, releases the pin if there is one, and looks at the flag of the cell:
+//! the flag of a slot is the record's, the flag of a copy is the places'.
 //!
 //! | sample | leaves last | the memory is kept by | the last owner frees | model |
 //! | --- | --- | --- | --- | --- |

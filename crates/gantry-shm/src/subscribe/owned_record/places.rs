@@ -213,7 +213,7 @@ impl Places {
         }
     }
 
-    /// The payload of the copy in a place, to be written.
+    /// The room in a place for the payload of a copy, which the caller writes.
     ///
     /// # Safety
     /// [`Places::unused`] returned the place; since then no sample was made that uses it, nor [`Places::prepare`]
@@ -226,7 +226,7 @@ impl Places {
         unsafe { NonNull::slice_from_raw_parts(payload.cast(), self.inline_bytes / 8).as_mut() }
     }
 
-    /// Gives a place to a sample that lies in `slot`, which the pin holds, or the place itself.
+    /// Gives a place to a sample. The sample lies in `slot`, which the pin holds, or in the place itself.
     ///
     /// # Safety
     /// [`Places::unused`] returned the place, and no sample was made since then. The record of the pin keeps `mapping`.
@@ -276,7 +276,7 @@ impl Place {
         unsafe { place.add(1) }.cast()
     }
 
-    /// The sample does not use the place any more.
+    /// Ends the use of a place by its sample.
     ///
     /// # Safety
     /// The sample used the place until now, and nothing refers to it.

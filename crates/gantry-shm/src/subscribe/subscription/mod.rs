@@ -1,9 +1,9 @@
 //! A subscription of the engine, without a message type: it takes the samples of all matched publishers and waits for
 //! new ones.
 //!
-//! All operations that change it take `&mut self`, so one thread uses it at a time. `gantry::Subscription` adds the
-//! message type. `new` connects to the publishers that exist; the control thread connects to later ones (module
-//! `discovery`), and `take` only adopts the new connections.
+//! All operations that change a subscription take `&mut self`, so one thread uses it at a time. `gantry::Subscription`
+//! adds the message type. `new` connects to the publishers that exist; the control thread connects to later ones
+//! (module `discovery`), and `take` only adopts the new connections.
 
 mod take;
 mod wait;
@@ -117,8 +117,8 @@ impl Subscription {
         subscription.discover();
         subscription.domain.board.graph_changed();
         if subscription.connections.is_empty() {
-            // A join raises the generation. Without a join it is raised here, because incompatible publishers must also
-            // notice this subscription.
+            // A join raises the generation. If there was no join, the generation is raised here, because incompatible
+            // publishers must also notice this subscription.
             subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
         }
         subscription.participant.control.update(subscription.topic, Side::Readers);
@@ -151,8 +151,8 @@ impl Subscription {
         Ok(self.matched_count())
     }
 
-    /// The publishers from which there may be something to take: those that are matched, and those that are gone and
-    /// not drained. As of the last take or wait.
+    /// The publishers from which there may be something to take, at the last take or wait: matched publishers, and
+    /// publishers that are gone and not drained.
     pub fn publishers(&self) -> impl Iterator<Item = Gid> {
         self.connections.iter().map(|connection| Gid(connection.mapping.gid))
     }
@@ -163,8 +163,8 @@ impl Subscription {
         self.connections_version
     }
 
-    /// Sets whether the death of a publisher's process is noticed soon, not only within a second. A system call, unless
-    /// an endpoint of this process did so shortly before.
+    /// Sets whether the deaths of publishers' processes are noticed within milliseconds (`closely`) or only within a
+    /// second. With `closely`, one system call, unless an endpoint of this process has made this call shortly before.
     pub fn poll_liveness(&self, closely: bool) {
         self.discovery.polls_liveness.store(closely, SeqCst); // before the look at `is_polling`
         if closely && self.domain.epoch.is_current() {
@@ -179,7 +179,7 @@ impl Subscription {
     }
 
     /// For each of [`Subscription::publishers`], the number of samples that left its history before they were taken, or
-    /// for which the depth had no room. Samples that had left when that publisher was joined do not count.
+    /// for which the depth had no room. Samples that had left the history before the join do not count.
     pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
@@ -201,7 +201,7 @@ impl Subscription {
     }
 
     /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child. Reads
-    /// each publisher. No allocation, lock or system call, unless a publisher's file grew.
+    /// each publisher. No allocation, lock or system call, unless a publisher's file has grown.
     #[must_use]
     pub fn untaken(&self) -> u64 {
         if !self.epoch.is_current() {
@@ -220,7 +220,7 @@ impl Subscription {
     }
 
     /// Calls `listener` with each reason of [`Subscription::mismatches`]: with the present reasons at once, and with
-    /// each later reason once, on the thread that finds it. The first listener stays.
+    /// each later reason once, on the thread that finds it. Further calls have no effect: the first listener stays.
     pub fn on_mismatch(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
         let listener = self.discovery.mismatch_listener.get_or_init(|| Box::new(listener));
         self.mismatches().iter().for_each(|why| listener(why));

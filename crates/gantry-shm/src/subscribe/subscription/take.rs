@@ -20,10 +20,10 @@ impl Subscription {
     ///
     /// # Real-time
     /// When publishers came or went since the last call, or more samples are held than ever before (if there are many:
-    /// nearly the most), the lists of publishers, pins and places grow or shrink here (allocation, and memory of
-    /// drained publishers is unmapped). When a publisher's file grew, one system call reads its length; one wakes a
-    /// publisher that waits for this subscription. The function and its callees are inlined: a sample that is returned
-    /// in memory would be loaded again before its store is complete.
+    /// nearly the most), the lists of publishers, pins and places grow or shrink here (allocation; memory of drained
+    /// publishers is unmapped). When a publisher's file has grown, one system call reads its length; one system call
+    /// wakes a publisher that waits for this subscription. The function and its callees are inlined: a sample that is
+    /// returned through memory would be loaded before its store is complete, which is slow.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<Sample>> {
         self.take_boxed().map_err(|error| *error)
@@ -102,10 +102,10 @@ impl Subscription {
         Err(error)
     }
 
-    /// Sets the most samples of one publisher that may be held at once; the default is no limit. A take beyond it
-    /// fails, and the sample stays: a subscription that holds too many harms itself and not its publishers, whose
-    /// memory they are. Samples that travel inline are copies and do not count ([`Sample::is_inline`]). No allocation,
-    /// lock or system call.
+    /// Sets the largest number of samples of one publisher that may be held at once; the default is no limit. A take
+    /// beyond the limit fails, and the sample stays in the history. So a subscription that holds too many samples harms
+    /// itself and not its publishers, whose memory the samples occupy. Samples that travel inline are copies and do not
+    /// count ([`Sample::is_inline`]). No allocation, lock or system call.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.places.max_held_samples = limit;
     }

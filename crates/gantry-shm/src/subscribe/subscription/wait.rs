@@ -16,8 +16,8 @@ use std::{
 };
 
 impl Subscription {
-    /// Whether there is something to take now: reads each publisher. When publishers came or went it joins the new
-    /// ones, and unmaps the drained publishers that are gone (control path).
+    /// Whether there is something to take now. Reads each publisher. When publishers have come or gone, joins the new
+    /// ones and unmaps the drained ones (control path).
     ///
     /// # Errors
     /// The process forked.
@@ -43,8 +43,8 @@ impl Subscription {
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or whose type or
-    /// QoS do not match; as [`Subscription::take`].
+    /// The time is over, no publisher is matched, and the reason is a publisher that could not be opened or mapped, or
+    /// whose type or QoS do not match; as [`Subscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.wait_or(timeout, |_| false) {
             Ok(false) => self.mismatch().map_or(Ok(false), Err),
@@ -53,9 +53,10 @@ impl Subscription {
     }
 
     /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample that
-    /// comes within 20 µs without a sleep and a wake-up. It costs CPU time if no sample comes, and then gets shorter.
-    /// Without it, every wait for a sample that is not there yet sleeps at once. A [`WaitSet`](crate::WaitSet) is not
-    /// affected. No allocation or lock; a system call reads the number of usable CPUs.
+    /// comes within 20 µs without a sleep and a wake-up. A spin that finds no sample costs CPU time, and makes the next
+    /// spin shorter. Without spins, every wait for a sample that has not come yet sleeps at once. A
+    /// [`WaitSet`](crate::WaitSet) is not affected. No allocation or lock; a system call reads the number of usable
+    /// CPUs.
     pub fn set_busy_wait(&mut self, on: bool) {
         let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
         waiter.set_busy_wait(on);
@@ -65,8 +66,8 @@ impl Subscription {
     /// within `timeout`. It suits a caller that waits for an answer of the present publishers.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped; the process
-    /// forked; no waiter could be set up.
+    /// The time is over, no publisher is matched, and the reason is a publisher that could not be opened or mapped; the
+    /// process forked; no waiter could be set up.
     pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
         let version = self.connections_version;
         self.wait_or(timeout, |this| this.connections_version != version)
@@ -145,8 +146,8 @@ impl Subscription {
         has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
     }
 
-    /// A descriptor that is readable while there is something to take (rarely also just after the take), for epoll and
-    /// poll; call [`Subscription::take`] until it returns `None` before waiting on it again. Each burst of samples
+    /// A descriptor that is readable while there is something to take (rarely also shortly after the take), for epoll
+    /// and poll; call [`Subscription::take`] until it returns `None` before waiting on it again. Each burst of samples
     /// costs a hop over the control thread, unlike in [`Subscription::wait`].
     ///
     /// # Errors
@@ -165,9 +166,9 @@ impl Subscription {
         Ok(self.event_fd.insert(event_fd).descriptor())
     }
 
-    /// Sets the waker that is woken once, when there is something to take or publishers came or went; it is woken at
-    /// once if there is something now. It costs a hop over the control thread, as [`Subscription::descriptor`] does.
-    /// `None`: no task is woken any more.
+    /// Sets the waker that is woken once, when there is something to take or publishers came or went; the waker is
+    /// woken at once if there is something now. Waking costs a hop over the control thread, as for
+    /// [`Subscription::descriptor`]. With `None`, no task is woken any more.
     ///
     /// # Errors
     /// The process forked.
@@ -199,8 +200,8 @@ impl Subscription {
         Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
     }
 
-    /// Whether a waiter of that domain can wait for this subscription: it was not made in the parent of a fork, or on
-    /// another board.
+    /// Checks that a waiter of the domain `waiters` can wait for this subscription: neither was made in the parent of a
+    /// fork, and both use the same board.
     pub(crate) fn check_waiter(&self, waiters: &Domain) -> Result<()> {
         self.domain.epoch.check()?;
         if self.domain.board.id() == waiters.board.id() {

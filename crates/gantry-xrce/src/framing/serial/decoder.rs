@@ -33,7 +33,7 @@ pub struct SerialCounters {
 
 /// Finds frames in the bytes of a serial line.
 ///
-/// A frame of any length can be followed: the buffer bounds what is delivered. Counters wrap around.
+/// Frames may have any length, but only frames that fit in the buffer are delivered. Counters wrap around.
 #[derive(Clone, Debug)]
 pub struct SerialDecoder {
     address: u8,
@@ -91,8 +91,8 @@ impl SerialDecoder {
         self.frame_bytes
     }
 
-    /// Reads `bytes` until a frame is complete or no byte is left, and leaves the bytes after it. `buffer` is the same
-    /// each time; the message lies at its beginning.
+    /// Reads `bytes` until a frame is complete or no byte is left, and leaves the bytes after it. Pass the same
+    /// `buffer` in each call; the message lies at its beginning.
     ///
     /// ```
     /// use gantry_xrce::framing::{SerialDecoder, SerialEncoder};
@@ -121,8 +121,8 @@ impl SerialDecoder {
         None
     }
 
-    /// Takes one byte. Returns whether it is the last one of a frame for this address. Inlined, the function would be
-    /// longer: instructions for fields deep in a client are longer.
+    /// Takes one byte. Returns whether it is the last one of a frame for this address. The function is not inlined,
+    /// because instructions that access fields deep in a client are longer.
     #[inline(never)]
     fn put(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
         if byte == FLAG {

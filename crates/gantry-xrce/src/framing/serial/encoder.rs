@@ -36,7 +36,7 @@ impl SerialEncoder {
     }
 
     /// Writes the next bytes of the frame into `chunk`, and returns their number. It is the length of `chunk` unless
-    /// the frame ends, and 0 after its end. `message` is the same each time.
+    /// the frame ends, and 0 after its end. Pass the same `message` in each call.
     pub fn encode(&mut self, message: &[u8], chunk: &mut [u8]) -> usize {
         let mut written = 0;
         for byte in chunk {

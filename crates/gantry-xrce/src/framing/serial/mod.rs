@@ -2,8 +2,8 @@
 //!
 //! A frame is the flag 0x7e, the addresses of source and destination, the length of the message (16 bits, little
 //! endian), the message, and its CRC-16/ARC (little endian). After the flag, 0x7d and 0x7e are sent as 0x7d and the
-//! byte exclusive-or 0x20, so that 0x7e always begins a frame. No flag ends it. The checksum covers the message before
-//! this stuffing; addresses and length are not covered.
+//! byte exclusive-or 0x20, so that 0x7e always begins a frame. There is no flag at the end of a frame. The checksum
+//! covers the message before the stuffing, but not the addresses and the length.
 
 mod decoder;
 mod encoder;

@@ -1,5 +1,5 @@
-//! The messages of eProsima's client 3.0.0 that create each kind of object. Their padding, which is what its memory
-//! held before, is replaced by zeros, and left out at the end of the message.
+//! The messages of eProsima's client 3.0.0 that create each kind of object. Their padding has old contents of memory:
+//! it is replaced by zeros, and left out at the end of the message.
 
 use super::{message, only};
 use crate::hex;

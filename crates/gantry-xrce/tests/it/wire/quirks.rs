@@ -58,7 +58,7 @@ fn data_that_is_longer_than_its_length_field_can_say() {
     assert_eq!(submessage_header(SubmessageId::DATA, Flags::NONE, ByteOrder::Little, 70_000), Err(error));
 }
 
-/// The answer to a GET_INFO of the agent has no submessage header. It reads as two empty CREATE_CLIENTs, which are
+/// The agent's answer to a GET_INFO has no submessage header, so it is read as two empty CREATE_CLIENTs, which are
 /// refused.
 #[test]
 fn an_info_without_its_submessage_header() {
