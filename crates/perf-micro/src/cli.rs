@@ -40,19 +40,19 @@ pub enum Command {
     /// Measures the bytes per second that a board publishes over each transport.
     ///
     /// The board publishes best-effort texts as fast as its line takes them, and a node of this host receives them. The
-    /// results are the texts received, sent and lost, the part of the line that was used, and the part of a frame that
-    /// is not text.
+    /// results are the numbers of texts received, sent and lost, the used share of the line's capacity, and the share
+    /// of a frame that is not text.
     #[command(after_help = throughput::AFTER_HELP)]
     Throughput(ThroughputOptions),
-    /// Measures the round trip between a board and a node of this host, and both of its ways.
+    /// Measures the round trip between a board and a node of this host, and the time of each direction.
     ///
-    /// The board publishes reliable numbers, its time as the agent has it, and the node sends them back. The results
-    /// are the two ways as the board's synchronised clock has them, as the published test measures, and beside them as
-    /// they are, with the error of that clock.
+    /// The board publishes numbers over reliable streams, which hold the time of its clock as synchronised with the
+    /// agent, and the node sends them back. The results are the times of both directions by the board's synchronised
+    /// clock, as the published test measures them, and beside them the true times with the error of that clock.
     #[command(after_help = latency::AFTER_HELP)]
     Latency(LatencyOptions),
-    /// Measures what faults of the line, the agent and the board cost: time without data, messages lost, and which
-    /// side hears of it.
+    /// Measures what faults of the line, the agent and the board cost: time without data, messages lost, and which side
+    /// is notified.
     ///
     /// The faults are single lost frames, frames lost and bytes damaged by chance, a cable that is pulled out, an agent
     /// that is killed and started again, and a board that begins anew.

@@ -76,8 +76,8 @@ impl StepWarnings {
 }
 
 impl Experiment {
-    /// Finds the agent, makes the folder of results, and describes the machine there. Each of the steps has this length
-    /// in seconds.
+    /// Finds the agent, makes the folder of results, and describes the machine there. `lengths_s` has the lengths of
+    /// the steps in seconds.
     ///
     /// # Errors
     /// [`Failure::Usage`]: there is no agent, or the folder cannot be used.
@@ -104,8 +104,8 @@ impl Experiment {
         measured.map_err(|sentence| self.fail(format!("{title}: {sentence}"))).ok()
     }
 
-    /// Does a step whose times count: the state of the machine and the load by other programs are warnings. `measure`
-    /// ends the processes that it starts.
+    /// Does a step that measures times: a bad state of the machine and load by other programs become warnings.
+    /// `measure` must end the processes that it starts.
     pub fn timed_step<T>(&mut self, title: &str, measure: impl FnOnce(&Experiment) -> Result<T, String>) -> Option<T> {
         let watch = Watch::start(&root_folder());
         let measured = self.step(title, measure)?;
@@ -114,7 +114,7 @@ impl Experiment {
         Some(measured)
     }
 
-    /// A rig with the agent.
+    /// Starts a rig with the agent.
     ///
     /// # Errors
     /// A sentence: the system gives no line, or the agent does not start.

@@ -68,8 +68,8 @@ impl Transport {
         }
     }
 
-    /// How often the line carries a message like this one in a second; none if it is not paced. A bus carries the
-    /// messages of both ways.
+    /// The number of messages like this one that the line carries in a second; none if the line is not paced. A bus
+    /// carries the messages of both directions.
     #[must_use]
     pub fn messages_per_s(self, message: &[u8]) -> Option<f64> {
         if let Some([nominal, data]) = self.bit_rates() {

@@ -3,7 +3,7 @@
  *
  * A program with a back end is named perf_test_<name> and lies beside perf_test or on the PATH; `perf_test -c <name>`
  * finds it. Its main passes a perf_test_backend, a struct of functions, to perf_test_worker_main(). perf_test keeps
- * schedule, clock, stamps, losses, histograms and reports. A back end moves messages and says when they arrived. All
+ * schedule, clock, stamps, losses, histograms and reports. A back end moves messages and reports when they arrived. All
  * other work of its functions (allocations, locks, copies) is part of the measurement. examples/c_backend is complete.
  *
  * Units      Times are nanoseconds of CLOCK_MONOTONIC (perf_test_now_ns). Names of fields end in their units.

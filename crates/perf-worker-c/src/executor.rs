@@ -61,7 +61,7 @@ impl Drop for Object {
 }
 
 impl CExecutor {
-    /// An executor of the run's kind, without endpoints.
+    /// Creates an executor of the run's kind, without endpoints.
     ///
     /// # Errors
     /// The sentence of the back end.

@@ -28,10 +28,10 @@ impl Failure {
         }
     }
 
-    /// The result of a function that returns 0, or -1 if it fails.
+    /// Checks the return value of a function: 0 is success, -1 a failure.
     ///
     /// # Errors
-    /// Its sentence, or one about a value that the header does not allow.
+    /// The sentence of the function, or a sentence about a return value that the header does not allow.
     pub fn check(&self, function: &str, returned: i32) -> Result<(), String> {
         match returned {
             0 => Ok(()),

@@ -1,8 +1,8 @@
 //! The C ABI of `perf_worker`: a back end that is written in C or C++ is measured by the loops of `perf_test`.
 //!
 //! `include/perf_test_backend.h` is the documentation. A C program links the archive `libperf_worker_c.a` and calls
-//! `perf_test_worker_main`; this crate is a [`Backend`](perf_worker::backend::Backend) on top of the functions that it
-//! passes.
+//! `perf_test_worker_main`; this crate is a [`Backend`](perf_worker::backend::Backend) on top of the functions that the
+//! program passes.
 //!
 //! A panic does not cross the boundary: the functions here are `extern "C"`, which abort the process with the message
 //! instead.

@@ -19,7 +19,7 @@ pub struct CRun {
 }
 
 impl CRun {
-    /// The run `spec` for C.
+    /// Converts the run `spec` for C.
     ///
     /// # Errors
     /// A sentence: a text contains a 0.
@@ -85,7 +85,7 @@ unsafe impl Send for CEndpoint {}
 unsafe impl Sync for CEndpoint {}
 
 impl CEndpoint {
-    /// The plan `plan` for C.
+    /// Converts the plan `plan` for C.
     ///
     /// # Errors
     /// A sentence: a text contains a 0.

@@ -25,7 +25,7 @@ pub struct CSession {
 }
 
 impl CSession {
-    /// Opens it.
+    /// Opens the session.
     ///
     /// # Errors
     /// The sentence of the back end.

@@ -30,7 +30,7 @@ pub fn unless_0(time_ns: i64) -> Option<i64> {
     (time_ns != 0).then_some(time_ns)
 }
 
-/// A message that C took.
+/// Reads and checks a message that C took.
 ///
 /// # Errors
 /// A sentence: a field that is required is missing.

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
-/// A text from C; none if it is NULL. Bytes that are not UTF-8 are replaced.
+/// Copies a text from C; none if it is NULL. Bytes that are not UTF-8 are replaced.
 ///
 /// # Safety
 /// `pointer` keeps to H2.
@@ -15,7 +15,7 @@ pub unsafe fn from_c(pointer: *const c_char) -> Option<String> {
     Some(text.to_string_lossy().into_owned())
 }
 
-/// A text from C that must be there.
+/// Copies a text from C that is required.
 ///
 /// # Errors
 /// A sentence: it is NULL or empty.
@@ -55,7 +55,7 @@ pub unsafe fn all_from_c(array: *const *const c_char) -> Vec<String> {
 pub struct Texts(Vec<CString>);
 
 impl Texts {
-    /// The address of a text.
+    /// Adds a text, and returns its address.
     ///
     /// # Errors
     /// A sentence: the text contains a 0.

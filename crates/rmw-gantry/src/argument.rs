@@ -1,4 +1,4 @@
-//! The arguments that C passes: texts, values, results, and the name of the implementation in each object.
+//! The arguments that C passes: texts, values, outputs, and the name of the implementation in each object.
 //!
 //! *The contract of rmw* is in `handle`.
 

@@ -6,9 +6,10 @@ use crate::{time::Instant, wire::Time};
 /// quartz crystals: 2⁻⁴ ns per µs, which are 62.5 parts per million. A shift is less code than a division.
 const DRIFT_SHIFT: u32 = 4;
 
-/// The offset of the agent's clock, from the exchange with the smallest error bound now.
+/// The offset of the agent's clock, from the exchange whose error bound is smallest now.
 ///
-/// Half of a round trip bounds the error of its offset. With its age, an estimate loses the drift of two quartz clocks.
+/// The error bound of an exchange is half of its round trip at first, and grows with its age by the drift of two quartz
+/// clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentClock {
     /// The agent's time minus the local one.

@@ -37,10 +37,10 @@ impl BitOr for Flags {
     }
 }
 
-/// The format of the data in WRITE_DATA and DATA, and that READ_DATA asks for.
+/// The format of the data in WRITE_DATA and DATA, and the format that READ_DATA asks for.
 ///
-/// eProsima's client and agent send and read [`DATA`](Self::DATA) only. They describe the other formats, differently,
-/// and ignore them.
+/// eProsima's client and agent send and read [`DATA`](Self::DATA) only. Their definitions of the other formats differ,
+/// and neither uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataFormat(pub u8);
 

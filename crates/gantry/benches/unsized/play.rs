@@ -1,6 +1,6 @@
-//! The other process: it answers hops in turn.
+//! The other process: it answers hops in turns.
 //!
-//! Lines are `meet`, `turn PLACE TOUCH` and `end` (`peer`).
+//! Its input lines are `meet`, `turn PLACE TOUCH` and `end` (`peer`).
 
 use crate::{
     Result,

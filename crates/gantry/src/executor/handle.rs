@@ -52,13 +52,13 @@ impl ExecutorHandle {
     /// As [`Executor::add_node`](crate::Executor::add_node). An executor that spins runs the node's callbacks at once.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn add_node(&self, node: &Node) -> Result<()> {
         self.add(Member::Node(node.clone()))
     }
 
-    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins lets the node go at its next
-    /// gathering, at once if it sleeps, but not before the end of the node's callbacks that run. An executor that does
+    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins releases the node at its next
+    /// gathering (at once if it sleeps), after the callbacks of the node that run now have ended. An executor that does
     /// not spin keeps the node until it spins.
     pub fn remove_node(&self, node: &Node) {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
@@ -68,7 +68,7 @@ impl ExecutorHandle {
     /// group's callbacks at once.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn add_callback_group(&self, group: &CallbackGroup) -> Result<()> {
         self.add(Member::Group(group.clone()))
     }

@@ -1,8 +1,8 @@
 //! The members of an executor: nodes, and callback groups without their node. Any thread adds and removes members; the
 //! executor reads the list before it gathers.
 //!
-//! Invariant: a member that was removed belongs to this executor until the executor has let its callbacks go, and none
-//! of them runs. So a callback never runs in one executor while another one has its group.
+//! Invariant: a member that was removed belongs to this executor until the executor has released the member's callbacks
+//! and none of them runs. So a callback never runs in one executor while another one has its group.
 
 use super::wake_signal::WakeSignal;
 use crate::{
@@ -158,8 +158,8 @@ impl Members {
         self.version.load(Acquire)
     }
 
-    /// The members, and the members that left: the executor lets go of their callbacks, then
-    /// [releases](Members::release) them.
+    /// The members, and the members that were removed: the executor releases the callbacks of the latter, then [the
+    /// members themselves](Members::release).
     pub(crate) fn list(&self) -> (Vec<Member>, Vec<Member>) {
         let list = lock(&self.list);
         (list.members.clone(), list.leaving.clone())

@@ -31,8 +31,9 @@ impl ExecutorSteps for SingleThreadedExecutor {
 
     /// Begins the rounds whose last one is over.
     fn gather(&mut self) {
-        // News of publishers belong to a later round; with thousands of topics many share a bit, so reading each bit
-        // after each run is expensive. A new round needs the news: a round of a higher priority goes first.
+        // News of publishers are not read here if they can wait for a later round: with thousands of topics many share
+        // a bit, and reading the bits after each run is expensive. They cannot wait if a new round begins, or if a
+        // round of a higher priority would go first.
         let are_rounds_full = !self.rounds.is_empty() && !self.rounds.iter().any(VecDeque::is_empty);
         let is_changed =
             if are_rounds_full { self.ready_queue.gather_without_news() } else { self.ready_queue.gather() };

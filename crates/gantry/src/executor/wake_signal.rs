@@ -16,8 +16,8 @@ use std::{
 pub(crate) struct WakeSignal {
     /// A callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
-    /// Whether the callbacks of a node changed. The versions of all nodes are compared only then: there may be a
-    /// thousand nodes.
+    /// Whether the callbacks of a node changed. The versions of all nodes are compared only if this is set, because
+    /// there may be a thousand nodes.
     are_nodes_changed: AtomicBool,
     is_canceled: AtomicBool,
     /// The number of threads that run callbacks; 0 between spins.

@@ -20,7 +20,7 @@ impl Node {
     /// The topics to which a node subscribes, as [`Node::publisher_names_and_types_by_node`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn subscriber_names_and_types_by_node(&self, node: &str) -> Result<NamesAndTypes> {
         self.names_and_types_by_node(node, Role::Subscription, topic)
     }

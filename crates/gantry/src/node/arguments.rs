@@ -215,8 +215,9 @@ mod tests {
         RosArguments::parse(&list(arguments)).map_err(|error| error.to_string())
     }
 
-    /// Lists that rclpy 7.1 (librcl 9.2.8) accepts; the names that a node `talker` in `/ns` has with them: its own, the
-    /// topic and the service `chatter`, the topic `~/chatter`; and the arguments that are left.
+    /// Argument lists that rclpy 7.1 (librcl 9.2.8) accepts. Each entry has the resulting names for a node `talker` in
+    /// `/ns` (the node's own name, the topic and the service `chatter`, the topic `~/chatter`) and the arguments that
+    /// are left.
     #[test]
     fn lists_that_rcl_accepts_mean_the_same() {
         for line in include_str!("../../tests/rcl/accepted_arguments.txt").lines() {
@@ -234,8 +235,8 @@ mod tests {
         }
     }
 
-    /// Lists that rclpy 7.1 (librcl 9.2.8) refuses; files that are not there and values that are no YAML are among
-    /// them.
+    /// Argument lists that rclpy 7.1 (librcl 9.2.8) refuses, among them lists with files that do not exist and values
+    /// that are no YAML.
     #[test]
     fn lists_that_rcl_refuses_are_refused() {
         for arguments in include_str!("../../tests/rcl/refused_arguments.txt").lines() {

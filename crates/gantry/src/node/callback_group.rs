@@ -80,7 +80,7 @@ impl CallbackGroup {
     /// As [`Node::create_timer_with_callback`], in this group.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn create_timer_with_callback(
         &self,
         period: Duration,

@@ -244,8 +244,8 @@ impl NodeBuilder {
         NodeBuilder { uses_global_arguments: on, ..self }
     }
 
-    /// Names the implementation of ROS 2's `rmw` that makes the node, such as `rmw_gantry`, which explanations name
-    /// beside the node. The default is none: a node of Gantry's own.
+    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`; explanations show it beside
+    /// the node. The default is none: a node of Gantry's own.
     #[must_use]
     pub fn rmw_implementation(mut self, name: &str) -> Self {
         self.details.rmw_implementation = name.to_owned();

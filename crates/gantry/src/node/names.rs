@@ -244,8 +244,8 @@ mod tests {
         }
     }
 
-    /// A name, and its full name in `/` and in `/ns/a__b` as rclpy 7.1 (librcl 9.2.8) expanded and validated it; `!` if
-    /// it refused. The names are a sample of 20,000 random ones.
+    /// Each line is a name, and its full names in `/` and in `/ns/a__b` as rclpy 7.1 (librcl 9.2.8) expanded and
+    /// validated them, or `!` if rclpy refused. The names are a sample of 20,000 random names.
     #[test]
     fn random_names_resolve_as_in_a_real_rcl() {
         for line in include_str!("../../tests/rcl/names.txt").lines() {

@@ -38,8 +38,8 @@ impl Presence {
         let seen = self.seen_generation.load(Relaxed);
         let changed = self.participant.wait_for_graph_change(seen, timeout)?;
         if changed {
-            // The number is stored only now: the graph may have changed just after the wait, and the next wait must
-            // report it.
+            // The number is read again after the wait. The caller looks at the graph after this, and so sees all
+            // changes up to this number; a later change raises the number again.
             self.seen_generation.store(self.participant.graph_generation()?, Relaxed);
         }
         Ok(changed)

@@ -143,7 +143,7 @@ impl Node {
     }
 
     /// The names of the parameters below any of the prefixes (all without a prefix), and their prefixes. `depth` is the
-    /// most parts of a name below its prefix, and 0 stands for any number.
+    /// largest number of parts of a name below its prefix; 0 allows any number.
     #[must_use]
     pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
         self.parameters().list(prefixes, depth)

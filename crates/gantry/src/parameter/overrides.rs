@@ -8,10 +8,10 @@ use super::{
 use crate::error::{Error, Result};
 use std::{collections::BTreeMap, path::Path, str::FromStr};
 
-/// The values by the patterns of nodes, in the order in which the patterns first occurred.
+/// The values for each pattern of node names, in the order in which the patterns first occurred.
 ///
-/// As in rcl, a pattern keeps its place when it occurs again. So if a file has `/**` and below it `/talker`, and a
-/// later `-p` is for all nodes, the value of `/talker` is applied last.
+/// As in rcl, a pattern that occurs again keeps its place in the order. So if a file has `/**` and then `/talker`, and
+/// a later `-p` is for all nodes, the value of `/talker` is applied last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ParameterArguments(Vec<(String, BTreeMap<String, ParameterValue>)>);
 

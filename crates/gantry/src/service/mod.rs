@@ -2,8 +2,8 @@
 //!
 //! A service is a topic of requests, as ROS 2 maps it to DDS, and a topic of replies for each client. Requests are
 //! RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Replies never
-//! make a server wait: for each client it keeps more replies than the client may have requests in flight, which the
-//! client's QoS depth bounds.
+//! make a server wait: for each client the server keeps more replies than the client may have requests in flight, which
+//! the client's QoS depth bounds.
 
 mod client;
 mod connections;

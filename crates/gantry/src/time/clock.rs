@@ -189,8 +189,8 @@ impl Manual {
 }
 
 impl RosTime {
-    /// Makes a jump and notifies the timers. The caller calls the returned wakers when nothing is locked. Meanwhile no
-    /// timer is due by mistake: a time that grows is set last.
+    /// Makes a jump and notifies the timers. The caller calls the returned wakers when nothing is locked. No timer
+    /// becomes due by mistake meanwhile, because a time that grows is set last.
     fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
         let tell =
             || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();

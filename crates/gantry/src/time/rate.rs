@@ -74,8 +74,8 @@ impl Rate {
     }
 
     /// Sleeps until the end of the round. `false` if this time has passed already, so that the loop is late, or if the
-    /// program shuts down. Rounds that were missed as a whole are left out: the next round ends with a later period of
-    /// the same schedule.
+    /// program shuts down. Rounds that have passed entirely are skipped: the next round ends with a later period of the
+    /// same schedule.
     pub fn sleep(&mut self) -> bool {
         if self.timer.take().is_some() {
             return false;

@@ -149,8 +149,8 @@ impl GenericPublisher {
         self.publish_at(loan, time)
     }
 
-    /// As [`GenericPublisher::publish`], with the caller's time in place of a reading of the clock: one reading, or the
-    /// time of a measurement, may serve several messages. Readers find exactly this time in
+    /// As [`GenericPublisher::publish`], with the caller's time instead of a reading of the clock. So several messages
+    /// can share one reading, or carry the time of a measurement. Readers find exactly this time in
     /// [`SampleInfo`](crate::SampleInfo).
     ///
     /// Both times are nanoseconds: [`SourceTime::monotonic_ns`] of CLOCK_MONOTONIC, which
@@ -268,7 +268,7 @@ impl GenericPublisher {
     }
 
     /// Waits until at least `count` subscriptions are matched; `false` after `timeout`
-    /// ([`GenericPublisher::mismatches`] may say why).
+    /// ([`GenericPublisher::mismatches`] may have the reason).
     ///
     /// # Errors
     /// The time is over and there is a subscription of another type

@@ -127,18 +127,19 @@ impl GenericSubscription {
     }
 
     /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. The
-    /// busy-wait finds samples that come within 20 µs without a sleep and a wake-up. It costs CPU time if no sample
-    /// comes, and then gets shorter. Without it, a wait without news sleeps at once. Wait sets and executors are not
-    /// affected.
+    /// busy-wait finds samples that come within 20 µs without a sleep and a wake-up. A busy-wait that finds no sample
+    /// costs CPU time, and makes the next one shorter. Without it, a wait sleeps at once if there is nothing to take.
+    /// Wait sets and executors are not affected.
     ///
     /// Reads files to find the number of usable CPUs: call this method before the work begins.
     pub fn set_busy_wait(&mut self, on: bool) {
         self.engine.set_busy_wait(on);
     }
 
-    /// Sets the most samples of one publisher that may be held at once (kept, or queued by an executor); the default is
-    /// no limit. A take beyond it fails with [`EngineError::TooManyHeld`](crate::EngineError::TooManyHeld), and the
-    /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are.
+    /// Sets the largest number of samples of one publisher that may be held at once (kept, or queued by an executor);
+    /// the default is no limit. A take beyond it fails with
+    /// [`EngineError::TooManyHeld`](crate::EngineError::TooManyHeld), and the sample stays in the history. So a
+    /// subscription that holds too many samples harms itself and not its publishers, whose memory the samples occupy.
     /// Small messages are copied by a take (`PublisherOptions::max_inline_bytes`, 256 bytes by default) and do not
     /// count: with a limit of 2, any number of a small message is held without an error.
     pub fn set_max_held_samples(&mut self, limit: usize) {
@@ -174,10 +175,9 @@ impl GenericSubscription {
         self.engine.description().gid
     }
 
-    /// The number of samples that became available to this subscription so far: those that were taken, those that were
-    /// overwritten or expired, and those that can be taken now, history of a TRANSIENT_LOCAL publisher included. It
-    /// never decreases; the difference of two calls is the number of new messages, as ROS 2's `on_new_message` counts
-    /// them.
+    /// The number of samples that became available to this subscription so far: samples that were taken, overwritten or
+    /// expired, and samples that can be taken now, the history of a TRANSIENT_LOCAL publisher included. It never
+    /// decreases; the difference of two calls is the number of new messages, as ROS 2's `on_new_message` counts them.
     ///
     /// Reads the state of each publisher; control path if publishers came or went, otherwise no allocation.
     ///
@@ -218,7 +218,7 @@ impl GenericSubscription {
     }
 
     /// The number of taken samples that were no messages of the topic's type, as the typed
-    /// [`Subscription`](crate::Subscription) finds: samples that were returned as errors, and samples that were
+    /// [`Subscription`](crate::Subscription) finds: samples whose take returned an error, and samples that were
     /// skipped.
     #[must_use]
     pub fn malformed(&self) -> u64 {
@@ -227,7 +227,7 @@ impl GenericSubscription {
 
     /// Counts a taken sample as [malformed](GenericSubscription::malformed), and logs the first, the tenth, the
     /// hundredth … with its publisher and the reason. It is for bindings, which read messages themselves and continue
-    /// without an error, so that a publisher cannot end the programs of others.
+    /// without an error, so that a publisher cannot end other programs.
     ///
     /// # Real-time
     /// A line of the log costs a reading of the graph.

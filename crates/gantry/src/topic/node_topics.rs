@@ -205,7 +205,7 @@ impl CallbackGroup {
     /// As [`Node::create_subscription_with_callback`], in this group.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn create_subscription_with_callback<T>(
         &self,
         topic: &str,

@@ -7,8 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The age of an endpoint at which the other domains are searched: before, the other end may still be starting in this
-/// domain.
+/// The age of an endpoint at which the other domains are searched: a younger endpoint may have its other end still
+/// starting in this domain.
 const MIN_AGE: Duration = Duration::from_secs(1);
 /// The time between two searches for subscriptions: a search reads the files of all domains.
 const REST_NS: u64 = 1_000_000_000;

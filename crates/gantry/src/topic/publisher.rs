@@ -110,7 +110,7 @@ impl<T: Message> Publisher<T> {
     /// Publishes a loan in place and returns its sequence, as [`GenericPublisher::publish`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     #[inline]
     pub fn publish(&mut self, loan: Loan<T>) -> std::result::Result<u64, PublishError<Loan<T>>> {
         let time = self.generic.clock.now();
@@ -120,7 +120,7 @@ impl<T: Message> Publisher<T> {
     /// Publishes a loan in place with the caller's time, as [`GenericPublisher::publish_at`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     #[inline]
     pub fn publish_at(&mut self, loan: Loan<T>, time: SourceTime) -> std::result::Result<u64, PublishError<Loan<T>>> {
         loan.publish_with(|loan| self.generic.publish_at(loan, time))
@@ -144,7 +144,7 @@ impl<T: Message> Publisher<T> {
     /// As [`GenericPublisher::subscription_count`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn subscription_count(&mut self) -> Result<usize> {
         self.generic.subscription_count()
     }
@@ -152,7 +152,7 @@ impl<T: Message> Publisher<T> {
     /// As [`GenericPublisher::wait_for_subscriptions`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         self.generic.wait_for_subscriptions(count, timeout)
     }

@@ -56,10 +56,10 @@ impl<T: Message> Subscription<T> {
         Sample::new(sample).map(Some).map_err(|error| self.malformed(publisher, error))
     }
 
-    /// As [`Subscription::take`], for callers that cannot use an error: passes over malformed samples, of which the log
-    /// has the first, the tenth, the hundredth … It passes over at most the number of samples that waited at the first
-    /// one, then returns `None`: otherwise the loop might never end if malformed samples arrive as fast as it passes
-    /// over them.
+    /// As [`Subscription::take`], for callers that cannot use an error: skips malformed samples, and logs the first,
+    /// the tenth, the hundredth … of them. It skips at most the number of samples that waited when it skipped the first
+    /// one, then returns `None`: otherwise the loop might never end if malformed samples arrive as fast as they are
+    /// skipped.
     pub(crate) fn take_valid(&mut self) -> Result<Option<Sample<T>>> {
         let mut left = None;
         while left != Some(0) {
@@ -156,7 +156,7 @@ impl<T: Message> Subscription<T> {
     /// As [`GenericSubscription::wait`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         self.generic.wait(timeout)
     }
@@ -164,7 +164,7 @@ impl<T: Message> Subscription<T> {
     /// As [`GenericSubscription::wait_for_publishers`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         self.generic.wait_for_publishers(count, timeout)
     }
@@ -182,7 +182,7 @@ impl<T: Message> Subscription<T> {
     /// As [`GenericSubscription::descriptor`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         self.generic.descriptor()
     }
@@ -190,7 +190,7 @@ impl<T: Message> Subscription<T> {
     /// As [`GenericSubscription::publisher_count`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn publisher_count(&mut self) -> Result<usize> {
         self.generic.publisher_count()
     }
@@ -257,7 +257,7 @@ impl<T: Message> Sample<T> {
     /// Copies the message into an owned struct.
     ///
     /// # Errors
-    /// The sample is no longer valid CDR, because the process of its publisher wrote to it after publishing. Gantry's
+    /// The sample is no longer valid CDR, because its publisher's process changed the sample after publishing. Gantry's
     /// publishers never write to a published sample. A write that leaves valid CDR is not detected.
     ///
     /// # Real-time

@@ -44,8 +44,9 @@ pub trait Waitable: WaitSource {
         Ok(self.subscription().map_or(Ok(false), gantry_shm::Subscription::is_ready)?)
     }
 
-    /// Sets the waker that is called for news that is neither a sample nor the time; `None` removes it. If an event is
-    /// there already, the waker is called at once, on this thread: the caller must hold no lock that the waker takes.
+    /// Sets the waker that is called for news that is neither a sample nor the time; `None` removes it. If the source
+    /// has such news already, the waker is called at once, on this thread: the caller must hold no lock that the waker
+    /// takes.
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
 

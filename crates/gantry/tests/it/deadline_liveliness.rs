@@ -79,8 +79,8 @@ fn a_promise_that_is_kept_is_not_missed() {
     let mut last = Instant::now();
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let begin = Instant::now();
-    // Between two samples, not more time can have passed than between the readings of the clock around both; on a
-    // machine without load, not even one period.
+    // The time between two samples is at most the time between the readings of the clock before the first and after the
+    // second. On a machine without load it is less than a period.
     let mut most = 0;
     let periods = |since: Instant| (since.elapsed().as_nanos() / SHORT.as_nanos()) as u64;
     while begin.elapsed() < 20 * SHORT {

@@ -140,8 +140,8 @@ fn a_waker_may_own_the_last_of_everything() {
 
 /// Role of a child process: a task drops everything that this process has in its domain, on the thread that wakes it.
 ///
-/// No event may exist when the waker is set: the waker would be called at once, on this thread, which holds the task's
-/// lock.
+/// There must be no event yet when the waker is set: the waker would be called at once on this thread, which holds the
+/// task's lock.
 pub fn play_task(node: Node, topic: &str) {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("{panic}");

@@ -32,8 +32,8 @@ fn executors() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     Kind::ALL.into_iter().map(|(kind, name)| (name, kind.executor()))
 }
 
-/// The executors that do not queue all samples: with a callback that is always ready, a queue of samples would be full
-/// of its events.
+/// The executors that do not queue all samples: in executors that queue all samples, a callback that is always ready
+/// would fill the queue.
 fn unhurried() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     executors().filter(|(name, _)| !name.contains("drop"))
 }

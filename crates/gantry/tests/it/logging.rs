@@ -102,8 +102,8 @@ fn make_mistakes(topic: &str) {
     executor.spin_some(PATIENCE).unwrap();
 }
 
-/// Gives values to a parameter under a misspelt name, to a parameter that is declared late and is similar to one that
-/// has its value, and to a parameter without a similar name.
+/// Gives values on the command line to three names: a misspelt parameter, a parameter that is declared late and
+/// resembles one with a value, and a name that resembles no parameter.
 fn misspell_a_parameter() {
     let arguments = "--ros-args -p treshold:=0.3 -p gain_x:=1.0 -p gain_y:=2.0 -p of_another_node:=1";
     let node = Node::builder("filter").ros_arguments(arguments.split(' ').map(str::to_owned)).build().unwrap();

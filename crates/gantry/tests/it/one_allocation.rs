@@ -69,8 +69,8 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
     const HELD: usize = 40;
     const READERS: usize = 3;
     let (node, qos) = (node(), Qos::default().keep_last(HELD as u32));
-    // There is room for the samples that can be held and for the history, and not for more: a message that stays held
-    // for ever shows soon.
+    // The memory has room for the samples that can be held and for the history, and no more: a message that is never
+    // released shows soon.
     let options =
         PublisherOptions { max_memory_bytes: Some(256 << 10), max_inline_bytes: 0, ..PublisherOptions::default() };
     let mut publisher: Publisher<Point> =

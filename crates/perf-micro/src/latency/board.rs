@@ -61,7 +61,7 @@ struct Exchanger<'a> {
 /// Runs a board until it has made all exchanges, which it adds to `sent`.
 ///
 /// # Errors
-/// An error of its line, an answer that does not come, or the end by the user.
+/// An error of the board's line, an answer that does not come, or an interrupt by the user.
 pub fn run(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()> {
     let mut memory = BoardMemory::default();
     let (publisher, subscription) = (Publisher::new(), Subscription::new());

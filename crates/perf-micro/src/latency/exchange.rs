@@ -39,8 +39,8 @@ pub const AGENT_PUBLISH: Quantity =
 /// From the publication to the return.
 pub const ROUND_TRIP: Quantity = ("round_trip", |sent, _| sent.round_trip_ns());
 
-/// All quantities: the published test measures the three above. The true ways are by the host's clock, and the error
-/// is the difference from the agent's clock to the board's synchronised one.
+/// All quantities. The published test measures the three constants above. The true times are read from the host's
+/// clock, and the error is the difference between the agent's clock and the board's synchronised clock.
 pub const QUANTITIES: [Quantity; 6] = [
     CLIENT_PUBLISH,
     ("true_client_publish", |sent, received| received.received_ns - sent.sent_ns),

@@ -89,7 +89,7 @@ pub struct Done {
     pub failure: Option<String>,
 }
 
-/// Makes exchanges.
+/// Makes `exchanges` between the board and the host.
 ///
 /// # Errors
 /// A sentence: the board, the host or the agent failed, or the user has ended the experiment.
@@ -117,7 +117,7 @@ pub fn exchange(rig: &Rig, exchanges: Exchanges) -> Result<Done, String> {
     Ok(Done { sent, received: received.map_err(host_failed)?, failure: ended.err() })
 }
 
-/// Sends each number of the subscription back while `goes_on`.
+/// Sends back each number that the subscription receives, while `goes_on` is true.
 ///
 /// # Errors
 /// An error of the subscription or the publisher.

@@ -10,8 +10,8 @@ const FRAME_BEGIN: u8 = 0x7e;
 /// Parts of this are the unit of a probability.
 const MILLION: u32 = 1_000_000;
 
-/// The faults of both directions, which the experiment sets while the line works. Settings only, so nothing is ordered
-/// by them.
+/// The faults of both directions, which the experiment sets while the line works. They are only settings, so no other
+/// memory depends on their order.
 #[derive(Debug, Default)]
 pub struct Faults {
     lost_frames_per_million: AtomicU32,

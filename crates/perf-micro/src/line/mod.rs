@@ -1,8 +1,8 @@
-//! The line between the board and the agent, with the speed of the real one.
+//! The line between the board and the agent, with the speed of a real line.
 //!
 //! The agent's end of a serial or USB line is a pseudo-terminal, and a relay is between it and the board. TCP is a
-//! relay between two connections. The relay lets each byte take the time that it takes on the line. UDP is the loopback
-//! interface as it is. CAN FD is the bus that the agent simulates.
+//! relay between two connections. The relay delays each byte by the time that it takes on the line. UDP is the plain
+//! loopback interface. CAN FD is the bus that the agent simulates.
 
 mod faults;
 mod line_thread;

@@ -26,8 +26,8 @@ impl Pace {
         self.speed.chunk_bytes
     }
 
-    /// The time at which the last of these bytes has arrived. If they `waited` for the line, they follow the bytes
-    /// before without a gap.
+    /// The time at which the last of `bytes` bytes has arrived. Bytes that `waited` for the line follow the earlier
+    /// bytes without a gap.
     pub fn arrival_ns(&mut self, now_ns: i64, bytes: usize, waited: bool) -> i64 {
         let earliest_ns = if waited { now_ns - MOST_CATCH_UP_NS } else { now_ns };
         let start_ns = self.free_at_ns.max(earliest_ns as f64);

@@ -93,8 +93,8 @@ impl Direction {
     }
 }
 
-/// Waits for the end of a chunk. The thread is awake for the last tenth of the time: a wire is not late, as a thread is
-/// that wakes up.
+/// Waits for the end of a chunk. The thread busy-waits for the last tenth of the time, because a thread wakes up late
+/// and a wire is never late.
 fn wait_until(began_ns: i64, end_ns: i64) {
     let awake_ns = ((end_ns - began_ns) / 10).min(MOST_AWAKE_NS);
     sleep_until(end_ns - awake_ns);

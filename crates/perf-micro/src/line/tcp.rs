@@ -22,8 +22,7 @@ use crate::transport::Speed;
 /// The smallest receive buffer, so that a side that sends faster than the line feels it.
 const RECEIVE_BUFFER_BYTES: usize = 2304;
 
-/// Starts a server that passes one connection on to the agent, and the next one when that has ended. Returns its
-/// address, too.
+/// Starts a server that forwards one connection at a time to the agent. Returns the address of the server and its end.
 pub fn relay(agent: SocketAddr, speed: Speed) -> io::Result<(SocketAddr, LineThread)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     listener.set_nonblocking(true)?;

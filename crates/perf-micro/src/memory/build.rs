@@ -15,10 +15,10 @@ const FOLDER: &str = "firmware";
 /// cargo's errors that are shown.
 const MOST_ERRORS: usize = 3;
 
-/// The folder of the firmware: the given one, or the nearest one above the working directory or this program.
+/// Finds the folder of the firmware: the given one, or the nearest one above the working directory or this program.
 ///
 /// # Errors
-/// [`Failure::Usage`]: it is not there.
+/// [`Failure::Usage`]: the folder does not exist.
 pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let has_program = |folder: &Path| folder.join(PACKAGE).join("Cargo.toml").is_file();
     let begins: Vec<PathBuf> = [std::env::current_dir(), std::env::current_exe()].into_iter().flatten().collect();

@@ -51,8 +51,8 @@ impl Cost {
 /// The costs; null of a series with fewer than two programs that ran.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Costs {
-    /// The cost of one more entity of each kind: of a subscription with its queue, of a service with a place for one
-    /// request, of a client with a place for one response.
+    /// The cost of one more entity of each kind. A subscription includes its queue, a service the place for one
+    /// request, and a client the place for one response.
     #[serde(flatten)]
     entities: BTreeMap<Kind, Option<Cost>>,
     /// The cost of one more subscription without its queue, in bytes.

@@ -26,10 +26,10 @@ pub struct StackArea {
     pub top: u64,
 }
 
-/// Reads the sizes of a program, and the area of its stack if it has the symbols of one.
+/// Reads the sizes of a program, and the area of its stack if the program has symbols for it.
 ///
 /// # Errors
-/// A sentence: it cannot be read, or is no ELF file.
+/// A sentence: the file cannot be read, or is no ELF file.
 pub fn read(path: &Path) -> Result<(Sizes, Option<StackArea>), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     parse(&bytes).map_err(|error| format!("{} is no program: {error}", path.display()))

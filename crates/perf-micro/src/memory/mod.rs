@@ -57,8 +57,8 @@ struct Memory {
 /// Measures the memory.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the options are wrong, the firmware, the agent or a target that was asked for is not there, or
-/// the folder of results cannot be used. [`Failure::Measurement`]: the files cannot be written.
+/// [`Failure::Usage`]: the options are wrong, the firmware, the agent or the requested target is missing, or the folder
+/// of results cannot be used. [`Failure::Measurement`]: the files cannot be written.
 pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
     let plan = Plan::new(&sorted(&options.entities, "--entities")?, &sorted(&options.histories, "--histories")?);
     let firmware = build::find(options.firmware.clone())?;

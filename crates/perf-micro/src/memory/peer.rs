@@ -1,5 +1,5 @@
-//! The host's side of a run: a node that takes what the program publishes, publishes what it subscribes to, calls its
-//! services and serves its clients.
+//! The host's side of a run: a node with the opposite endpoint for each endpoint of the program: subscriptions,
+//! publishers, clients and services.
 
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ impl Caller {
 }
 
 impl Peer {
-    /// The endpoints for a variant, in a domain.
+    /// Creates the endpoints for a variant, in a domain.
     ///
     /// # Errors
     /// An error of the library.
@@ -101,7 +101,7 @@ impl Peer {
         })
     }
 
-    /// Does what is due.
+    /// Takes, publishes, calls and answers all that is due.
     ///
     /// # Errors
     /// An error of the library.

@@ -16,8 +16,8 @@ pub struct Plan {
     pub histories: Series,
     /// Places of a subscription's queue.
     pub depths: Series,
-    /// Programs that the published page says have the same memory: they differ in something that does not matter. Each
-    /// has the reason why it matters here.
+    /// Series of programs for which the published page claims equal memory, because they differ in a property that
+    /// should not matter. Each has the reason why the property matters here.
     pub claims: Vec<(Series, &'static str)>,
 }
 

@@ -1,5 +1,5 @@
-//! A process of a run: the agent, the emulator, or the program on the host. It ends when its value is dropped, and with
-//! this program.
+//! A process of a run: the agent, the emulator, or the program on the host. It ends when its value is dropped, or when
+//! this program ends.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -28,10 +28,10 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program. The thread that starts it must outlive it.
+    /// Starts a program. The thread that starts the program must outlive it.
     ///
     /// # Errors
-    /// A sentence: it cannot be started.
+    /// A sentence: the program cannot be started.
     pub fn start<A: AsRef<OsStr>>(program: &OsStr, arguments: impl IntoIterator<Item = A>) -> Result<Process, String> {
         let name = program.to_string_lossy().into_owned();
         // This program becomes the other one after it has bound itself to its parent.
@@ -67,10 +67,10 @@ impl Process {
         }
     }
 
-    /// Gives it a line.
+    /// Writes a line to the standard input of the process.
     ///
     /// # Errors
-    /// A sentence: it has ended.
+    /// A sentence: the process has ended.
     pub fn give(&mut self, line: &str) -> Result<(), String> {
         let given = self.input.as_mut().map(|input| writeln!(input, "{line}"));
         if given.is_some_and(|given| given.is_ok()) { Ok(()) } else { Err(self.failure("has ended")) }

@@ -30,8 +30,8 @@ pub struct Measured {
     pub failure: Option<String>,
 }
 
-/// Builds and runs programs of this folder of firmware. Ends early, with fewer of them, if the user wants it or one
-/// cannot be built.
+/// Builds and runs programs of this folder of firmware. Ends early, with fewer programs, if the user interrupts or a
+/// program cannot be built.
 ///
 /// # Errors
 /// A sentence: there is no folder for temporary files.

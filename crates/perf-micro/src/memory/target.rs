@@ -51,10 +51,11 @@ pub struct Chosen {
     pub reason: Option<String>,
 }
 
-/// The target that was asked for; otherwise the Cortex-M3 if all it needs is here. `folder` is the firmware's.
+/// Chooses the requested target; without a request, the Cortex-M3 if its tools are installed, else this host. `folder`
+/// is the folder of the firmware.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the Cortex-M3 was asked for, and something is missing.
+/// [`Failure::Usage`]: the Cortex-M3 was requested, and a tool for it is missing.
 pub fn choose(wanted: Option<Target>, folder: &Path) -> Result<Chosen, Failure> {
     let missing = if wanted == Some(Target::Host) { None } else { missing(folder) };
     match (wanted, missing) {

@@ -39,8 +39,8 @@ pub struct Account {
     /// The number of failed publications, by reason: no connection, or no room in the history.
     pub not_connected: u64,
     pub full: u64,
-    /// Numbers that the client may have meant when it said how many messages it had forgotten, and those that a reset
-    /// board had in its memory: the last ones.
+    /// The numbers of messages that count as forgotten: as many of the last ones as the client reported as forgotten,
+    /// and the last ones in the memory of a board that was reset.
     pub forgotten: BTreeSet<i64>,
     /// The client's reports.
     pub events: Vec<Note>,

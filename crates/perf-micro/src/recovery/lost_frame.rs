@@ -20,8 +20,8 @@ pub struct LostFrame {
     pub n: usize,
     /// The median of the exchanges that lost no frame, ms.
     pub round_trip_ms: f64,
-    /// The median of the exchanges that lost the board's frame, ms; `to_board_ms`: of the exchanges that lost the
-    /// agent's frame.
+    /// The median round trip of the exchanges that lost the board's frame, ms; `to_board_ms` is the median of the
+    /// exchanges that lost the agent's frame.
     pub from_board_ms: f64,
     pub to_board_ms: f64,
     /// The 90th percentile of all exchanges that lost a frame, in both directions, ms; `max_ms` is their maximum.

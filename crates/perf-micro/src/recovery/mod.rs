@@ -1,5 +1,5 @@
-//! Recovery (`perf_micro recovery`): how long faults of the line, of the agent and of the board interrupt the
-//! data, what is lost, and which side hears of it.
+//! Recovery (`perf_micro recovery`): how long faults of the line, of the agent and of the board interrupt the data,
+//! what is lost, and which side is notified.
 
 mod board;
 mod host;

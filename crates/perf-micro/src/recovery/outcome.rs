@@ -36,8 +36,8 @@ pub struct Outcome {
     pub full: u64,
     /// Messages that it took and the host did not receive.
     pub lost: usize,
-    /// Messages of which it said that it had forgotten them, and those that a reset board had in its memory; some of
-    /// them may have been received.
+    /// The number of messages that the client reported as forgotten, and of messages in the memory of a board that was
+    /// reset. Some of them may have been received.
     pub forgotten: usize,
     /// Messages without a report: lost, and not forgotten.
     pub lost_in_silence: usize,

@@ -44,7 +44,7 @@ impl<'a> Board<'a> {
         Instant::from_us(((now_ns() - self.origin_ns) / 1000).unsigned_abs())
     }
 
-    /// Sends and receives what there is.
+    /// Sends and receives all messages that are ready.
     ///
     /// # Errors
     /// An error of the line.
@@ -70,7 +70,7 @@ impl<'a> Board<'a> {
         wait_for(&mut [PollFd::from_borrowed_fd(descriptor.as_fd(), flags)], Some(patience))
     }
 
-    /// Closes its session.
+    /// Closes the board's session.
     ///
     /// # Errors
     /// An error of the line.

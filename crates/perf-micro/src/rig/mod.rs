@@ -69,17 +69,17 @@ impl Rig {
         Ok(Rig { agent, program, interrupt: interrupt.clone(), transport, line, traffic: Traffic::default() })
     }
 
-    /// Kills the agent, and starts another one in its place.
+    /// Kills the agent, and starts a new one.
     ///
     /// # Errors
-    /// A sentence: it does not start.
+    /// A sentence: the new agent does not start.
     pub fn restart_agent(&mut self) -> Result<(), String> {
         self.agent.kill();
         self.agent = start_agent(&self.program, &self.line, &self.interrupt)?;
         Ok(())
     }
 
-    /// The board's transport.
+    /// Opens the board's end of the line.
     ///
     /// # Errors
     /// A sentence: its port or socket cannot be opened.

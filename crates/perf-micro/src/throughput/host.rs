@@ -50,7 +50,7 @@ impl Host<'_> {
     /// last.
     ///
     /// # Errors
-    /// A sentence: none came in time, or the user has ended the experiment.
+    /// A sentence: no text came in time, or the user has ended the experiment.
     pub fn wait_for_first(&mut self) -> Result<u64, String> {
         let (began, mut first) = (Instant::now(), None);
         while began.elapsed() < FIRST_TIMEOUT {
@@ -63,10 +63,10 @@ impl Host<'_> {
         Err(format!("no flow of texts of {} bytes began within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
     }
 
-    /// Counts texts for so long after the first one.
+    /// Counts the texts for `length_ns` after the first one.
     ///
     /// # Errors
-    /// A sentence, as above.
+    /// As [`Self::wait_for_first`].
     pub fn count(&mut self, first: u64, length_ns: i64) -> Result<Received, String> {
         let began_ns = now_ns();
         let (mut received, mut last) = (Received { count: 1, ..Received::default() }, first);

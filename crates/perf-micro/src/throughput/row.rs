@@ -40,8 +40,8 @@ pub struct Row {
     pub texts_per_message: f64,
     /// The part of the bytes on the line that is not text.
     pub overhead: f64,
-    /// Bytes of texts per second if the line carried nothing else, each text in a message of its own; null if it is not
-    /// paced.
+    /// The upper limit of bytes of texts per second: the line carries nothing else, and each text is a message of its
+    /// own. Null if the line is not paced.
     pub limit_bytes_per_s: Option<f64>,
     /// The published bytes per second of the like transport.
     pub published_bytes_per_s: Option<f64>,

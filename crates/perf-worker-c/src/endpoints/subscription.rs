@@ -106,8 +106,8 @@ impl Subscription for CSubscription {
 impl Listener for CListener {
     fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String> {
         let start = self.functions.start.ok_or("the back end has no function start")?;
-        // Kept until the end of the process: a late thread of a faulty back end must not write to memory that was
-        // freed.
+        // The sink is kept until the end of the process, because a late thread of a faulty back end must not use freed
+        // memory.
         let sink = Box::into_raw(Box::new(opaque::Sink(sink)));
         // SAFETY: H1, H4.
         let returned = unsafe { start(self.endpoint.object, sink, self.endpoint.failure.address()) };

@@ -8,8 +8,8 @@ use crate::abi::{self, Backend};
 use crate::exports;
 use crate::opaque::{Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
 
-/// The session, and each of its endpoints: the kinds that were created, the list of what has ended, the message that
-/// was sent last, and the addresses of the sink, of the timer and of the responder.
+/// The log of a back end for tests: the kinds of objects that were created, the objects that have ended, the message
+/// that was sent last, and the addresses of the sink, the timer and the responder.
 #[derive(Default)]
 pub struct Log {
     pub created: Vec<u32>,

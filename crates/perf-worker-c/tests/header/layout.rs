@@ -1,5 +1,5 @@
-//! The size of each struct of the header and the offset of each field, as the library has them, and a program in C that
-//! prints its.
+//! The layout of the header's structs: the sizes and offsets in the library, and a program in C that prints the sizes
+//! and offsets in C.
 
 use std::fmt::Write;
 use std::mem::{offset_of, size_of};

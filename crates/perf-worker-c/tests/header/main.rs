@@ -1,5 +1,5 @@
-//! The header: it compiles as C11 and as C++17, and its structs have the layouts of the library's. Without a C compiler
-//! the tests are ignored.
+//! Tests of the header: it compiles as C11 and as C++17, and its structs have the layouts that the library uses.
+//! Without a C compiler the tests are ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -37,7 +37,7 @@ pub struct NodeExecutor {
 type Slot = Arc<Mutex<Option<WaitingSubscription>>>;
 
 impl NodeExecutor {
-    /// The executor of the run, without nodes.
+    /// Creates the executor of the run, without nodes.
     ///
     /// # Errors
     /// A sentence: there is no executor of that name.

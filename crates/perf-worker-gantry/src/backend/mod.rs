@@ -8,8 +8,8 @@
 //! endpoint of Gantry does with its type: build a loan, check a sample, serialise, copy out. So this code is compiled
 //! once, and not for each type.
 //!
-//! One phase of a message is seen: a take that copies out. A message in shared memory has arrived when it
-//! is published, and with zero copy nothing is serialised or deserialised.
+//! One phase of a message is marked: a take that copies out. A message in shared memory has arrived when it is
+//! published, and with zero copy nothing is serialised or deserialised.
 
 mod executor;
 mod node_service;

@@ -1,8 +1,8 @@
 //! Clients and servers of a node: callbacks receive, and a timer's callback sends requests.
 //!
-//! A client and a server have the `msg_pass_by` of `--pass-by`, since files have none: with `unique_ptr`, the default,
-//! messages are copied in and out; with `shared_ptr` they are copied in and read in place; with `loaned_msg` they are
-//! written in place, too.
+//! A client and a server use `--pass-by`, because topology files have no `msg_pass_by` for them: with `unique_ptr`, the
+//! default, messages are copied in and out; with `shared_ptr` they are copied in and read in place; with `loaned_msg`
+//! they are written in place, too.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

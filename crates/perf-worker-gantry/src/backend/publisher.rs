@@ -20,7 +20,7 @@ pub struct GantryPublisher {
 }
 
 impl GantryPublisher {
-    /// The publisher of an endpoint; with `zero_copy` it loans its messages.
+    /// Creates the publisher of an endpoint; with `zero_copy` it loans its messages.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
@@ -38,8 +38,8 @@ impl GantryPublisher {
         let is_inline = plan.message.bytes <= options.max_inline_bytes;
         let mut publisher = created.map_err(sentence)?;
         if sized_type.size_bytes > 0 && !is_inline {
-            // A type of unbounded size has no memory before its first message. Where the memory does not suffice, the
-            // run is refused before it starts.
+            // A type of unbounded size has no memory before its first message. So a loan of the run's length is made
+            // here: if the memory does not suffice, the run is refused before it starts.
             let length_bytes = if zero_copy { message.loan_bytes()? } else { message.body_bytes()? };
             drop(publisher.loan(length_bytes).map_err(sentence)?);
         }

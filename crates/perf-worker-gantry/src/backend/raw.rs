@@ -1,6 +1,7 @@
 //! Bytes without a type (`--raw`).
 //!
-//! A type is needed to match, so it is an array of as many bytes as a message has: its body is the bytes themselves.
+//! Endpoints need a type to match, so the type is an array of the message's number of bytes, whose body is the bytes
+//! themselves.
 
 use std::hint::black_box;
 

@@ -1,8 +1,8 @@
 //! Clients and servers of Gantry: a service whose requests and responses are the benchmark message.
 //!
-//! Gantry's client is one object for both directions, and its server another; the two ends of each share it. Without
-//! zero copy a response or a request is taken as an owned message, which is allocated: the API of services has no copy
-//! into memory of one's own.
+//! Gantry's client is one object for both directions, and so is its server; the sending and the receiving end of the
+//! back end share this object. Without zero copy, a response or a request is taken as an owned message, which is
+//! allocated: the API of services cannot copy into existing memory.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -18,10 +18,10 @@ use perf_worker::{
     run_spec::{Durability, Reliability, Roundtrip, RunSpec, Wait},
 };
 
-/// Whether the services of Gantry can do what a run asks of them.
+/// Checks that Gantry's services support the options of a run.
 ///
 /// # Errors
-/// A sentence with the option that they do not have.
+/// A sentence with the unsupported option.
 pub fn check(spec: &RunSpec) -> Result<(), String> {
     if spec.roundtrip != Roundtrip::Service {
         return Ok(());

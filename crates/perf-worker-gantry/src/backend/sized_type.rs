@@ -15,7 +15,7 @@ pub struct SizedType {
 }
 
 impl SizedType {
-    /// The type by the name in the plan.
+    /// Finds the type by the name in the plan.
     ///
     /// # Errors
     /// A sentence: there is no such message.

@@ -31,7 +31,7 @@ struct Private {
 }
 
 impl GantrySubscription {
-    /// The subscription of an endpoint.
+    /// Creates the subscription of an endpoint.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.

@@ -65,8 +65,8 @@ pub struct MessageChoice {
 }
 
 impl MessageChoice {
-    /// The messages of a run, with `unbounded_bytes` if they are of variable size; the same as they were described
-    /// with.
+    /// The specification of this message for a run. `unbounded_bytes` is the payload of a message of variable size; it
+    /// must be the size with which the message was found.
     #[must_use]
     pub fn spec(&self, layout: Layout, unbounded_bytes: u32) -> MessageSpec {
         MessageSpec {
@@ -108,9 +108,9 @@ pub fn is_message(name: &str) -> bool {
     [Layout::V1, Layout::V2].into_iter().any(|layout| message_type(name, layout).is_some())
 }
 
-/// The message with the name `name`, with `unbounded_bytes` if it is of variable size: in any mixture of cases, in ROS
-/// 2's full form (`performance_test/msg/Array4m`), or as topologies spell it
-/// (`irobot_interfaces_plugin::stamped_vector`).
+/// Finds a message by its name, in any mixture of cases, in ROS 2's full form (`performance_test/msg/Array4m`) or in
+/// the spelling of topologies (`irobot_interfaces_plugin::stamped_vector`). `unbounded_bytes` is the payload of a
+/// message of variable size.
 ///
 /// # Errors
 /// A sentence with the nearest message, if one is near, and the command that lists them.

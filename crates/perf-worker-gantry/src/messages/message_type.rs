@@ -1,8 +1,8 @@
 //! A message type that is known at run time only: the table of its functions.
 //!
-//! A back end that moves bytes writes and reads messages of any type by this table, so a program has the code of a
-//! middleware once, and only these functions for each type. Functions on the data path do not allocate, unless they say
-//! so. The error of each is a sentence.
+//! A back end that moves bytes writes and reads messages of any type by this table, so the code of a middleware is
+//! compiled once, and only these functions for each type. Functions on the data path do not allocate, unless their
+//! documentation says so. All errors are sentences.
 
 use gantry::{
     GenericSample, TypeDescription,
@@ -29,8 +29,8 @@ pub struct MessageType {
     pub last_id: u64,
     /// The type, as endpoints match it, of messages that are prepared with this number of bytes.
     pub description: fn(usize) -> TypeDescription,
-    /// An owned message as the publishers send it, not stamped, with this number of bytes in the payload of a message
-    /// of variable size. Large parts are zeros whose pages have not been touched.
+    /// Makes an owned message as publishers send it, without a stamp. The argument is the payload of a message of
+    /// variable size, bytes. Large parts are zeros in untouched pages.
     pub prepared: fn(usize) -> Box<dyn OwnedMessage>,
     /// Checks that a body is such a message, and shows it where it lies.
     pub view: ViewBody,
@@ -60,7 +60,7 @@ pub trait OwnedMessage: Send {
     /// A length above its bound.
     fn loan_bytes(&self) -> Result<usize, String>;
 
-    /// Builds a message of this shape in a loan, as far as it must be written to be valid, and has `draft` write
+    /// Builds a message of this shape in a loan: writes the parts without which it is not valid, and lets `draft` write
     /// payload and stamp.
     ///
     /// # Errors
@@ -82,8 +82,9 @@ pub trait OwnedMessage: Send {
     /// `body` is too short.
     fn write_body(&self, body: &mut [u8]) -> Result<(), String>;
 
-    /// Makes this message a copy of a sample: directly if its memory is its body, else by way of `buffer`. Allocates
-    /// for parts that grow, and when the buffer grows. After an error it is a mixture of old and new.
+    /// Makes this message a copy of a sample: directly if the memory of the message is its CDR body, otherwise through
+    /// `buffer`. Allocates for parts that grow, and when the buffer grows. After an error the message is a mixture of
+    /// old and new values.
     ///
     /// # Errors
     /// The sample is no such message.

@@ -2,7 +2,7 @@
 //!
 //! The types come from `gantry-msgs`. `Benchmark` makes them messages of a measurement: each carries its time of
 //! sending and its id, is prepared once, and is stamped and read without an allocation. `MessageType` is the table of
-//! functions of one of them, by which a program moves messages whose type it knows at run time only.
+//! functions of one such type, by which a program moves messages whose type it knows only at run time.
 
 mod catalogue;
 mod idl;
@@ -69,8 +69,8 @@ trait Benchmark: Message {
     /// The largest id that it can carry, all ones; the next one is carried as 0.
     const LAST_ID: u64 = u64::MAX;
 
-    /// An owned message as the publishers send it, not stamped; `unbounded_bytes` is the payload of a message of
-    /// variable size. Large parts are zeros whose pages have not been touched.
+    /// Makes an owned message as publishers send it, without a stamp; `unbounded_bytes` is the payload of a message of
+    /// variable size. Large parts are zeros in untouched pages.
     fn prepared(unbounded_bytes: usize) -> Box<Self>;
     /// Touches every page, so that no page fault falls into the measurement.
     fn touch(&mut self);
@@ -84,8 +84,8 @@ trait Benchmark: Message {
     fn stamped(&self) -> Stamped;
     /// Reads a sample in place.
     fn stamped_sample(sample: &Self::View<&[u8]>) -> Stamped;
-    /// The bytes of the owned message that `--touch` writes and reads: its array, or all but the stamp if it
-    /// has only numbers. Otherwise empty: such a message is always written and read completely.
+    /// The bytes of the owned message that `--touch` writes and reads: its array or, if it has only numbers, all bytes
+    /// but the stamp. Empty for other messages, which are always written and read completely.
     fn payload(&self) -> &[u8];
     /// The same bytes, writable.
     fn payload_mut(&mut self) -> &mut [u8];

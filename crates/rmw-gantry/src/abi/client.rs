@@ -107,7 +107,7 @@ pub unsafe extern "C" fn rmw_take_response(
     })
 }
 
-/// Arguments that are null are `RMW_RET_ERROR` here, as in ROS 2's test of it.
+/// A null argument is `RMW_RET_ERROR` here, as ROS 2's test of this function requires.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

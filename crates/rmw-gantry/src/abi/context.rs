@@ -64,7 +64,7 @@ fn checked_domain(domain_id: usize) -> Result<u32> {
     })
 }
 
-/// Entities of the context continue to work until they are destroyed.
+/// The entities of the context continue to work until they are destroyed.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_re
     })
 }
 
-/// The context behind a handle, to keep.
+/// A counted reference to the context behind a handle.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -95,7 +95,7 @@ pub unsafe extern "C" fn rmw_take_event(
     })
 }
 
-/// The callback is called on a thread of the library, and at once with the news that came before.
+/// The callback is called on a thread of the library, and at once if there are news already.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

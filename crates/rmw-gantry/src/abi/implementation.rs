@@ -26,8 +26,8 @@ pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
 }
 
-/// Messages have both sequence numbers. Types are found with their hashes; asking for a type by name (type discovery)
-/// is not supported.
+/// Messages have both sequence numbers (of publication and of reception). Discovery includes the hashes of types; a
+/// request for a type's description by its name is not supported.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -52,8 +52,8 @@ pub unsafe extern "C" fn rmw_create_publisher(
 }
 
 /// Entries of the ring are small, so that a deep history is cheap: each node has two publishers with 1000 samples,
-/// `/rosout` and `/parameter_events`. Without memory for a message, readers lose the oldest one: rclcpp throws if
-/// `rmw_publish` fails.
+/// `/rosout` and `/parameter_events`. If there is no memory for a message, readers lose the oldest one, because rclcpp
+/// throws if `rmw_publish` fails.
 fn options_for(qos: &Qos) -> PublisherOptions {
     const DEEP: u32 = 64;
     let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };

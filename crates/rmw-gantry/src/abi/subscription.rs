@@ -116,7 +116,7 @@ pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
 }
 
 /// The callback is called on the listener, a thread of the library. The first call comes soon, with the number of
-/// messages that are there already.
+/// messages that have come already.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

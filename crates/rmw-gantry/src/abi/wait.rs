@@ -103,10 +103,10 @@ fn deadline(timeout: &rmw_time_t) -> Option<Instant> {
     Instant::now().checked_add(timeout)
 }
 
-/// An array of the caller.
+/// Converts an array of the caller.
 ///
 /// # Errors
-/// It has a length and no address.
+/// The array has a length and no address.
 ///
 /// # Safety
 /// An array of that length, which no other code uses as long as the result is used.

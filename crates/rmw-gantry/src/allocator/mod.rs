@@ -1,7 +1,7 @@
 //! Memory of ROS 2's allocators: the strings and arrays that a caller of `rmw` frees with `rcutils_string_array_fini`,
 //! `rmw_names_and_types_fini` and `rmw_topic_endpoint_info_array_fini`.
 //!
-//! A value is complete or not made: if an allocation fails, all earlier allocations are freed.
+//! A value is made completely or not at all: if an allocation fails, all earlier allocations are freed.
 
 use crate::{
     argument::argument,
@@ -81,7 +81,7 @@ impl Allocator {
         Ok(copy.cast())
     }
 
-    /// The strings of an array. A text ends at its first 0: names come from other processes.
+    /// Makes an array of strings. A text ends at its first 0, because names come from other processes.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`.

@@ -17,10 +17,10 @@ use std::{
 
 /// A source of a [`Listener`], as its owner keeps it: behind a lock. It may be gone by the time of a call.
 pub trait ListenerSource: Send + 'static {
-    /// Attaches the source. `None` if the source is gone or gets no samples: then it is not called.
+    /// Attaches the source. `None` if the source is gone or gets no samples: then [`Self::on_news`] is not called.
     ///
     /// # Errors
-    /// As [`Collector::attach`]; the source is not called then.
+    /// As [`Collector::attach`]; [`Self::on_news`] is not called after an error.
     fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>>;
 
     /// Called when there may be something to take, on the listener's thread: once after the source was attached, and
@@ -43,7 +43,7 @@ impl<S: ListenerSource + ?Sized> ListenerSource for Box<S> {
 /// bridges that keep their sources themselves and have no executor. An [`Executor`](crate::Executor) runs callbacks.
 ///
 /// The thread ends when the listener is dropped, and at a [`shutdown`](crate::shutdown). A panic in
-/// [`ListenerSource::on_news`] ends it, too.
+/// [`ListenerSource::on_news`] also ends the thread.
 ///
 /// ```
 /// # use gantry::{Attachment, Collector, GenericSubscription, Listener, ListenerSource, Node, Qos};

@@ -71,8 +71,8 @@ type Key = (Reverse<i32>, EventKey);
 struct Event {
     index: usize,
     size_bytes: usize,
-    /// Whether the event's callback may have more events, and was reported when they were queued. If not, this is the
-    /// callback's only event, and the callback is reported after its run.
+    /// Whether the event's callback may have several events in the queue; then its news may be reported again as soon
+    /// as they are queued. If not, this is the callback's only event, and its news may be reported again after its run.
     is_lossy: bool,
 }
 
@@ -100,8 +100,8 @@ impl EventQueue {
         Ok(kept)
     }
 
-    /// Takes the values that are older than this call, and at most as many as a history can hold: a fast publisher
-    /// cannot keep the executor here.
+    /// Takes the values that are older than this call, and at most as many as a history can hold: otherwise a fast
+    /// publisher could keep the executor here.
     fn enqueue_all(&mut self, index: usize) {
         let now_ns = monotonic_ns();
         for _ in 0..MAX_DEPTH {

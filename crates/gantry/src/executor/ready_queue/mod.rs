@@ -77,8 +77,8 @@ impl ReadyQueue {
         self.end_gathering()
     }
 
-    /// Gathers as above, except the callbacks that have news of publishers: for an order that would not run these next.
-    /// Their bits stay set, and end a sleep.
+    /// As [`Self::gather`], but leaves out callbacks that have news of publishers, for an order that would not run
+    /// these next. The bits of such callbacks stay set, and end a sleep.
     pub(crate) fn gather_without_news(&mut self) -> bool {
         self.begin_gathering();
         self.end_gathering()

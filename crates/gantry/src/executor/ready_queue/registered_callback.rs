@@ -79,9 +79,9 @@ impl RegisteredCallback {
         Reverse(self.callback.group.priority())
     }
 
-    /// Makes the callback pending because it has news; if other topics share its bit, only after a check that it has.
-    /// Returns `false` if the callback will be checked anyway, but only after another run has ended: further news of
-    /// this kind are of no use until then.
+    /// Makes the callback pending because it has news; if other topics share its bit, only after a check of its source.
+    /// Returns `false` if the callback will be checked anyway, after another run has ended: until then, further news of
+    /// this callback need not be reported.
     pub(in crate::executor) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) -> bool {
         if self.is_running {
             return !std::mem::replace(&mut self.has_news, true);

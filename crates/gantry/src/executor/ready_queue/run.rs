@@ -23,8 +23,8 @@ pub(crate) struct Running {
 pub(crate) enum Work {
     /// Takes a value, and calls the callback with it.
     Take,
-    /// Calls the callback with a kept value. A callback whose values may be dropped was reported when the value was
-    /// queued.
+    /// Calls the callback with a kept value. If values of the callback may be dropped (`is_lossy`), its news may be
+    /// reported again since the value was queued.
     Queued { key: EventKey, is_lossy: bool },
 }
 
@@ -84,8 +84,7 @@ impl ReadyQueue {
         Running { callback: self.callbacks[index].callback.clone(), work }
     }
 
-    /// Makes all kept values the next ones to be taken; the values of a callback that runs become so at the end of its
-    /// run.
+    /// Makes all kept values the next ones to be taken; for a callback that runs, this happens at the end of its run.
     pub(crate) fn return_queued(&mut self) {
         for registered in &mut self.callbacks {
             registered.has_orphans = registered.is_running;
@@ -131,8 +130,8 @@ impl ReadyQueue {
         }
     }
 
-    /// Allows news of a callback to be reported again; `true` if they were not allowed: then the callback must be
-    /// looked at.
+    /// Allows the news of a callback to be reported again. Returns `true` if reports were off before: then the caller
+    /// must check the callback.
     fn unmute(&mut self, index: usize) -> bool {
         match (&mut self.collector, &mut self.callbacks[index].attachment) {
             (Some(collector), Some(attachment)) => collector.unmute(attachment),

@@ -2,8 +2,8 @@
 //! because all threads of the executor may be in such callbacks.
 //!
 //! The watchdog looks when the control thread looks for processes that ended, each second or less often. It reads the
-//! callbacks only if the executor has not gathered since the last look, or seldom: the executor's only cost is the
-//! count of its gatherings.
+//! callbacks only if the executor has not gathered since the last look, and otherwise only at every
+//! [`LOOKS_WHILE_BUSY`]th look: the executor's only cost is the count of its gatherings.
 //!
 //! Invariant: the control thread has handles of callbacks, and of the objects that they own, only while `looking` is
 //! locked. It runs no user's code under this lock.
@@ -24,8 +24,8 @@ use std::{
     task::Waker,
 };
 
-/// The number of looks from one reading of the callbacks to the next, for a thread pool that still gathers news: it may
-/// have a callback that holds up its group.
+/// The number of looks between two readings of the callbacks if the executor still gathers news: a thread pool may do
+/// so while a callback holds up its group.
 const LOOKS_WHILE_BUSY: usize = 8;
 
 /// Looks at the callbacks of one executor. The references are weak, so that the control thread keeps no node alive.
@@ -33,8 +33,8 @@ pub(in crate::executor) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
-    /// The time of the earliest next look, CLOCK_MONOTONIC: endpoints that come and go cause updates, too, and more of
-    /// them than looks are needed.
+    /// The time of the earliest next look, CLOCK_MONOTONIC: endpoints that come and go cause more updates than looks
+    /// are needed.
     rest_until_ns: AtomicU64,
     /// The executor's gatherings at the last look, and the number of looks.
     seen_gatherings: AtomicUsize,

@@ -14,7 +14,7 @@
 //! | asleep | the thread | the next news | the next due time |
 //! | --- | --- | --- | --- |
 //! | 0 or 1 threads | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
-//! | 2 threads | hands over, waits in reserve | as above | ends the sleep of one, if it is no earlier than the earliest of them, else `hand_over` wakes one, which sleeps until then |
+//! | 2 threads | hands over, waits in reserve | as above | ends the sleep of one of them, unless the due time is earlier than both sleeps end: then `hand_over` wakes one, which sleeps until that time |
 //!
 //! When a thread begins to run a callback and hands over, the other threads do this:
 //!

@@ -64,7 +64,7 @@ impl Node {
     /// As [`Node::create_generic_client`], with a QoS, as [`Node::create_client_with_qos`].
     ///
     /// # Errors
-    /// As both.
+    /// As both methods.
     pub fn create_generic_client_with_qos(
         &self,
         name: &str,
@@ -79,9 +79,9 @@ impl Node {
 impl GenericClient {
     /// Whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a binding
     /// that follows its requests itself: a request without a server reaches no process and is lost; no request is
-    /// pending, so their number has no bound, no error names one that will not be answered, and
+    /// pending, so the number of requests has no bound, no error names a request that will not be answered, and
     /// [`GenericClient::take_response`] returns each response to this client, including the responses of further
-    /// servers. Set it before the first request; the methods that wait for one response are not for this.
+    /// servers. Set it before the first request. The methods that wait for one response must not be used with `false`.
     ///
     /// The QoS depth then bounds only the number of kept messages ([`Node::create_client_with_qos`]): a send waits 100
     /// ms, then fails, if a server has not taken four times `depth` requests (at least 960); responses that this client
@@ -100,7 +100,7 @@ impl GenericClient {
     /// Memory for a request of this length, as [`GenericPublisher::loan`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn loan_request(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         self.requests.loan(length_bytes)
     }
@@ -114,7 +114,7 @@ impl GenericClient {
     /// Sends a request, as [`Client::send_request`](crate::Client::send_request).
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn send_request(&mut self, request: GenericLoan) -> std::result::Result<RequestId, PublishError<GenericLoan>> {
         self.tracker.send(&mut self.requests, request)
     }
@@ -186,7 +186,7 @@ impl GenericClient {
     /// The next response, as [`Client::take_response`](crate::Client::take_response).
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn take_response(&mut self) -> Result<Option<GenericResponse>> {
         let outcome = self.tracker.take_outcome()?;
         outcome.map(|outcome| self.response(outcome)).transpose()
@@ -195,7 +195,7 @@ impl GenericClient {
     /// Sends a request and waits for its response, as [`Client::call`](crate::Client::call).
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn call(&mut self, request: GenericLoan, timeout: Duration) -> Result<GenericResponse> {
         let begin = Instant::now();
         let id = self.send_request(request)?;
@@ -205,7 +205,7 @@ impl GenericClient {
     /// As [`GenericClient::call`], with a copy of `request`; the response is in place.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn call_copy(&mut self, request: &[u8], timeout: Duration) -> Result<GenericResponse> {
         let begin = Instant::now();
         let id = self.send_request_copy(request)?;
@@ -215,7 +215,7 @@ impl GenericClient {
     /// Sends a request and awaits its response, as [`Client::call_async`](crate::Client::call_async).
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub async fn call_async(&mut self, request: GenericLoan) -> Result<GenericResponse> {
         let RequestId { sequence, .. } = self.send_request(request)?;
         let outcome = self.tracker.outcome(sequence).await?;
@@ -225,7 +225,7 @@ impl GenericClient {
     /// As [`GenericClient::call_async`], with a copy of `request`; the response is in place.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub async fn call_copy_async(&mut self, request: &[u8]) -> Result<GenericResponse> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
         let outcome = self.tracker.outcome(sequence).await?;
@@ -236,7 +236,7 @@ impl GenericClient {
     /// [`Client::take_response_async`](crate::Client::take_response_async).
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub async fn take_response_async(&mut self) -> Result<GenericResponse> {
         TakeFuture::new(self).await?
     }
@@ -246,7 +246,7 @@ impl GenericClient {
     /// response has ended.
     ///
     /// # Real-time
-    /// As there.
+    /// As that method.
     pub fn skip_malformed(&mut self, response: &GenericResponse, why: impl Display) {
         let RequestTracker { presence, responses, malformed, .. } = &mut self.tracker;
         let server = response.message_info().publisher_gid;
@@ -264,18 +264,18 @@ impl GenericClient {
     /// [`GenericSubscription::received`](crate::GenericSubscription::received).
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn received(&mut self) -> Result<u64> {
         Ok(self.tracker.responses.received()?)
     }
 
     /// A descriptor that is readable while there is a response, as
-    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). It does not show that a request
-    /// will not be answered, because its servers ended: a caller that waits on it asks
-    /// [`GenericClient::take_response`] now and then, too.
+    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). It does not become readable when a
+    /// request will not be answered because its servers ended: a caller that waits on the descriptor also calls
+    /// [`GenericClient::take_response`] now and then.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         Ok(self.tracker.responses.descriptor()?)
     }

@@ -65,9 +65,9 @@ use std::time::{Duration, Instant};
 /// # Real-time
 /// Data path: [`loan_request`](Client::loan_request), [`send_request`](Client::send_request),
 /// [`take_response`](Client::take_response), their variants, [`remove_pending_request`](Client::remove_pending_request)
-/// and the getters, with the exceptions that they and the methods of the same kind of
-/// [`GenericPublisher`](crate::GenericPublisher) and [`GenericSubscription`](crate::GenericSubscription) name. The
-/// other methods, `call` among them, are control path.
+/// and the getters. Exceptions are named at these methods and at the corresponding methods of
+/// [`GenericPublisher`](crate::GenericPublisher) and [`GenericSubscription`](crate::GenericSubscription). The other
+/// methods, `call` among them, are control path.
 pub struct Client<S: ServiceType> {
     requests: Publisher<S::Request>,
     tracker: RequestTracker,
@@ -100,7 +100,7 @@ impl<S: ServiceType> Client<S> {
     /// Memory for a request of that shape, as [`Publisher::loan_with`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn loan_request_with(&mut self, shape: impl Shape<S::Request>) -> Result<Loan<S::Request>> {
         self.requests.loan_with(shape)
     }

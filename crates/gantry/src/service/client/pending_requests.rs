@@ -30,8 +30,8 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// Whether the responses of all servers that are not gone may have been overwritten; if not, a response is among
-    /// those that can be taken now.
+    /// The responses of all living servers may have been overwritten; otherwise, a response is among the ones that can
+    /// be taken now.
     Lost,
     /// All servers that can answer are gone.
     ServerGone,

@@ -249,8 +249,8 @@ impl RequestTracker {
     }
 
     /// The next response to a pending request; if there is none, the next request that will not be answered. Drops
-    /// other responses, but at most the number that was there when it dropped the first, so that a server that sends
-    /// continuously does not hold the call.
+    /// other responses, but not more than existed when the first one was dropped, so that a server that sends
+    /// continuously does not hold up the call.
     fn next_outcome(&mut self) -> Result<Option<Outcome>> {
         let mut left = None;
         while left != Some(0)

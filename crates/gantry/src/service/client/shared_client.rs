@@ -73,7 +73,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// As [`Client::loan_request_with`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn loan_request_with(&self, shape: impl Shape<S::Request>) -> Result<Loan<S::Request>> {
         self.0.state().client.loan_request_with(shape)
     }
@@ -123,7 +123,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// As [`Client::service_is_ready`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn service_is_ready(&self) -> Result<bool> {
         self.0.state().client.service_is_ready()
     }
@@ -147,7 +147,7 @@ where
     /// As [`Client::loan_request`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn loan_request(&self) -> Result<Loan<S::Request>> {
         self.loan_request_with(())
     }

@@ -24,9 +24,9 @@ macro_rules! common_methods {
             }
         }
 
-        /// The number of responses that were lost because all memory for them was in use: their clients did not take
-        /// them. The log has the first, the tenth, the hundredth … with the client. Responses that overflow a client's
-        /// history are not among them: the client counts them.
+        /// The number of responses that were lost because all memory for them was in use by responses that the client
+        /// had not taken. The log has the first, the tenth, the hundredth … with the client. Responses that overflow a
+        /// client's history are not included, because the client counts these.
         #[must_use]
         pub fn lost_responses(&self) -> u64 {
             self.replies.lost_responses

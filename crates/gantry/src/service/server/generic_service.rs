@@ -45,7 +45,7 @@ impl Node {
     /// As [`Node::create_generic_service`], with a QoS, as [`Node::create_service_with_qos`].
     ///
     /// # Errors
-    /// As both.
+    /// As both methods.
     pub fn create_generic_service_with_qos(
         &self,
         name: &str,
@@ -72,7 +72,7 @@ impl GenericService {
     /// in the memory from which the client reads its responses.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     #[inline]
     pub fn loan_response(&mut self, request: RequestId, length_bytes: usize) -> Result<GenericLoan> {
         self.replies.publisher_for(request.client_gid)?.loan(length_bytes)
@@ -88,7 +88,7 @@ impl GenericService {
     /// Answers a request, as [`Service::send_response`](crate::Service::send_response).
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     #[inline]
     pub fn send_response(
         &mut self,
@@ -134,7 +134,7 @@ impl GenericService {
     /// [`GenericSubscription::skip_malformed`]. The client of this request gets no answer.
     ///
     /// # Real-time
-    /// As there.
+    /// As that method.
     pub fn skip_malformed(&mut self, request: &GenericRequest, why: impl Display) {
         self.requests.skip_malformed(&request.sample, why);
     }
@@ -142,7 +142,7 @@ impl GenericService {
     /// The number of requests that have come so far, as [`GenericSubscription::received`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn received(&mut self) -> Result<u64> {
         self.requests.received()
     }
@@ -150,7 +150,7 @@ impl GenericService {
     /// A descriptor that is readable while there is a request, as [`GenericSubscription::descriptor`].
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         self.requests.descriptor()
     }

@@ -55,8 +55,8 @@ use std::{ops::Deref, time::Duration};
 /// # Real-time
 /// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
 /// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name). Exceptions
-/// are those that these methods and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
-/// [`GenericSubscription`](crate::GenericSubscription) name, and two more. If clients came or left since the last call,
+/// are named at these methods and at the corresponding methods of [`GenericPublisher`](crate::GenericPublisher) and
+/// [`GenericSubscription`](crate::GenericSubscription) There are two more. If clients came or left since the last call,
 /// each of the methods takes a lock and allocates. While the control thread makes the memory for a client, a response
 /// to a client without such memory takes a lock, and a response to the new client waits until its memory is made. The
 /// other methods are control path.
@@ -131,7 +131,7 @@ impl CallbackGroup {
     /// As [`Node::create_service_with_callback`], in this group.
     ///
     /// # Errors
-    /// As there.
+    /// As that method.
     pub fn create_service_with_callback<S: ServiceType>(
         &self,
         name: &str,
@@ -183,7 +183,8 @@ impl<S: ServiceType> Service<S> {
         self.replies.publisher_for(request.client_gid)?.loan_message(shape)
     }
 
-    /// Answers a request, now or later, with a loan for it, in place. It is no error if the client is gone.
+    /// Answers a request, now or later, in place, with a loan from [`Service::loan_response`]. If the client is gone,
+    /// this is no error.
     ///
     /// # Errors
     /// The loan is for another client, or of another server; the process forked. The error returns the response.

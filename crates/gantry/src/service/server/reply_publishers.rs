@@ -70,7 +70,7 @@ impl ReplyPublishers {
         })
     }
 
-    /// The publisher for a client's replies; if the client left, the publisher that no client reads.
+    /// The publisher for a client's replies. If the client has left, it is a publisher that no client reads.
     ///
     /// # Errors
     /// The client left, and there is no room for a publisher.

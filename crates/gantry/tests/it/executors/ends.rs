@@ -146,8 +146,8 @@ fn a_panic_in_a_callback_ends_the_spin_with_that_panic(case: &Case) {
         sender.send(("even", number)).unwrap();
     });
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-    // The timer adds a callback to the group, so that the panic also meets callbacks of the same group, which may run
-    // on another thread.
+    // The timer adds a callback to the group, so that the panic happens beside callbacks of the same group, which may
+    // run on another thread.
     listener.node.create_timer_with_callback(ms(1), |_| ()).unwrap();
     for number in 1..=10 {
         publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();

@@ -21,7 +21,7 @@ use std::{collections::BTreeMap, ffi::c_char};
 /// Names, each with its types.
 type NamesAndTypes = BTreeMap<String, Vec<String>>;
 
-/// Checks an output, and gives it what `list` returns.
+/// Checks an output argument, and stores the result of `list` in it.
 ///
 /// # Safety
 /// The contract of rmw, for all pointers.
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn rmw_get_service_names_and_types(
     })
 }
 
-/// Counts what has that full name.
+/// Counts the endpoints with that full name.
 ///
 /// # Safety
 /// The contract of rmw, for all pointers.

@@ -228,8 +228,8 @@ impl ReplyWatcher {
         Ok(())
     }
 
-    /// The server is dropped. Publishers and `presence` keep the participant, so from here on the control thread must
-    /// hold none of them: otherwise a program that ends now would leave its files.
+    /// Called when the server is dropped. Publishers and `presence` keep the participant, so the control thread must
+    /// not hold any of them afterwards: otherwise a program that ends now would leave its files.
     pub(super) fn close(&self) {
         let mut handover = lock(&self.handover);
         handover.is_closed = true;
