@@ -6,9 +6,9 @@
  * schedule, clock, stamps, losses, histograms and reports. A back end moves messages and reports when they arrived. All
  * other work of its functions (allocations, locks, copies) is part of the measurement. examples/c_backend is complete.
  *
- * Units      Times are nanoseconds of CLOCK_MONOTONIC (perf_test_now_ns). Names of fields end in their units.
- * Strings    end with 0. Those from perf_test are UTF-8 and belong to it; those to perf_test are copied at once.
- * Structs    that perf_test gives to be filled are all zeros. A pointer to a struct is valid during the call, unless a
+ * Units Times are nanoseconds of CLOCK_MONOTONIC (perf_test_now_ns). Names of fields end in their units. Strings end
+ * with 0. Strings from perf_test are UTF-8 and belong to it; strings to perf_test are copied at once. Structs that
+ * perf_test gives to be filled are all zeros. A pointer to a struct is valid during the call, unless a
  *            longer time is said.
  * Values     that are one of several (PERF_TEST_RELIABLE) are single bits, so that capabilities are sets of them.
  * Errors     A function fails with perf_test_fail(error, "reason and remedy, a sentence", ...), and returns -1 or NULL.

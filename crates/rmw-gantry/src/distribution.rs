@@ -1,8 +1,9 @@
 //! The distribution of ROS 2 whose structs this library knows: Jazzy.
 //!
-//! Structs of other distributions have other layouts under the same names, and the interface has no version. Kilted's
-//! `rmw_init_options_t` lacks `localhost_only`; the introspection structs of Lyrical have one field more, those in Iron
-//! one field fewer. So the first functions that a program calls check the distribution before they touch a struct.
+//! Other distributions have structs with the same names and other layouts, and the interface has no version. Kilted's
+//! `rmw_init_options_t` lacks `localhost_only`; the introspection structs of Lyrical have one field more, the structs
+//! of Iron one field fewer. So the functions that a program calls first check the distribution before they touch a
+//! struct.
 
 use crate::{
     failure::{Failure, Result},
@@ -55,7 +56,7 @@ pub fn check() -> Result<()> {
 }
 
 /// The sentence if `ROS_DISTRO` (`named`) or a loaded library belongs to another distribution. `has` returns whether a
-/// library has a function, and `None` if the library is not loaded.
+/// loaded library has a function; `None` if the library is not loaded.
 fn refusal(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> Option<String> {
     let advice = "rmw_gantry is built for ROS 2 Jazzy and would misread the structs of another distribution: run it with Jazzy, or \
                   choose another RMW_IMPLEMENTATION";

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The reason why no compiler can be tried here; none if the compiler translates an empty program in `extension`'s
-/// language.
+/// The reason why this machine has no such compiler; none if the compiler translates an empty program in the language
+/// of `extension`.
 #[must_use]
 pub fn missing_compiler(compiler: &str, extension: &str) -> Option<String> {
     let works = || {
@@ -30,8 +30,8 @@ pub fn compile(compiler: &str, source: &Path, program: &Path, options: &[&str]) 
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-/// The archive of a crate, beside this test program, with which cargo has built it: the newest one, because builds with
-/// other features lie there, too.
+/// The archive of a crate, which cargo has built beside this test program. If builds with other features have left
+/// archives there, too, it is the newest one.
 ///
 /// # Panics
 /// There is no archive: the crate is no dependency of this test.

@@ -23,8 +23,8 @@ pub fn check(crate_directory: &str, storeys: &[&str]) {
     check_with_parts(crate_directory, storeys, &[]);
 }
 
-/// Does as [`check`] for a crate in which some files are one noun in parts: the files of a group may import each other.
-/// A file is named by its path below the crate's root, as `yaml::encode`.
+/// As [`check`], for a crate in which some files are one noun in parts: the files of a group may import each other. A
+/// file is named by its path below the crate's root, as `yaml::encode`.
 #[track_caller]
 pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&str]]) {
     let mut files = read(&Path::new(crate_directory).join("src"));

@@ -49,8 +49,8 @@ impl Callback {
         }
     }
 
-    /// Calls the function, if there is one, for the messages that it has not been called for. `received` is the number
-    /// of messages that were ever available to its source.
+    /// Calls the function, if there is one, with the number of messages since the last call. `received` returns the
+    /// number of messages that were ever available to its source.
     pub fn notify(&mut self, received: impl FnOnce() -> Result<u64>) {
         // The take that follows the callback returns an error.
         if self.is_set()

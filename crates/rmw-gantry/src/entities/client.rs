@@ -31,7 +31,7 @@ pub struct Client {
 
 impl Client {
     /// # Errors
-    /// A name that is not full; a QoS with unknown policies; the library's.
+    /// A name that is not full; a QoS with unknown policies; an error of the library.
     pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Client> {
         let qos = granted(name, profile)?;
         let mut library = node.library.create_generic_client_with_qos(name, service_type.description(), qos)?;

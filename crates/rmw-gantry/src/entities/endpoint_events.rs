@@ -71,8 +71,8 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         }
     }
 
-    /// Counts the library's next event, in the order of the events: the newest event has the current count. If the
-    /// endpoints cannot be read now, the event comes at the next change.
+    /// Counts the library's next event, and returns the event whose status it belongs to. If the endpoints cannot be
+    /// read now, the event is counted at the next change.
     fn count_next(&self) -> Option<&Event> {
         let mut library = lock(&self.library); // held until the event is counted: another thread may sort the next event
         loop {

@@ -1,7 +1,7 @@
 //! Objects of the library behind a lock: ROS 2 uses an entity on any thread.
 //!
-//! The objects end with their entity, or with its node if the node is destroyed first: rclpy 7.1 never destroys the
-//! service `get_type_description` of a node, which would keep the node in the graph.
+//! An object ends with its entity, or with the entity's node if the node is destroyed first. The latter is needed
+//! because rclpy 7.1 never destroys a node's service `get_type_description`, which would keep the node in the graph.
 
 use crate::{
     failure::{Failure, Result},

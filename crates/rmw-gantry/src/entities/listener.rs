@@ -1,7 +1,7 @@
 //! The listener: the thread that calls the `on_new_message` callbacks of subscriptions, services and clients.
 //!
-//! No thread of this process announces samples, so a thread has to wait for them. It is started for the first callback
-//! of a context.
+//! No thread of this process announces samples, so a thread has to wait for them. The listener is started for the first
+//! callback of a context.
 
 use crate::failure::{Failure, Result};
 use gantry::{Collector, ListenerSource};

@@ -30,8 +30,8 @@ pub use source::AnySource;
 pub use subscription::Subscription;
 pub use wait_set::{Conditions, WaitSet};
 
-/// The largest number of malformed messages that one take passes over: a program that sends them without end does not
-/// keep another program in a call. The next wait finds the remaining ones.
+/// The largest number of malformed messages that one take skips, so that a program that sends such messages without end
+/// does not keep another program in a call. The next wait finds the remaining ones.
 const MAX_MALFORMED: usize = 64;
 
 /// The next message of `take` that `read` accepts; `skip` counts and logs the messages that are not of the type.

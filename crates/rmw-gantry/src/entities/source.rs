@@ -48,9 +48,9 @@ impl<E> Source<E> {
         Source { id, library: Library::new(endpoint), callback: Mutex::default() }
     }
 
-    /// Sets the callback for new messages, or removes it. `gone` is the number of messages that were available and are
-    /// not any more. The callback is called here for messages that are there already, as in the other implementations;
-    /// the listener of the context calls it for later messages.
+    /// Sets the callback for new messages, or removes it. `gone` is the number of messages that were available once and
+    /// are gone. The callback is called here for messages that have come already, as in the other implementations; the
+    /// listener of the context calls it for later messages.
     ///
     /// # Safety
     /// As [`Callback::set`].

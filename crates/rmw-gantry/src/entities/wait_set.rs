@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - A source that is not `maybe_ready` has nothing to take, unless the collector has its bit.
-//! - Each flag in `flags` is detached before it leaves that list, at the latest when the wait set is dropped.
+//! - Each flag in `flags` is detached before it leaves the list, at the latest when the wait set is dropped.
 
 use super::{
     event::Event,
@@ -54,7 +54,7 @@ impl WaitSet {
     }
 
     /// Waits until one of the conditions is ready; `false` at the deadline (`None`: no limit). Guard conditions that
-    /// are ready are taken.
+    /// are ready are also taken, so they are not ready afterwards.
     pub fn wait(&self, conditions: &mut Conditions<'_>, deadline: Option<Instant>) -> Result<bool> {
         let mut waiting = match self.0.try_lock() {
             Ok(waiting) => waiting,

@@ -59,8 +59,8 @@ impl Flag {
 
     /// Sets it; [`Flag::ring`] is to follow.
     pub fn mark(&self) {
-        // SeqCst, as the load of the wake-up in `ring`: either this thread sees the wake-up that `attach` stored, or
-        // the check after `attach` sees this store.
+        // SeqCst, and so is the load of the wake-up in `ring`: either this thread sees the wake-up that `attach`
+        // stored, or the check after `attach` sees this store.
         self.is_set.store(true, SeqCst); // partner: `is_set`, `take`
     }
 
@@ -78,16 +78,16 @@ impl Flag {
     pub fn ring(&self) {
         self.ringing.fetch_add(1, SeqCst); // before the load: partner `detach`
         let wake_up = self.wake_up.load(SeqCst);
-        // SAFETY: null, or a wake-up that was attached when it was loaded. Before its end, `detach` replaces it, then
-        // waits until no thread rings; this thread was counted before its load, so either it loaded another wake-up or
-        // `detach` waits for this thread.
+        // SAFETY: the pointer is null, or a wake-up that was attached when it was loaded. Before a wake-up ends,
+        // `detach` replaces it and waits until no thread rings. This thread was counted before its load, so either it
+        // loaded another wake-up or `detach` waits for this thread.
         if let Some(wake_up) = unsafe { wake_up.as_ref() } {
             wake_up.ring();
         }
         self.ringing.fetch_sub(1, Release); // partner: `detach`: the use of the wake-up is over
     }
 
-    /// Attaches a wait set, which is woken from now on. The caller reads the flag after this. A wait set that was
+    /// Attaches a wait set, which is woken from now on. The caller reads the flag after this. The wait set that was
     /// attached before is woken a last time, so that its wait ends.
     ///
     /// # Safety
@@ -109,8 +109,9 @@ impl Flag {
         let attached = from_ref(wake_up).cast_mut();
         // Another wake-up may be attached by now: then the last ring of `wake_up` may still be under way.
         let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
-        // A ring takes one system call at most. A signal handler that rings on this thread has returned when this
-        // thread continues. The sleep lets a thread with a lower real-time priority continue.
+        // The wait is short: a ring takes at most one system call, and a signal handler that rings on this thread has
+        // returned when this thread continues. The sleep lets a ringing thread with a lower real-time priority
+        // continue.
         let mut looks = 0;
         while self.ringing.load(SeqCst) > 0 {
             looks += 1;

@@ -1,10 +1,10 @@
 //! `std::string` and `std::u16string` of libstdc++ since GCC 5: pointer, length, and 16 bytes. These bytes hold the
 //! text if it is short, and the capacity otherwise.
 //!
-//! libstdc++ exports the function that assigns a `std::string`, and it is used here. It exports none for
-//! `std::u16string`, so this file assigns those, with the program's `operator new` and `delete`. The layout is checked
-//! once in each process on a string of a message ([`check_layout`]), so that a message package that was built with
-//! another library (libc++) is refused.
+//! This file assigns a `std::string` by the function that libstdc++ exports. There is no such function for
+//! `std::u16string`, so this file assigns it by hand, with the program's `operator new` and `delete`. The layout is
+//! checked once in each process on a string of a message ([`check_layout`]), so that a message package that was built
+//! with another library (libc++) is refused.
 //!
 //! `text.rs` states the invariant T1.
 

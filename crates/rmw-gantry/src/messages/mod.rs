@@ -81,8 +81,8 @@ impl MessageType {
         Ok(MessageType { codec, description })
     }
 
-    /// The type for Gantry: name, RIHS01 hash (zeros if the type support has none), text of the definition, and the
-    /// length of all messages, or `usize::MAX` if their lengths differ.
+    /// The type in Gantry's form: name, RIHS01 hash (zeros if the type support has none), text of the definition, and
+    /// the length of all messages, or `usize::MAX` if their lengths differ.
     pub fn description(&self) -> &gantry::TypeDescription {
         &self.description
     }
@@ -122,8 +122,8 @@ impl MessageType {
         unsafe { self.codec.read(bytes, message) }
     }
 
-    /// A body without the bytes after its message, with which other RMWs pad serialized messages. They are detected in
-    /// types of fixed size only; readers of other types pass over them.
+    /// Cuts off the bytes after the message with which other RMWs pad serialized messages. The padding can be detected
+    /// only in types of fixed size; readers of other types ignore it.
     pub fn without_padding<'a>(&self, body: &'a [u8]) -> &'a [u8] {
         self.codec.fixed_bytes.and_then(|bytes| body.get(..bytes)).unwrap_or(body)
     }
@@ -212,8 +212,8 @@ impl Codec {
         }
     }
 
-    /// Reads a message. Bytes after it are passed over: some implementations pad messages. Allocates only in the
-    /// message, and not if its sequences have the right lengths already.
+    /// Reads a message. Bytes after the message are ignored, because some implementations pad messages. Allocates only
+    /// in the message, and nothing if its sequences have the right lengths already.
     ///
     /// # Errors
     /// The bytes are not a message of this type. The message is then a valid mixture of old and new values.

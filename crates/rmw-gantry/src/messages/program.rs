@@ -1,6 +1,6 @@
 //! The steps that write and read a message of one type: its structure, flattened.
 //!
-//! Numbers that lie in memory in the order of CDR are one step, also across nested messages.
+//! Neighbouring numbers whose memory has the layout of CDR are one step, also across nested messages.
 
 use super::{
     sequence::Sequence,
@@ -31,8 +31,8 @@ pub(super) struct Step {
 pub(super) enum Action {
     /// Copies bytes, which begin at a multiple of `alignment`.
     Bytes { length: usize, alignment: usize },
-    /// Checks the booleans among the bytes of the step before, `back` bytes before their end. Offset 0 of the step is
-    /// the first boolean.
+    /// Checks `count` booleans among the bytes of the previous step; the first one lies `back` bytes before the end of
+    /// these bytes, and at this step's offset.
     Bools { back: usize, count: usize },
     /// A text or a message.
     One(Item),
@@ -181,8 +181,8 @@ impl Builder {
         self.known = Known { modulus, residue: 0 };
     }
 
-    /// Bytes, which become part of the step before if they follow it in memory and in CDR. `bools` is their number if
-    /// they are booleans.
+    /// Adds bytes. They become part of the previous step if they follow it directly in memory and in CDR. `bools` is
+    /// their number if they are booleans.
     fn bytes(&mut self, offset: usize, length: usize, alignment: usize, bools: Option<usize>, path: &str) {
         let padding = self.known.align(alignment);
         self.known.advance(length);

@@ -70,7 +70,7 @@ impl Sequence {
         matches!(self.access, Access::Bits { .. })
     }
 
-    /// The first element and the number of elements. The pointer is null for bits.
+    /// The first element and the number of elements. The pointer is null for `std::vector<bool>`.
     ///
     /// # Safety
     /// `at` is such a sequence, initialised.
@@ -113,8 +113,8 @@ impl Sequence {
         Ok(length)
     }
 
-    /// Makes the sequence `length` long and returns its first element, null for bits. Existing elements may keep their
-    /// values.
+    /// Makes the sequence `length` long and returns its first element, null for `std::vector<bool>`. Existing elements
+    /// may keep their values.
     ///
     /// # Safety
     /// `at` is such a sequence, initialised.
@@ -179,8 +179,8 @@ impl Sequence {
         let rosidl_runtime_c__Sequence { data, size, capacity } = unsafe { sequence.read() };
         if length == size {
         } else if !data.is_null() && length <= capacity {
-            // All elements up to the capacity are initialised: rosidl's functions finalise that many.
-            // SAFETY: as this function's.
+            // All elements up to the capacity are initialised, because rosidl's functions finalise all of them. SAFETY:
+            // as this function's.
             unsafe { (*sequence).size = length };
         } else if let Some((allocator, bytes)) = default_allocator().zip(number_bytes) {
             // `resize_function` would write zeros first. SAFETY: as this function's. The length counts bytes in memory,

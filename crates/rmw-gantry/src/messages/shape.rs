@@ -17,7 +17,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The shape of a struct; `None` if its memory differs from its CDR. Padding at the end makes a difference, too
+    /// The shape of a struct; `None` if its memory differs from its CDR. Padding at the end is such a difference
     /// (`float64`, `uint8`: 9 bytes of CDR in a struct of 16): a message of another node would be shorter than the
     /// struct that a reader expects.
     pub fn from_structure(structure: &Structure) -> Option<Shape> {
@@ -27,7 +27,7 @@ impl Shape {
     }
 
     /// Whether its memory is its CDR at each offset of a body, and may be copied in one piece: it has no padding, whose
-    /// bytes would be disclosed, and no booleans, which must be checked.
+    /// bytes would leak to other processes, and no booleans, which must be checked.
     pub fn is_block(&self) -> bool {
         !self.has_padding && self.bools.is_empty() && self.first_alignment == self.alignment
     }
@@ -52,8 +52,8 @@ impl Shape {
                 Element::Message(nested) => {
                     let bools = self.bools.len();
                     self.add(nested, offset)?;
-                    // The next element begins at a multiple of its alignment, so it has the offsets of the first
-                    // element.
+                    // Each element begins at a multiple of its alignment, so its fields have the same offsets as in the
+                    // first element.
                     let has_same_stride = self.size_bytes == offset + nested.size_bytes;
                     if !has_same_stride || self.bools.len() > bools {
                         return None;

@@ -3,7 +3,7 @@
 //! # Invariants
 //! - S1: a field lies in its struct: offset + size ≤ size of the struct.
 //! - S2: the number, text, sequence or struct that an [`Element`] and a [`Count`] name lies at the offset. The type
-//!   support asserts this, and is trusted as by the program that was compiled with it.
+//!   support asserts this, and is trusted as the program itself trusts it.
 
 use super::{
     cpp_string, cpp_vector,

@@ -82,8 +82,8 @@ fn without_an_event_no_policy_is_named() {
     ros.end(&[publisher], &[]);
 }
 
-/// The thread that makes the events sorts the library's events as its control thread does at the same time; the newest
-/// has the current count.
+/// The thread that creates the events counts the library's events, and the control thread does so at the same time; the
+/// newest event must have the current count.
 fn matches_that_come_while_their_events_are_made_are_all_counted() {
     let ros = Ros::new();
     let mut spins = fastrand::Rng::with_seed(12345);

@@ -2,10 +2,10 @@
 //!
 //! The rules:
 //! - each sample's bytes are its publisher's, and sequences of a publisher only grow;
-//! - no gap is larger than the losses that were counted; on a topic with one publisher they are equal;
+//! - no gap is larger than the counted losses; on a topic with one publisher both are equal;
 //! - there is no gap at all if both sides are RELIABLE and KEEP_ALL, except for samples that were lost before the two
 //!   were matched;
-//! - a late joiner that asks for it gets the history of a TRANSIENT_LOCAL publisher.
+//! - a late joiner that requests TRANSIENT_LOCAL gets the history of a TRANSIENT_LOCAL publisher.
 
 use crate::{
     Result,
@@ -23,8 +23,8 @@ pub struct Checker {
     qos: Qos,
     publishers: HashMap<Gid, PublisherState>,
     losses: Losses,
-    /// The losses without a gap so far: losses from publishers of which no sample was taken before the loss, or after
-    /// it.
+    /// The counted losses that show in no gap so far: from publishers of which no sample was taken before the loss, or
+    /// after it.
     unexplained: u64,
     /// The losses among `unexplained` that happened before the two endpoints were matched.
     unexplained_before_matched: u64,
@@ -125,8 +125,8 @@ impl Checker {
     fn history_from(&self, offer: Offer, first: u64) -> Option<(u64, u64)> {
         let wants = self.qos.durability == Durability::TransientLocal && offer.is_transient_local;
         // After a loss, the beginning of the history is not known; for KEEP_ALL, its length is not known either. The
-        // depth of the subscription may have skipped the beginning of several publishers' histories at once, before the
-        // first of them was seen.
+        // depth of the subscription may also have skipped the beginnings of several publishers' histories before the
+        // first sample was taken.
         let was_skipped = self.losses.overwritten > 0 && !self.topic.is_survivors;
         if !wants || first == 1 || self.unexplained > 0 || was_skipped || offer.depth == 0 {
             return None;
@@ -135,8 +135,8 @@ impl Checker {
         Some((first - 1 + u64::from(asked.min(offer.depth)), now_ns()))
     }
 
-    /// Checks the age of a sample of the history. A history ends with the newest sample at the time of joining: if its
-    /// last sample is younger, the history began too late.
+    /// Checks the age of a sample of the history. A history ends with the newest sample at the time of the join: if its
+    /// last sample is younger than the join, the history began too late.
     fn is_of_history(&self, gid: Gid, history: Option<(u64, u64)>, sequence: u64, source_time_ns: u64) -> Result<()> {
         let Some((end, joined_ns)) = history.filter(|&(end, _)| sequence <= end) else { return Ok(()) };
         if source_time_ns > joined_ns {

@@ -24,15 +24,15 @@ const FINDINGS: [&str; 8] = [
 
 /// Forks. The child tries the calls that must fail, drops everything, lives on for a while, and ends.
 pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
-    // SAFETY: the child runs on this thread alone and calls nothing that waits for another but the allocator, which is
-    // prepared for fork in glibc and musl; it ends with `_exit`.
+    // SAFETY: the child has only this thread, and calls nothing that waits for another thread except the allocator,
+    // which glibc and musl prepare for fork. The child ends with `_exit`.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         // SAFETY: a plain system call.
         unsafe { libc::alarm(LIMIT_SECONDS) };
         for descriptor in [0, 1] {
-            // SAFETY: these are pipes to the coordinator, without a further use here; while they are open, the
-            // coordinator would take this process for its parent.
+            // SAFETY: these pipes to the coordinator have no further use here. While they are open, the coordinator
+            // would mistake this process for its parent.
             unsafe { libc::close(descriptor) };
         }
         let found = finding(player);

@@ -124,8 +124,8 @@ impl Offer {
         }
     }
 
-    /// The current time with this offer. The difference of the clocks changes by little, so that small samples travel
-    /// inline.
+    /// The current time with this offer encoded in it. The encoding changes the difference between the clocks by
+    /// little, so that small samples still travel inline.
     pub fn to_time(self) -> SourceTime {
         let word = u64::from(self.depth) << 2 | u64::from(self.is_reliable) << 1 | u64::from(self.is_transient_local);
         let now = SourceTime::now();

@@ -124,8 +124,8 @@ impl Remains {
         })
     }
 
-    /// Whether more resources are there than in `first`. The allocator may keep memory; a tenth more than that is a
-    /// leak.
+    /// Whether resources grew since `first`. The allocator may keep memory, so resident memory may be a tenth higher;
+    /// more is a leak.
     fn grew_since(&self, first: &Remains) -> bool {
         self.lines > first.lines
             || self.files > first.files

@@ -1,5 +1,5 @@
-//! The fuzz target for the agent: messages from several addresses and the time between them, and a witness that they
-//! may not harm.
+//! The fuzz target for the agent: messages from several addresses, with time between them, beside a witness that they
+//! must not harm.
 
 mod steps;
 mod witness;
@@ -34,8 +34,8 @@ const ADDRESSES: usize = 4;
 /// The longest step of time is shorter than the silence after which a client is gone.
 const TICK: Duration = Duration::from_millis(40);
 
-/// The input is a list of steps, see [`steps`]. Nothing of them may harm the witness, a client at another address with
-/// another key, or take more than the limits.
+/// The input is a list of steps, see [`steps`]. No step may harm the witness (a client at another address with another
+/// key), or take more than the limits allow.
 pub fn agent(input: &[u8]) {
     static WITNESSED: OnceLock<(Node, Arc<Types>)> = OnceLock::new();
     // The node keeps the participant of the domain between inputs, which makes them fast.

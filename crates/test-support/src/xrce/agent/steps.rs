@@ -1,7 +1,7 @@
 //! The steps of an input: a byte selects the step and the address; further bytes are its arguments.
 //!
-//! Some steps are messages as they are; others fill in values that chance would hardly find: sequence numbers, logins,
-//! descriptions of objects.
+//! Some steps send their arguments as a message; others fill in values that chance would hardly find: sequence numbers,
+//! logins, descriptions of objects.
 
 use super::{ADDRESSES, World, witness};
 use gantry_agent::PeerAddress;

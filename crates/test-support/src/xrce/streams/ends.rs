@@ -79,8 +79,8 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// An output with `window` slots, an input with `before_turn`, all for bodies of `capacity` bytes, and a buffer for
-    /// fragments.
+    /// An output with `window` slots and an input with `before_turn` slots, each for a body of `capacity` bytes, and a
+    /// buffer for fragments.
     #[must_use]
     pub fn new(window: usize, before_turn: usize, capacity: usize, buffer: usize) -> Self {
         Self {

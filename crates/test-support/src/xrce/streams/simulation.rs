@@ -32,8 +32,8 @@ impl Simulation {
         Self { ends, there, back: Line::new(one_way_us, faults, 2 * seed + 1), now_us: 0 }
     }
 
-    /// Writes each message at its time from now, later if no slot is free, until all are acknowledged. Panics after
-    /// `limit_us`, and if the ends do not fall silent.
+    /// Writes each message at its time, counted from now, or later if no slot is free, and runs until all are
+    /// acknowledged. Panics after `limit_us`, and if the ends still send afterwards.
     pub fn run(&mut self, messages: &[(u64, Vec<u8>)], limit_us: u64) -> Outcome {
         let (start_us, first) = (self.now_us, self.ends.delivered());
         let mut delivered_us = Vec::with_capacity(messages.len());
