@@ -1,6 +1,6 @@
 """The definitions of a root of packages, as rosbags reads them, and their hashes as rosbags computes them.
 
-Types that rosbags has are taken from rosbags, and our definitions must agree with them. All other types are registered from our text.
+Types that rosbags knows are taken from rosbags, and our definitions must agree with these. All other types are registered from our text.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def written_type(description: FieldDesc) -> str:
 def as_rosidl(definition: tuple) -> tuple:
     """Make each `char` a `uint8`, as rosidl does with .msg files.
 
-    rosbags keeps it as a type of its own. This has no effect on the wire, but the hash differs from ROS 2's: that of
-    service_msgs/msg/ServiceEventInfo is published as RIHS01_41bcbbe0….
+    In rosbags `char` is a separate type. This has no effect on the wire, but the hash differs from ROS 2's hash, which
+    for service_msgs/msg/ServiceEventInfo is published as RIHS01_41bcbbe0….
     """
     constants, fields = definition
     return (

@@ -1,4 +1,4 @@
-"""Cyclone DDS's types as its compiler idlc makes them of Gantry's IDL."""
+"""The Python types that Cyclone DDS's compiler idlc makes from Gantry's IDL."""
 
 from __future__ import annotations
 

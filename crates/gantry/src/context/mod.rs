@@ -146,8 +146,8 @@ impl Drop for ShutdownWaker {
     }
 }
 
-/// Takes the next function to call. If there is none, adds no functions any more and ends spins and waits, both under
-/// one lock, so that a program that begins anew meanwhile is not interrupted.
+/// Takes the next function to call. If there is none, completes the shutdown: no function can be added from now on, and
+/// spins and waits end. Both are done under one lock, so that a program that starts again meanwhile is not interrupted.
 fn next_function() -> Option<Box<dyn FnOnce() + Send>> {
     let mut state = lock(&STATE);
     let next = state.functions.pop_front();

@@ -5,8 +5,8 @@
     venv/bin/python ask_rcl.py && git diff .
 
 The wheels are an unofficial build of ROS 2 Jazzy, for Python 3.11. A line that is in the wrong file is moved to the other one.
-rcl also refuses files that are not there, values that are no YAML and, in this build, `--log-config-file`: the lists have none of
-these.
+rcl also refuses files that do not exist, values that are not YAML and, in this build, `--log-config-file`. The lists contain none of
+these arguments.
 """
 
 import os

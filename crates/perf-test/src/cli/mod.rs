@@ -217,8 +217,8 @@ pub enum Compared {
     ///
     /// Takes the options of a run, which all contestants share, and -c with commas [default: -c all]. Without -m and -r
     /// there are two cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last
-    /// --history-depth 10 --warmup 1 --max-runtime 3. Where a middleware lacks a value, it has its nearest, and its row
-    /// says so. From 3 rounds on each contestant has a warm-up run of one second.
+    /// --history-depth 10 --warmup 1 --max-runtime 3. If a middleware lacks a value, it gets the nearest one that it
+    /// offers, and its row mentions this. From 3 rounds on each contestant has a warm-up run of one second.
     #[command(after_help = middlewares::AFTER_HELP)]
     Middlewares(Box<VersusOptions>),
     /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and
@@ -238,9 +238,10 @@ pub enum Question {
     /// Compares runs without zero copy with runs with zero copy.
     ///
     /// A matrix of runs without and with zero copy. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m
-    /// -r 100 --max-runtime 30. The runs with zero copy have the contestant's best settings where the default has no
-    /// zero copy, and where a middleware lacks a value, both have its nearest. --runs 6 is --rounds 6. The logs that
-    /// -o, --csv-logfile and such options name are written for each run; -o stdout shows its tables, too.
+    /// -r 100 --max-runtime 30. The runs with zero copy have the contestant's best settings if its default settings
+    /// have no zero copy. If a middleware lacks a value, both runs get the nearest one that it offers. --runs 6 is
+    /// --rounds 6. The logs that -o, --csv-logfile and such options name are written for each run; -o stdout shows the
+    /// tables of each run, too.
     #[command(after_help = sweep::AFTER_ZERO_COPY)]
     ZeroCopy(Box<SweepOptions>),
     /// Measures latency and messages received over the size of the message, and finds the size from which latency grows
@@ -248,8 +249,8 @@ pub enum Question {
     ///
     /// A matrix whose options have defaults. Each contestant is measured between processes and within one
     /// (INTER_THREAD), and, if it has the setting, with sync and with async publishing. Defaults: Array1k to Array8m,
-    /// --reliable --keep-last --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. Where a middleware lacks a value,
-    /// it has its nearest.
+    /// --reliable --keep-last --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. If a middleware lacks a value, it
+    /// gets the nearest one that it offers.
     #[command(after_help = sweep::AFTER_SIZES)]
     Sizes(Box<SweepOptions>),
     /// Measures latency and CPU time of all message types.

@@ -131,8 +131,8 @@ impl Sequence {
                 if length == 0 {
                     return Ok(std::ptr::null_mut());
                 }
-                // SAFETY: as this function's, and the element exists: without memory, `resize` throws, which ends the
-                // process.
+                // SAFETY: the caller guarantees the sequence, and the first element exists: `resize` has made `length`
+                // elements (if memory is exhausted, it throws, which ends the process).
                 Ok(unsafe { get(at.cast(), 0) }.cast())
             }
             Access::Bits { size, .. } => {

@@ -12,8 +12,8 @@ macro_rules! common_methods {
         }
 
         /// Waits until there is a request to take; `false` after `timeout` or a shutdown. A client of another type is
-        /// no
-        #[doc = concat!("error here: that client gets an error, and [`", stringify!($service), "::mismatches`] shows it.")]
+        /// no error here: that client gets the error, and this is shown by
+        #[doc = concat!("[`", stringify!($service), "::mismatches`].")]
         ///
         /// # Errors
         #[doc = concat!("As [`", stringify!($service), "::take_request`].")]

@@ -22,9 +22,10 @@ pub struct GateOptions {
     ///   cpu                                    % of one core, of all workers
     ///   cpu_per_message                        CPU time of all workers and daemons: ns us ms s
     ///   rss                                    sum of the peaks of all workers and daemons: KiB MiB
-    ///   warnings                               number of warnings in the summary An unknown value does not meet a
-    ///   requirement, nor does a percentile with fewer than 10 samples beyond it. With --runs, each run must meet it.
-    ///   Example: --require 'p99<500us' --require lost=0
+    ///   warnings                               number of warnings in the summary
+    ///
+    /// An unknown value does not meet a requirement, nor does a percentile with fewer than 10 samples beyond it. With
+    /// --runs, each run must meet it. Example: --require 'p99<500us' --require lost=0
     #[arg(long, value_name = "EXPR", verbatim_doc_comment)]
     pub require: Vec<Requirement>,
 }

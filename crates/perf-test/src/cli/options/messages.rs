@@ -36,7 +36,7 @@ pub struct MessageOptions {
     pub zero_copy: bool,
     /// Sends the same number of bytes without a type: time, id and payload, nothing serialised
     ///
-    /// The difference to a run without it is the share of the type. The message still names the size. Example: --raw -m
+    /// The difference to a run without --raw is the share of the type. -m still gives the size. Example: --raw -m
     /// Array1m
     #[arg(long)]
     pub raw: bool,

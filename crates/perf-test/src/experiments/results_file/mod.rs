@@ -1,5 +1,5 @@
-//! The file of results of a command of several runs: the runs with their figures, the tables as their user sees them,
-//! and the findings.
+//! The results file, which a command with several runs writes: the runs with their figures, the tables as the user sees
+//! them, and the findings.
 //!
 //! `docs/internals/perf_test-results-1.schema.json` is generated from the types here, and the comments here are the
 //! descriptions there.

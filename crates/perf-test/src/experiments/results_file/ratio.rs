@@ -183,7 +183,8 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
     [of_ratio.to_owned(), of_interval].into_iter().chain(of_number).chain([FIGURES.to_owned()]).chain(legends).collect()
 }
 
-/// A sentence with the number of ratios that differ by chance alone; none if no ratio differs.
+/// Returns a sentence with the number of ratios that would be shown as different by chance alone; `None` if fewer than
+/// two ratios have an interval of [`CONFIDENCE`].
 ///
 /// `compare logs` has few figures and corrects for their number. The same correction here would leave no finding in the
 /// usual six rounds, so the sentence gives the expected number of wrong findings instead.

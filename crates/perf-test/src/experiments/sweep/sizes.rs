@@ -1,5 +1,5 @@
-//! Latency over the size of the message, between processes and within one, with sync and async publishing (`perf_test
-//! experiment sizes`): the knee of each curve, and a plot of all curves.
+//! Latency over the size of the message (`perf_test sweep sizes`), between processes and within one, with sync and
+//! async publishing: the knee of each curve, and a plot of all curves.
 
 use super::{
     combination::Combination,

@@ -1,36 +1,37 @@
 //! Defects of other tools, and the tests that show that this tool has none of them.
 //!
-//! P is performance_test 2.3.0, by its sources; R is iRobot's ros2-performance. Tests without a file are below.
+//! P is performance_test 2.3.0, R is iRobot's ros2-performance; P1 to R9 are the numbers of their defects, which were
+//! found in their source code. The second column names tests. Tests without a file are in this file.
 //!
-//! | defect | shown by |
+//! | defect of the other tool | tests of this tool |
 //! |---|---|
 //! | P1 the variance overflows when the latencies of a second add up to 3 s | `variance_overflow`; `measure/moments.rs` |
 //! | P2 the variance is s² × 1000 under the name of ms in one file and s² in another | `variance_in_two_units`; `report/csv.rs` |
-//! | P3 the first row is as long as the host is up, and later ones are divided by the length of the one before | `counts.rs`: `a_second_is_exactly_a_second_and_so_is_the_first`; `coordinator/ledger/tests.rs` |
+//! | P3 the first row is divided by the host's uptime, and each later row by the length of the row before it | `counts.rs`: `a_second_is_exactly_a_second_and_so_is_the_first`; `coordinator/ledger/tests.rs` |
 //! | P4 `--rate 0` divides by zero | `counts.rs`: `as_fast_as_possible_counts_as_exactly` |
 //! | P5 no endpoint waits for matching, and messages sent before are lost | `matching.rs` |
-//! | P6, P7 the middleware's configuration is malformed or not initialised | cannot be: no configuration file is written, and memory is initialised |
-//! | P8 it builds for some distributions of ROS only | cannot be: it needs none |
-//! | P9 the documented commands use options that are gone | `cli/resolve/tests.rs`: all generations are taken; `runs.rs`: the documented commands |
-//! | P10 plots need libraries that are outdated | cannot be: it draws them itself; `report/plot/tests.rs` |
+//! | P6, P7 the middleware's configuration is malformed or not initialised | not possible: this tool writes no configuration file, and all memory is initialised |
+//! | P8 the tool builds for some distributions of ROS only | not possible: this tool builds without ROS |
+//! | P9 the documented commands use options that were removed | `cli/resolve/tests`: the options of all generations are accepted; `runs.rs`: the documented commands |
+//! | P10 plots need libraries that are outdated | this tool draws plots without libraries: `report/plot/tests.rs` |
 //! | P11 redrawing corrupts narrow terminals and redirected output | `terminal.rs`; `columns_that_run_together` |
 //! | P late sends are not charged (coordinated omission) | `latencies.rs`: `the_delay_of_a_late_publisher_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
-//! | P a number that is not the next one ends the thread, and the run goes on with zeros | `counts.rs`: `samples_out_of_order_…`, `every_message_may_come_twice_…` |
+//! | P a sample number out of order ends the thread, and the run goes on with zeros | `counts.rs`: `samples_out_of_order_…`, `every_message_may_come_twice_…` |
 //! | P all messages sent before a late joiner count as lost | `counts.rs`: `samples_before_a_late_joiner_are_not_lost` |
 //! | P the loss of several subscriptions is divided by the number sent once, and without publishers by zero | `losses_above_all_that_was_sent` |
-//! | P a log is written when the run ends, or never | `kills.rs`; `report/document.rs` |
-//! | P memory never falls, CPU time is in ticks and of one process | `measure/memory/tests.rs`, `measure/usage.rs`; the ledger adds up all workers |
-//! | P an option is taken and does nothing | `cli/resolve/tests.rs`: `options_without_effect_are_noted` |
+//! | P a log is written when the run ends, or never | `kills.rs`; `log/document.rs` |
+//! | P the memory shown never falls, and CPU time is in ticks and only of one process | `measure/memory/tests.rs`, `measure/usage.rs`; the ledger adds up all workers |
+//! | P an option is accepted and does nothing | `cli/resolve/tests`: `options_without_effect_are_noted` |
 //! | R1 the worst messages are left out of mean and maximum | `worst_samples_deleted`; `latencies.rs`: `late_and_too_late_…` |
-//! | R2 late, too late and lost are not counted by default, and print 0 | the same: no option is given there |
+//! | R2 late, too late and lost are not counted by default, and print 0 | the tests of R1, which give no option |
 //! | R3 a number that goes backwards loses four billion samples | `numbers_that_go_backwards`, `two_publishers_on_one_topic` |
 //! | R4 columns run together when a number is wide | `columns_that_run_together`; `report/tables.rs` |
-//! | R5 a negative latency is a huge one, and so hidden | `latencies.rs`: `samples_received_before_they_were_sent_…` |
+//! | R5 a negative latency wraps to a huge one, which is left out | `latencies.rs`: `samples_received_before_they_were_sent_…` |
 //! | R6 the mean of several processes is the mean of their means; one without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
 //! | R6 the process to wait for is guessed | `ends.rs`, `kills.rs` |
-//! | R7 columns were renamed, and the tool's own plots read the old ones | `src/log/tests.rs`: the log has a version and a schema, its types are what plots read |
+//! | R7 columns were renamed, and the tool's own plots read the old ones | `src/log/tests.rs`: the log has a version and a schema, and plots read the types of the log |
 //! | R8 with several processes some figures are missing | `counts.rs`: `all_strategies_count_the_same` |
-//! | R9 parts of the tool are not published | cannot be |
+//! | R9 parts of the tool are not published | not possible: this repository has all parts |
 
 use rustix::process::Signal;
 
