@@ -4,7 +4,8 @@
 //! Invariants:
 //! - B1: the board is the only memory with many writers, and it contains no addresses or offsets. Damage can only cost
 //!   a wake-up, delay the discovery of an endpoint or keep publishers from reclaiming slots.
-//! - B2: the lock of a board is the registry lock of its domain only while the board has its name.
+//! - B2: the registry lock of a domain is the lock of the board that has the board's file name. The lock of a board
+//!   whose file was unlinked protects nothing.
 //! - B3: all processes that hold a topic hold the same line for it (`protocol::names`, N2), and the generations of a
 //!   line never go back, also when the line changes its topic. A reader joins no publisher that holds another line, so
 //!   damaged names can only keep endpoints from finding each other. A process that rings, raises a generation or sets a

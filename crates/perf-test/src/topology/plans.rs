@@ -21,7 +21,7 @@ impl Topology {
     /// Checks whether the system can run.
     ///
     /// # Errors
-    /// A sentence: a side has no endpoints.
+    /// A sentence: the topology has no publishers or no subscriptions.
     pub fn check_runnable(&self) -> Result<(), String> {
         let missing = match self.endpoint_counts() {
             (0, _) => "publisher and no client",
@@ -31,7 +31,7 @@ impl Topology {
         Err(format!("the topology has no {missing}: give the files of all its processes"))
     }
 
-    /// The numbers of its publishers and subscriptions, with the two of each client.
+    /// The numbers of its publishers and subscriptions. Each client counts as one of both.
     #[must_use]
     pub fn endpoint_counts(&self) -> (u32, u32) {
         let counts = self.counts();

@@ -13,20 +13,20 @@
 //!   taken out once.
 //!
 //! The owner that leaves last frees the memory. A subscription drops its connections before its places, so the table
-//! has all orders. The discovery is a part of the subscription, which the control thread may keep until the end of a
-//! task. `Sample::drop` ends the use of the place, releases the pin if there is one, and looks at the flag of the cell:
-//! the flag of a slot is the record's, the flag of a copy is the places'.
+//! has all possible orders. The control thread may keep the discovery, which is a part of the subscription, until the
+//! end of a task. `Sample::drop` ends the use of the place, releases the pin if there is one, and looks at the flag of
+//! a cell: a sample in a slot looks at its record's cell, a copied sample at the places' cell.
 //!
 //! | sample | leaves last | the memory is kept by | the last owner frees | model |
 //! | --- | --- | --- | --- | --- |
 //! | slot | connection | the connection, its record's owner; the subscription has the places | the drop of the connection finds no pin: the record, and the mapping if no other record has it | `orphan::RECORD` |
 //! | slot | sample, after its connection | the record's cell: record, mapping; the subscription has the places | `free_orphan` of the sample: record and mapping; the place is used again | `orphan::RECORD`, `place::USED_AGAIN` |
 //! | slot | sample, after its subscription | the record's cell: record, mapping, and by the record the places and the domain | `free_orphan` of the sample: record and mapping, then the places, if no copy uses one, and the domain | `orphan::RECORD`, then `orphan::PLACES` |
-//! | slot | subscription | itself: the places; the connection freed the record before | the drop of the subscription finds no place that is used | `orphan::PLACES` |
-//! | copy | connection | the subscription; a copy needs no record, and does not follow its mapping | nothing of the copy | `place::USED_AGAIN` |
+//! | slot | subscription | the subscription: the places; the connection has freed the record before | the drop of the subscription finds no place that is used: the places | `orphan::PLACES` |
+//! | copy | connection | the subscription; a copy needs neither the record nor the mapping | the drop of the connection frees nothing of the copy | `place::USED_AGAIN` |
 //! | copy | subscription | the subscription | its drop finds no place that is used: the places | `orphan::PLACES` |
 //! | copy | sample, after its subscription | the places' cell: the blocks alone, neither mapping nor domain | `free_orphan` of the sample: the blocks | `orphan::PLACES` |
-//! | copy | sample, after its subscription, while the record of a slot is an orphan | that record: the places | nothing: the flag of the places is not set; the sample in the slot does, as above | both |
+//! | copy | sample, after its subscription, while the record of a slot is an orphan | that record: the places | the copy frees nothing, because the flag of the places is not set; the sample in the slot frees all, as above | both |
 //!
 //! If the kernel refuses the heavy fence, a last sample may miss the flag; then the next connection or subscription
 //! that takes or leaves a cell frees the orphan (`orphan`). In a child of fork, nothing is freed.

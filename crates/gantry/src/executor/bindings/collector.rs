@@ -4,12 +4,12 @@ use crate::{error::Result, node::Node, wait::Waitable};
 use gantry_shm::{Attachment, Bell, Participant};
 use std::{sync::Arc, time::Instant};
 
-/// Waits for the samples of many sources, and names those that may have something; for bindings that have executors of
-/// their own. It belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is simpler, but looks at each source in
-/// each wait.
+/// Waits for the samples of many sources, and names the sources that may have samples; for bindings that have executors
+/// of their own. A collector belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is simpler, but looks at
+/// each source in each wait.
 ///
-/// A source is attached once, for many waits. It is named by a bit ([`Attachment::bit`], less than
-/// [`Collector::BITS`]). Sources of several topics may share a bit: a source whose bit is named may have nothing; a
+/// A source is attached once, for many waits. The collector names a source by its bit ([`Attachment::bit`], less than
+/// [`Collector::BITS`]). Sources of several topics may share a bit: a source whose bit is named may have no samples; a
 /// source whose bit is not named has no news.
 ///
 /// ```
@@ -38,16 +38,17 @@ use std::{sync::Arc, time::Instant};
 /// ```
 ///
 /// The order matters:
-/// - A source that was attached is looked at once: its present samples are not named.
-/// - A named source is looked at before the next wait: it is taken from until it has nothing, or asked
-///   [`is_ready`](crate::Waitable::is_ready). It is not named again for the same samples, so a caller that leaves
-///   samples in a source has to remember this.
+/// - After the attachment the caller looks at the source once, because the collector does not name a source for samples
+///   that it already has.
+/// - Before the next wait the caller looks at each named source: it takes all samples, or calls
+///   [`is_ready`](crate::Waitable::is_ready). The collector does not name a source twice for the same samples, so a
+///   caller that leaves samples in a source has to remember this.
 /// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) returns at once while
 ///   news has not been collected.
 ///
-/// Only samples, and publishers that come and go, name a source. Other news of a source arrives by
-/// [`Waitable::set_waker`], whose waker rings the [`bell`](Collector::bell), and by time, which is the deadline of the
-/// wait.
+/// The collector names a source only for samples, and for publishers that come and go. For other news, the caller sets
+/// a waker ([`Waitable::set_waker`]) that rings the [`bell`](Collector::bell); for due times, the caller sets the
+/// deadline of the wait.
 ///
 /// # Real-time
 /// [`collect`](Collector::collect) is data path. [`wait`](Collector::wait) is a bounded spin (none where only one CPU

@@ -77,16 +77,20 @@ impl Node {
 }
 
 impl GenericClient {
-    /// Whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a binding
-    /// that follows its requests itself: a request without a server reaches no process and is lost; no request is
-    /// pending, so the number of requests has no bound, no error names a request that will not be answered, and
-    /// [`GenericClient::take_response`] returns each response to this client, including the responses of further
-    /// servers. Set it before the first request. The methods that wait for one response must not be used with `false`.
+    /// Sets whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a
+    /// binding that keeps its own list of pending requests. Set it before the first request. With `false`:
+    /// - A request without a server reaches no process and is lost.
+    /// - This client has no pending requests: their number has no bound, and no error reports a request that will not
+    ///   be answered.
+    /// - [`GenericClient::take_response`] returns each response to this client, also if several servers answer one
+    ///   request.
+    /// - The methods that wait for one response must not be used.
+    /// - The QoS depth bounds only the number of kept messages ([`Node::create_client_with_qos`]). A send waits 100 ms,
+    ///   then fails, if a server has not taken four times `depth` requests (at least 960). Responses that this client
+    ///   has not taken are overwritten beyond six times `depth` (at least 962).
     ///
-    /// The QoS depth then bounds only the number of kept messages ([`Node::create_client_with_qos`]): a send waits 100
-    /// ms, then fails, if a server has not taken four times `depth` requests (at least 960); responses that this client
-    /// has not taken are overwritten beyond six times `depth` (at least 962). A client and a server of depth 10 that
-    /// are matched take 136 KiB of shared memory besides the messages, of depth 1000 0.8 MiB, of depth 10,000 8 MiB.
+    /// A client and a server that are matched take shared memory besides the messages: 136 KiB with depth 10, 0.8 MiB
+    /// with depth 1000, 8 MiB with depth 10,000.
     pub fn set_requires_server(&mut self, on: bool) {
         self.tracker.is_tracking = on;
     }

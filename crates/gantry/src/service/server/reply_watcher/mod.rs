@@ -1,8 +1,8 @@
 //! The work of a server on the control thread: it makes the publisher of replies for each client that comes, and drops
 //! the publishers of clients that left, which makes system calls.
 //!
-//! Invariant: a publisher that a client can map is in `Handover::made` or with its server, or its client is
-//! `Handover::making`.
+//! Invariant: if other processes can map the publisher for a client, then the publisher is in `Handover::made`, or the
+//! server has it, or `Handover::making` is this client.
 
 use super::super::{
     guaranteed_replies, kept_replies,
