@@ -1,73 +1,129 @@
-//! The distribution of ROS 2 whose structs this library knows: Jazzy.
+//! The distribution of ROS 2 that the process runs: Jazzy or Kilted.
 //!
-//! Other distributions have structs with the same names and other layouts, and the interface has no version. Kilted's
-//! `rmw_init_options_t` lacks `localhost_only`; the introspection structs of Lyrical have one field more, the structs
-//! of Iron one field fewer. So the functions that a program calls first check the distribution before they touch a
-//! struct.
+//! Structs and numbers of the interface differ between distributions under the same names, and the interface has no
+//! version. So the first functions that a program calls look for the distribution before they touch a struct, and
+//! refuse one that this library does not know: the introspection structs of Lyrical have one field more than those of
+//! Kilted, those in Iron one field fewer.
 
 use crate::{
+    bindings::{RMW_EVENT_INVALID, rmw_event_type_t},
     failure::{Failure, Result},
     foreign::loaded_symbol,
 };
 use std::{ffi::CStr, sync::OnceLock};
 
-/// The name of the distribution in `ROS_DISTRO`.
-const NAME: &str = "jazzy";
+/// A distribution whose layouts this library has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    Jazzy,
+    /// `rmw_init_options_t` has no `localhost_only`, and the numbers of events begin at 1.
+    Kilted,
+}
 
-/// A function whose presence shows the version of a ROS 2 library.
+/// Calls an unsafe generic function for the layouts of the process's distribution.
+macro_rules! in_layout {
+    ($function:ident($($argument:expr),*)) => {
+        match $crate::distribution::current()? {
+            // SAFETY: the function's contract, which the place of the call states.
+            $crate::distribution::Distribution::Jazzy => unsafe { $function::<Jazzy>($($argument),*) },
+            // SAFETY: as above.
+            $crate::distribution::Distribution::Kilted => unsafe { $function::<Kilted>($($argument),*) },
+        }
+    };
+}
+pub(crate) use in_layout;
+
+/// A function whose presence shows the distribution.
 struct Mark {
     library: &'static CStr,
     function: &'static CStr,
-    /// Whether Jazzy has it.
-    is_jazzys: bool,
-    /// The distributions that differ in it.
+    /// The known distributions that have it.
+    is_in: &'static [Distribution],
+    /// The distributions that differ from all known ones in it.
     others: &'static str,
 }
 
+use Distribution::{Jazzy, Kilted};
+
 /// Sources for the functions: the history of ros2/rcl (#1169), ros2/rmw and ros2/rcutils.
 const MARKS: &[Mark] = &[
-    Mark { library: c"librcl.so", function: c"rcl_get_localhost_only", is_jazzys: true, others: "Kilted or newer" },
+    Mark { library: c"librcl.so", function: c"rcl_get_localhost_only", is_in: &[Jazzy], others: "Kilted or newer" },
     Mark {
         library: c"librmw.so",
         function: c"rmw_get_zero_initialized_service_endpoint_info_array",
-        is_jazzys: false,
-        others: "newer than Jazzy",
+        is_in: &[],
+        others: "newer than Kilted",
     },
-    Mark { library: c"librmw.so", function: c"rmw_discovery_options_init", is_jazzys: true, others: "Humble or older" },
+    Mark {
+        library: c"librmw.so",
+        function: c"rmw_discovery_options_init",
+        is_in: &[Jazzy, Kilted],
+        others: "Humble or older",
+    },
     Mark {
         library: c"librcutils.so",
         function: c"rcutils_time_point_value_as_date_string",
-        is_jazzys: true,
+        is_in: &[Jazzy, Kilted],
         others: "Iron or older",
     },
 ];
 
-/// Looks once at the process.
+/// The distribution of the process, which the first call finds; later calls are a load.
 ///
 /// # Errors
-/// The process runs another distribution than Jazzy.
-pub fn check() -> Result<()> {
-    static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
-    let refusal = REFUSAL.get_or_init(|| {
+/// The process runs a distribution that this library does not know.
+pub fn current() -> Result<Distribution> {
+    static FOUND: OnceLock<std::result::Result<Distribution, String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
         let named = std::env::var_os("ROS_DISTRO").map(|name| name.to_string_lossy().into_owned());
-        refusal(named.as_deref(), loaded_symbol)
+        find(named.as_deref(), loaded_symbol)
     });
-    refusal.as_ref().map_or(Ok(()), |sentence| Err(Failure::error(sentence)))
+    found.as_ref().copied().map_err(Failure::error)
 }
 
-/// The sentence if `ROS_DISTRO` (`named`) or a loaded library belongs to another distribution. `has` returns whether a
-/// loaded library has a function; `None` if the library is not loaded.
-fn refusal(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> Option<String> {
-    let advice = "rmw_gantry is built for ROS 2 Jazzy and would misread the structs of another distribution: run it with Jazzy, or \
-                  choose another RMW_IMPLEMENTATION";
+/// The constant of an event type: Jazzy's number.
+///
+/// # Errors
+/// No event has this number.
+pub fn event_kind(event_type: rmw_event_type_t) -> Result<rmw_event_type_t> {
+    let kind = kind_in(current()?, event_type);
+    kind.ok_or_else(|| Failure::unsupported(&format!("events of type {event_type}")))
+}
+
+fn kind_in(distribution: Distribution, event_type: rmw_event_type_t) -> Option<rmw_event_type_t> {
+    let kind = match distribution {
+        Jazzy => event_type,
+        Kilted => event_type.checked_sub(1)?, // 0 is RMW_EVENT_INVALID
+    };
+    (kind < RMW_EVENT_INVALID).then_some(kind)
+}
+
+/// The distribution by `ROS_DISTRO` (`named`) and the loaded libraries; a sentence if both do not agree on one that is
+/// known. `has` returns whether a library has a function, and `None` if the library is not loaded. A process without
+/// any of this is taken for Jazzy.
+fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std::result::Result<Distribution, String> {
+    let advice = "rmw_gantry knows the structs of ROS 2 Jazzy and Kilted and would misread those of another distribution: run it \
+                  with one of these, or choose another RMW_IMPLEMENTATION";
+    let mut possible = vec![Jazzy, Kilted];
     let named = named.map(str::trim).filter(|name| !name.is_empty());
-    if let Some(name) = named.filter(|name| !name.eq_ignore_ascii_case(NAME)) {
-        return Some(format!("ROS_DISTRO is {name:?}, and {advice} (if this is Jazzy, set ROS_DISTRO={NAME})"));
+    if let Some(name) = named {
+        possible.retain(|known| format!("{known:?}").eq_ignore_ascii_case(name));
+        if possible.is_empty() {
+            return Err(format!("ROS_DISTRO is {name:?}, and {advice} (ROS_DISTRO=jazzy or kilted says which it is)"));
+        }
     }
-    let other = MARKS.iter().find(|mark| has(mark.library, mark.function) == Some(!mark.is_jazzys))?;
-    let (library, function) = (other.library.to_string_lossy(), other.function.to_string_lossy());
-    let has = if other.is_jazzys { "has no" } else { "has" };
-    Some(format!("this ROS 2 is {} ({library} {has} {function}), and {advice}", other.others))
+    for Mark { library, function, is_in, others } in MARKS {
+        let Some(is_there) = has(library, function) else { continue };
+        possible.retain(|known| is_in.contains(known) == is_there);
+        if possible.is_empty() {
+            let (library, function) = (library.to_string_lossy(), function.to_string_lossy());
+            let has = if is_there { "has" } else { "has no" };
+            let what = if is_in.contains(&Jazzy) && is_there { "Jazzy" } else { others };
+            let but = named.map_or_else(String::new, |name| format!("ROS_DISTRO is {name:?}, but "));
+            return Err(format!("{but}this ROS 2 is {what} ({library} {has} {function}), and {advice}"));
+        }
+    }
+    Ok(possible[0])
 }
 
 #[cfg(test)]
@@ -85,25 +141,43 @@ mod tests {
     const DATE: &CStr = c"rcutils_time_point_value_as_date_string";
 
     #[test]
-    fn only_jazzy_is_accepted() {
-        for (found, named, absent, in_sentence) in [
-            ("Jazzy", None, &[SERVICE_INFO][..], None),
-            ("Jazzy by its name", Some("jazzy"), &[SERVICE_INFO], None),
-            ("an empty name", Some(""), &[SERVICE_INFO], None),
-            ("Kilted by its name", Some("kilted"), &[SERVICE_INFO], Some("ROS_DISTRO is \"kilted\"")),
-            ("Kilted", None, &[LOCALHOST, SERVICE_INFO], Some("is Kilted or newer (librcl.so has no")),
-            ("Lyrical without rcl", None, &[], Some("newer than Jazzy (librmw.so has rmw_get_zero")),
-            ("Humble", None, &[DISCOVERY, DATE, SERVICE_INFO], Some("Humble or older (librmw.so has no")),
-            ("Iron", Some("jazzy"), &[DATE, SERVICE_INFO], Some("Iron or older (librcutils.so has no")),
+    fn jazzy_and_kilted_are_found_and_others_refused() {
+        for (what, named, absent, expected) in [
+            ("Jazzy", None, &[SERVICE_INFO][..], Ok(Jazzy)),
+            ("Jazzy by its name", Some("jazzy"), &[SERVICE_INFO], Ok(Jazzy)),
+            ("an empty name", Some(""), &[SERVICE_INFO], Ok(Jazzy)),
+            ("Kilted", None, &[LOCALHOST, SERVICE_INFO], Ok(Kilted)),
+            ("Kilted by its name", Some("Kilted"), &[LOCALHOST, SERVICE_INFO], Ok(Kilted)),
+            (
+                "Kilted that is called Jazzy",
+                Some("jazzy"),
+                &[LOCALHOST, SERVICE_INFO],
+                Err("ROS_DISTRO is \"jazzy\", but this ROS 2 is Kilted or newer (librcl.so has no"),
+            ),
+            (
+                "Jazzy that is called Kilted",
+                Some("kilted"),
+                &[SERVICE_INFO],
+                Err("ROS_DISTRO is \"kilted\", but this ROS 2 is Jazzy (librcl.so has rcl_get"),
+            ),
+            ("Lyrical by its name", Some("lyrical"), &[LOCALHOST], Err("ROS_DISTRO is \"lyrical\"")),
+            ("Lyrical", None, &[LOCALHOST], Err("newer than Kilted (librmw.so has rmw_get_zero")),
+            ("Humble", None, &[DISCOVERY, DATE, SERVICE_INFO], Err("Humble or older (librmw.so has no")),
+            ("Iron", Some("jazzy"), &[DATE, SERVICE_INFO], Err("Iron or older (librcutils.so has no")),
         ] {
-            let sentence = refusal(named, has_marks(absent));
-            match in_sentence {
-                None => assert_eq!(sentence, None, "{found}"),
-                Some(part) => {
-                    assert!(sentence.as_ref().is_some_and(|text| text.contains(part)), "{found}: {sentence:?}")
-                }
+            match (find(named, has_marks(absent)), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{what}"),
+                (Err(sentence), Err(part)) => assert!(sentence.contains(part), "{what}: {sentence}"),
+                (found, _) => panic!("{what}: {found:?}"),
             }
         }
-        assert_eq!(refusal(None, |_, _| None), None, "a program without libraries of ROS 2");
+        assert_eq!(find(None, |_, _| None), Ok(Jazzy), "a program without libraries of ROS 2");
+    }
+
+    #[test]
+    fn the_numbers_of_events_begin_at_one_since_kilted() {
+        assert_eq!((kind_in(Jazzy, 0), kind_in(Jazzy, 10), kind_in(Jazzy, 11)), (Some(0), Some(10), None));
+        assert_eq!((kind_in(Kilted, 0), kind_in(Kilted, 1)), (None, Some(0)));
+        assert_eq!((kind_in(Kilted, 11), kind_in(Kilted, 12)), (Some(10), None));
     }
 }

@@ -8,6 +8,7 @@ pub use crate::argument::{IDENTIFIER, Output, argument, c_string, check_identifi
 
 use crate::{
     bindings::*,
+    distribution::in_layout,
     entities::{Client, Context, GuardCondition, Node, Publisher, Service, Subscription, WaitSet},
     failure::{Failure, Result},
 };
@@ -19,34 +20,49 @@ pub trait Handle {
     type Entity;
     /// Its name in a sentence, as "publisher".
     const NAME: &'static str;
-    fn identifier(&self) -> *const c_char;
-    fn data(&self) -> *const c_void;
+    /// The implementation identifier, and the pointer to the entity.
+    ///
+    /// # Safety
+    /// An object that is not destroyed.
+    unsafe fn read(handle: *const Self) -> Result<(*const c_char, *const c_void)>;
 }
 
 macro_rules! handles {
-    ($($handle:ident, $entity:ty, $name:literal, $data:ident;)*) => { $(
+    ($($handle:ident, $entity:ty, $name:literal;)*) => { $(
         impl Handle for $handle {
             type Entity = $entity;
             const NAME: &'static str = $name;
-            fn identifier(&self) -> *const c_char {
-                self.implementation_identifier
-            }
-            fn data(&self) -> *const c_void {
-                self.$data.cast()
+            unsafe fn read(handle: *const Self) -> Result<(*const c_char, *const c_void)> {
+                // SAFETY: the promise of the caller.
+                let handle = unsafe { &*handle };
+                Ok((handle.implementation_identifier, handle.data.cast()))
             }
         }
     )* };
 }
 
 handles! {
-    rmw_context_t, Context, "context", implementation;
-    rmw_node_t, Node, "node", data;
-    rmw_publisher_t, Publisher, "publisher", data;
-    rmw_subscription_t, Subscription, "subscription", data;
-    rmw_service_t, Service, "service", data;
-    rmw_client_t, Client, "client", data;
-    rmw_guard_condition_t, GuardCondition, "guard condition", data;
-    rmw_wait_set_t, WaitSet, "wait set", data;
+    rmw_node_t, Node, "node";
+    rmw_publisher_t, Publisher, "publisher";
+    rmw_subscription_t, Subscription, "subscription";
+    rmw_service_t, Service, "service";
+    rmw_client_t, Client, "client";
+    rmw_guard_condition_t, GuardCondition, "guard condition";
+    rmw_wait_set_t, WaitSet, "wait set";
+}
+
+impl Handle for rmw_context_t {
+    type Entity = Context;
+    const NAME: &'static str = "context";
+    unsafe fn read(handle: *const Self) -> Result<(*const c_char, *const c_void)> {
+        unsafe fn read<L: Layout>(context: *const rmw_context_of<L>) -> Result<(*const c_char, *const c_void)> {
+            // SAFETY: the promise of the caller.
+            let context = unsafe { &*context };
+            Ok((context.implementation_identifier, context.implementation.cast()))
+        }
+        // SAFETY: the promise of the caller.
+        in_layout!(read(handle.cast()))
+    }
 }
 
 /// The entity behind a handle.
@@ -57,12 +73,15 @@ handles! {
 /// # Safety
 /// The contract of rmw, for as long as the result is used.
 pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
-    // SAFETY: the contract of rmw: null or an object.
-    let object = unsafe { handle.as_ref() }.ok_or_else(|| Failure::null(H::NAME))?;
+    if handle.is_null() {
+        return Err(Failure::null(H::NAME));
+    }
+    // SAFETY: the contract of rmw: an object.
+    let (identifier, data) = unsafe { H::read(handle) }?;
     // SAFETY: as above.
-    unsafe { check_identifier(H::NAME, object.identifier()) }?;
+    unsafe { check_identifier(H::NAME, identifier) }?;
     // SAFETY: an object of this library has null or its entity as data.
-    let entity = unsafe { object.data().cast::<H::Entity>().as_ref() };
+    let entity = unsafe { data.cast::<H::Entity>().as_ref() };
     entity.ok_or_else(|| Failure::invalid(format_args!("the {} is not initialized", H::NAME)))
 }
 
@@ -73,7 +92,10 @@ pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
 /// this.
 pub unsafe fn free<H: Handle>(handle: *mut H) {
     // SAFETY: the promise of the caller.
-    let handle = unsafe { Box::from_raw(handle) };
+    if let Ok((_, entity)) = unsafe { H::read(handle) } {
+        // SAFETY: as above.
+        drop(unsafe { Box::from_raw(entity.cast_mut().cast::<H::Entity>()) });
+    }
     // SAFETY: as above.
-    drop(unsafe { Box::from_raw(handle.data().cast_mut().cast::<H::Entity>()) });
+    drop(unsafe { Box::from_raw(handle) });
 }

@@ -2,8 +2,9 @@
 
 use super::init_options::{DEFAULT_DOMAIN_ID, copy_options, free_options};
 use crate::{
+    allocator::Allocator,
     bindings::*,
-    distribution,
+    distribution::in_layout,
     entities::Context,
     failure::{Failure, Result, run},
     handle::{IDENTIFIER, argument, check_identifier, entity, in_out, text},
@@ -17,41 +18,47 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_init", || {
-        distribution::check()?;
         // SAFETY: the contract of rmw.
-        let options = unsafe { argument("options", options) }?;
-        // SAFETY: as above.
-        let context = unsafe { in_out("context", context) }?;
-        // SAFETY: as above.
-        unsafe { check_identifier("init options", options.implementation_identifier) }?;
-        if options.enclave.is_null() {
-            return Err(Failure::invalid("the init options have no enclave: rcl sets it, to \"/\" by default"));
-        }
-        if !context.implementation_identifier.is_null() {
-            return Err(Failure::invalid("the context is initialized already: rmw_init needs a zero-initialized one"));
-        }
-        if options.security_options.enforce_security == RMW_SECURITY_ENFORCEMENT_ENFORCE {
-            return Err(Failure::unsupported(
-                "enforced security options (ROS_SECURITY_STRATEGY=Enforce): shared memory is protected by the rights of its \
-                 user alone, so they",
-            ));
-        }
-        // SAFETY: as above.
-        let enclave = unsafe { text("enclave", options.enclave) }?;
-        let domain_id = if options.domain_id == DEFAULT_DOMAIN_ID { 0 } else { options.domain_id };
-        let mut joined_id = checked_domain(domain_id)?;
-        if options.discovery_options.automatic_discovery_range == RMW_AUTOMATIC_DISCOVERY_RANGE_OFF {
-            joined_id = gantry::private_domain_id()?; // its nodes meet each other alone
-        }
-        let entity = Context::new(joined_id, enclave);
-        // SAFETY: as above; the options of a new context are zero.
-        unsafe { copy_options(options, &mut context.options) }?;
-        context.instance_id = options.instance_id;
-        context.actual_domain_id = domain_id;
-        context.implementation = Arc::into_raw(Arc::new(entity)).cast_mut().cast();
-        context.implementation_identifier = IDENTIFIER.as_ptr();
-        Ok(())
+        in_layout!(init(options.cast(), context.cast()))
     })
+}
+
+/// # Safety
+/// As `rmw_init`.
+unsafe fn init<L: Layout>(options: *const rmw_init_options_of<L>, context: *mut rmw_context_of<L>) -> Result<()> {
+    // SAFETY: the contract of rmw.
+    let options = unsafe { argument("options", options) }?;
+    // SAFETY: as above.
+    let context = unsafe { in_out("context", context) }?;
+    // SAFETY: as above.
+    unsafe { check_identifier("init options", options.implementation_identifier) }?;
+    if options.enclave.is_null() {
+        return Err(Failure::invalid("the init options have no enclave: rcl sets it, to \"/\" by default"));
+    }
+    if !context.implementation_identifier.is_null() {
+        return Err(Failure::invalid("the context is initialized already: rmw_init needs a zero-initialized one"));
+    }
+    if options.security_options.enforce_security == RMW_SECURITY_ENFORCEMENT_ENFORCE {
+        return Err(Failure::unsupported(
+            "enforced security options (ROS_SECURITY_STRATEGY=Enforce): shared memory is protected by the rights of its user \
+             alone, so they",
+        ));
+    }
+    // SAFETY: as above.
+    let enclave = unsafe { text("enclave", options.enclave) }?;
+    let domain_id = if options.domain_id == DEFAULT_DOMAIN_ID { 0 } else { options.domain_id };
+    let mut joined_id = checked_domain(domain_id)?;
+    if options.discovery_options.automatic_discovery_range == RMW_AUTOMATIC_DISCOVERY_RANGE_OFF {
+        joined_id = gantry::private_domain_id()?; // its nodes meet each other alone
+    }
+    let entity = Context::new(joined_id, enclave);
+    // SAFETY: as above; the options of a new context are zero.
+    unsafe { copy_options(options, &mut context.options) }?;
+    context.instance_id = options.instance_id;
+    context.actual_domain_id = domain_id;
+    context.implementation = Arc::into_raw(Arc::new(entity)).cast_mut().cast();
+    context.implementation_identifier = IDENTIFIER.as_ptr();
+    Ok(())
 }
 
 fn checked_domain(domain_id: usize) -> Result<u32> {
@@ -94,18 +101,42 @@ pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_re
             )));
         }
         // SAFETY: as above: `entity` found it.
-        let context = unsafe { in_out("context", context) }?;
-        // SAFETY: as above; they are copies that `rmw_init` made.
-        unsafe { free_options(&mut context.options) };
-        // SAFETY: `rmw_init` made it from an `Arc`, and the context forgets it here.
-        drop(unsafe { Arc::from_raw(context.implementation.cast_const().cast::<Context>()) });
-        // SAFETY: zeros are a context: null pointers, numbers, `None`.
-        *context = unsafe { std::mem::zeroed() };
-        Ok(())
+        in_layout!(fini(context.cast()))
     })
 }
 
-/// A counted reference to the context behind a handle.
+/// Frees the memory of a context, which is zero-initialized afterwards.
+///
+/// # Safety
+/// An initialized context of this implementation, whose entity no other code uses.
+unsafe fn fini<L: Layout>(context: *mut rmw_context_of<L>) -> Result<()> {
+    // SAFETY: the promise of the caller.
+    let context = unsafe { in_out("context", context) }?;
+    // SAFETY: as above; they are copies that `rmw_init` made.
+    unsafe { free_options(&mut context.options) };
+    // SAFETY: `rmw_init` made it from an `Arc`, and the context forgets it here.
+    drop(unsafe { Arc::from_raw(context.implementation.cast_const().cast::<Context>()) });
+    // SAFETY: zeros are a context: null pointers, numbers, `None`.
+    *context = unsafe { std::mem::zeroed() };
+    Ok(())
+}
+
+/// The allocator of a context.
+///
+/// # Safety
+/// An initialized context of this implementation.
+pub unsafe fn allocator_of(context: *const rmw_context_t) -> Result<Allocator> {
+    unsafe fn allocator<L: Layout>(context: *const rmw_context_of<L>) -> Result<Allocator> {
+        // SAFETY: the promise of the caller.
+        let allocator = unsafe { &raw const (*context).options.allocator };
+        // SAFETY: as above.
+        unsafe { Allocator::new(allocator) }
+    }
+    // SAFETY: the promise of the caller.
+    in_layout!(allocator(context.cast()))
+}
+
+/// The context behind a handle, to keep.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -2,6 +2,7 @@
 
 use crate::{
     bindings::*,
+    distribution,
     entities::Event,
     failure::{Failure, Result, run},
     handle::{IDENTIFIER, argument, check_identifier, entity, in_out, output},
@@ -47,7 +48,9 @@ pub unsafe extern "C" fn rmw_publisher_event_init(
     run(c"rmw_publisher_event_init", || {
         // SAFETY: the contract of rmw.
         let publisher = unsafe { entity(publisher) }?;
-        let event = publisher.events.event(event_type, || publisher.library.with(|library| Ok(library.events()?)))?;
+        let event = publisher
+            .events
+            .event(distribution::event_kind(event_type)?, || publisher.library.with(|library| Ok(library.events()?)))?;
         // SAFETY: as above.
         unsafe { init(rmw_event, event, event_type) }
     })
@@ -64,9 +67,9 @@ pub unsafe extern "C" fn rmw_subscription_event_init(
     run(c"rmw_subscription_event_init", || {
         // SAFETY: the contract of rmw.
         let subscription = unsafe { entity(subscription) }?;
-        let event = subscription
-            .events
-            .event(event_type, || subscription.source.library.with(|library| Ok(library.events()?)))?;
+        let event = subscription.events.event(distribution::event_kind(event_type)?, || {
+            subscription.source.library.with(|library| Ok(library.events()?))
+        })?;
         // SAFETY: as above.
         unsafe { init(rmw_event, event, event_type) }
     })

@@ -2,6 +2,7 @@
 
 use crate::{
     bindings::*,
+    distribution,
     failure::{Failure, run},
     handle::{IDENTIFIER, argument, check_identifier, output},
 };
@@ -39,13 +40,13 @@ pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     )
 }
 
-/// Whether an event type is supported: all types of Jazzy are.
+/// Whether an event type is supported: all types of the distribution are.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_event_type_is_supported(rmw_event_type: rmw_event_type_t) -> bool {
-    rmw_event_type < RMW_EVENT_INVALID
+    distribution::event_kind(rmw_event_type).is_ok()
 }
 
 /// # Safety

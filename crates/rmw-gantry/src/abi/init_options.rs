@@ -3,7 +3,7 @@
 use crate::{
     allocator::Allocator,
     bindings::*,
-    distribution,
+    distribution::in_layout,
     failure::{Failure, Result, run},
     handle::{IDENTIFIER, argument, check_identifier, in_out},
 };
@@ -19,8 +19,8 @@ const ZERO_ALLOCATOR: rcutils_allocator_t =
     rcutils_allocator_t { allocate: None, deallocate: None, reallocate: None, zero_allocate: None, state: null_mut() };
 
 /// As `rmw_get_zero_initialized_init_options`.
-const fn zero_initialized() -> rmw_init_options_t {
-    rmw_init_options_t {
+fn zero_initialized<L: Layout>() -> rmw_init_options_of<L> {
+    rmw_init_options_of {
         instance_id: 0,
         implementation_identifier: std::ptr::null(),
         domain_id: DEFAULT_DOMAIN_ID,
@@ -28,7 +28,7 @@ const fn zero_initialized() -> rmw_init_options_t {
             enforce_security: RMW_SECURITY_ENFORCEMENT_PERMISSIVE,
             security_root_path: null_mut(),
         },
-        localhost_only: RMW_LOCALHOST_ONLY_DEFAULT,
+        localhost_only: L::LocalhostOnly::default(),
         discovery_options: rmw_discovery_options_t {
             automatic_discovery_range: RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET,
             static_peers: null_mut(),
@@ -49,21 +49,27 @@ pub unsafe extern "C" fn rmw_init_options_init(
     allocator: rcutils_allocator_t,
 ) -> rmw_ret_t {
     run(c"rmw_init_options_init", || {
-        distribution::check()?;
-        // SAFETY: the contract of rmw.
-        let options = unsafe { in_out("init_options", init_options) }?;
-        // SAFETY: an allocator, which the contract of rmw keeps valid.
-        let allocator = unsafe { Allocator::new(&allocator) }?;
-        if !options.implementation_identifier.is_null() {
-            return Err(Failure::invalid("the init options are initialized already; rmw_init_options_fini ends that"));
-        }
-        let mut made = zero_initialized();
-        made.implementation_identifier = IDENTIFIER.as_ptr();
-        made.discovery_options.automatic_discovery_range = RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
-        made.allocator = allocator.as_c();
-        *options = made;
-        Ok(())
+        // SAFETY: the contract of rmw; options and allocator are those of this function.
+        in_layout!(init(init_options.cast(), &allocator))
     })
+}
+
+/// # Safety
+/// As `rmw_init_options_init`.
+unsafe fn init<L: Layout>(options: *mut rmw_init_options_of<L>, allocator: &rcutils_allocator_t) -> Result<()> {
+    // SAFETY: the contract of rmw.
+    let options = unsafe { in_out("init_options", options) }?;
+    // SAFETY: an allocator, which the contract of rmw keeps valid.
+    let allocator = unsafe { Allocator::new(allocator) }?;
+    if !options.implementation_identifier.is_null() {
+        return Err(Failure::invalid("the init options are initialized already; rmw_init_options_fini ends that"));
+    }
+    let mut made = zero_initialized();
+    made.implementation_identifier = IDENTIFIER.as_ptr();
+    made.discovery_options.automatic_discovery_range = RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
+    made.allocator = allocator.as_c();
+    *options = made;
+    Ok(())
 }
 
 /// # Safety
@@ -75,24 +81,34 @@ pub unsafe extern "C" fn rmw_init_options_copy(
 ) -> rmw_ret_t {
     run(c"rmw_init_options_copy", || {
         // SAFETY: the contract of rmw.
-        let source = unsafe { argument("src", src) }?;
-        // SAFETY: as above.
-        let target = unsafe { in_out("dst", dst) }?;
-        // SAFETY: the contract of rmw.
-        unsafe { check_identifier("init options", source.implementation_identifier) }?;
-        if !target.implementation_identifier.is_null() {
-            return Err(Failure::invalid("the argument dst is initialized already; rmw_init_options_fini ends that"));
-        }
-        // SAFETY: initialized options of this implementation.
-        unsafe { copy_options(source, target) }
+        in_layout!(copy(src.cast(), dst.cast()))
     })
+}
+
+/// # Safety
+/// As `rmw_init_options_copy`.
+unsafe fn copy<L: Layout>(src: *const rmw_init_options_of<L>, dst: *mut rmw_init_options_of<L>) -> Result<()> {
+    // SAFETY: the contract of rmw.
+    let source = unsafe { argument("src", src) }?;
+    // SAFETY: as above.
+    let target = unsafe { in_out("dst", dst) }?;
+    // SAFETY: the contract of rmw.
+    unsafe { check_identifier("init options", source.implementation_identifier) }?;
+    if !target.implementation_identifier.is_null() {
+        return Err(Failure::invalid("the argument dst is initialized already; rmw_init_options_fini ends that"));
+    }
+    // SAFETY: initialized options of this implementation.
+    unsafe { copy_options(source, target) }
 }
 
 /// Makes `target` a copy of `source`, with memory of its own. If the copy fails, `target` stays unchanged.
 ///
 /// # Safety
 /// `source` are initialized options of this implementation; `target` has no memory.
-pub unsafe fn copy_options(source: &rmw_init_options_t, target: &mut rmw_init_options_t) -> Result<()> {
+pub unsafe fn copy_options<L: Layout>(
+    source: &rmw_init_options_of<L>,
+    target: &mut rmw_init_options_of<L>,
+) -> Result<()> {
     // SAFETY: the allocator of initialized options.
     let allocator = unsafe { Allocator::new(&source.allocator) }?;
     let mut made = zero_initialized();
@@ -117,7 +133,7 @@ pub unsafe fn copy_options(source: &rmw_init_options_t, target: &mut rmw_init_op
 ///
 /// # Safety
 /// Initialized options of this implementation.
-pub unsafe fn free_options(options: &mut rmw_init_options_t) {
+pub unsafe fn free_options<L: Layout>(options: &mut rmw_init_options_of<L>) {
     // SAFETY: the allocator of initialized options; without one they have no memory.
     if let Ok(allocator) = unsafe { Allocator::new(&options.allocator) } {
         // SAFETY: the promise of the caller.
@@ -128,7 +144,11 @@ pub unsafe fn free_options(options: &mut rmw_init_options_t) {
 
 /// # Safety
 /// As [`copy_options`].
-unsafe fn copy_memory(allocator: Allocator, source: &rmw_init_options_t, made: &mut rmw_init_options_t) -> Result<()> {
+unsafe fn copy_memory<L: Layout>(
+    allocator: Allocator,
+    source: &rmw_init_options_of<L>,
+    made: &mut rmw_init_options_of<L>,
+) -> Result<()> {
     // SAFETY: null or a string of the options.
     made.enclave = unsafe { copy_string(allocator, source.enclave) }?;
     // SAFETY: as above.
@@ -160,7 +180,7 @@ unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mu
 ///
 /// # Safety
 /// Initialized options, whose memory the program does not use after this.
-unsafe fn free_memory(allocator: Allocator, options: &rmw_init_options_t) {
+unsafe fn free_memory<L: Layout>(allocator: Allocator, options: &rmw_init_options_of<L>) {
     // SAFETY: null or a string of the allocator.
     unsafe { allocator.free(options.enclave) };
     // SAFETY: as above.
@@ -179,13 +199,20 @@ unsafe fn free_memory(allocator: Allocator, options: &rmw_init_options_t) {
 pub unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t) -> rmw_ret_t {
     run(c"rmw_init_options_fini", || {
         // SAFETY: the contract of rmw.
-        let options = unsafe { in_out("init_options", init_options) }?;
-        // SAFETY: the contract of rmw.
-        unsafe { check_identifier("init options", options.implementation_identifier) }?;
-        // SAFETY: initialized options of this implementation.
-        unsafe { free_options(options) };
-        Ok(())
+        in_layout!(fini(init_options.cast()))
     })
+}
+
+/// # Safety
+/// As `rmw_init_options_fini`.
+unsafe fn fini<L: Layout>(options: *mut rmw_init_options_of<L>) -> Result<()> {
+    // SAFETY: the contract of rmw.
+    let options = unsafe { in_out("init_options", options) }?;
+    // SAFETY: the contract of rmw.
+    unsafe { check_identifier("init options", options.implementation_identifier) }?;
+    // SAFETY: initialized options of this implementation.
+    unsafe { free_options(options) };
+    Ok(())
 }
 
 #[cfg(test)]
@@ -220,11 +247,11 @@ mod tests {
 
     #[test]
     fn copies_have_memory_of_their_own() {
-        let (mut source, mut target) = (zero_initialized(), zero_initialized());
+        let (mut source, mut target) = (zero_initialized::<Jazzy>(), zero_initialized::<Jazzy>());
         // SAFETY: options that are zero-initialized, as all of these calls.
-        assert_eq!(unsafe { rmw_init_options_init(&mut source, ALLOCATOR) }, RMW_RET_OK);
+        assert_eq!(unsafe { rmw_init_options_init((&raw mut source).cast(), ALLOCATOR) }, RMW_RET_OK);
         // SAFETY: as above.
-        assert_eq!(unsafe { rmw_init_options_init(&mut source, ALLOCATOR) }, RMW_RET_INVALID_ARGUMENT);
+        assert_eq!(unsafe { rmw_init_options_init((&raw mut source).cast(), ALLOCATOR) }, RMW_RET_INVALID_ARGUMENT);
         // SAFETY: as above.
         let allocator = unsafe { Allocator::new(&ALLOCATOR) }.unwrap();
         source.enclave = allocator.string(b"/front").unwrap();
@@ -234,29 +261,32 @@ mod tests {
         source.discovery_options.allocator = ALLOCATOR;
         source.domain_id = 7;
         // SAFETY: as above.
-        assert_eq!(unsafe { rmw_init_options_copy(&source, &mut target) }, RMW_RET_OK);
+        assert_eq!(unsafe { rmw_init_options_copy((&raw const source).cast(), (&raw mut target).cast()) }, RMW_RET_OK);
         // SAFETY: as above.
-        assert_eq!(unsafe { rmw_init_options_copy(&source, &mut target) }, RMW_RET_INVALID_ARGUMENT);
+        assert_eq!(
+            unsafe { rmw_init_options_copy((&raw const source).cast(), (&raw mut target).cast()) },
+            RMW_RET_INVALID_ARGUMENT
+        );
         // SAFETY: as above.
-        assert_eq!(unsafe { rmw_init_options_fini(&mut source) }, RMW_RET_OK);
+        assert_eq!(unsafe { rmw_init_options_fini((&raw mut source).cast()) }, RMW_RET_OK);
         // SAFETY: as above.
-        assert_eq!(unsafe { rmw_init_options_fini(&mut source) }, RMW_RET_INVALID_ARGUMENT);
+        assert_eq!(unsafe { rmw_init_options_fini((&raw mut source).cast()) }, RMW_RET_INVALID_ARGUMENT);
         // SAFETY: a string that was copied.
         assert_eq!(unsafe { CStr::from_ptr(target.enclave) }, c"/front");
         assert_eq!((target.domain_id, target.discovery_options.static_peers_count), (7, 2));
         // SAFETY: as above.
-        assert_eq!(unsafe { rmw_init_options_fini(&mut target) }, RMW_RET_OK);
+        assert_eq!(unsafe { rmw_init_options_fini((&raw mut target).cast()) }, RMW_RET_OK);
         assert!(target.enclave.is_null() && target.implementation_identifier.is_null());
     }
 
     #[test]
     fn options_of_another_implementation_are_refused() {
-        let (mut foreign, mut target) = (zero_initialized(), zero_initialized());
+        let (mut foreign, mut target) = (zero_initialized::<Jazzy>(), zero_initialized::<Jazzy>());
         foreign.implementation_identifier = c"rmw_other".as_ptr();
         // SAFETY: options of another implementation.
-        let copied = unsafe { rmw_init_options_copy(&foreign, &mut target) };
+        let copied = unsafe { rmw_init_options_copy((&raw const foreign).cast(), (&raw mut target).cast()) };
         // SAFETY: as above.
-        let ended = unsafe { rmw_init_options_fini(&mut foreign) };
+        let ended = unsafe { rmw_init_options_fini((&raw mut foreign).cast()) };
         assert_eq!((copied, ended), (RMW_RET_INCORRECT_RMW_IMPLEMENTATION, RMW_RET_INCORRECT_RMW_IMPLEMENTATION));
     }
 }

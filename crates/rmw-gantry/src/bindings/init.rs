@@ -39,24 +39,58 @@ pub struct rmw_security_options_t {
     pub security_root_path: *mut c_char,
 }
 
+/// The part of the layouts that depends on the distribution.
+pub trait Layout {
+    /// The type of `rmw_init_options_t::localhost_only`; of no size where the field is gone.
+    type LocalhostOnly: Copy + Default;
+}
+
+/// The layouts of Jazzy (rmw 7.3).
+pub struct Jazzy;
+
+impl Layout for Jazzy {
+    type LocalhostOnly = rmw_localhost_only_t;
+}
+
+/// The layouts of Kilted (rmw 7.8).
+pub struct Kilted;
+
+impl Layout for Kilted {
+    type LocalhostOnly = [rmw_localhost_only_t; 0];
+}
+
+/// Opaque: an [`rmw_init_options_of`] the distribution.
 #[repr(C)]
 pub struct rmw_init_options_t {
+    opaque: [u8; 0],
+}
+
+/// `rmw_init_options_t`.
+#[repr(C)]
+pub struct rmw_init_options_of<L: Layout> {
     pub instance_id: u64,
     pub implementation_identifier: *const c_char,
     pub domain_id: usize,
     pub security_options: rmw_security_options_t,
-    pub localhost_only: rmw_localhost_only_t,
+    pub localhost_only: L::LocalhostOnly,
     pub discovery_options: rmw_discovery_options_t,
     pub enclave: *mut c_char,
     pub allocator: rcutils_allocator_t,
     pub implementation: *mut c_void,
 }
 
+/// Opaque: an [`rmw_context_of`] the distribution.
 #[repr(C)]
 pub struct rmw_context_t {
+    opaque: [u8; 0],
+}
+
+/// `rmw_context_t`.
+#[repr(C)]
+pub struct rmw_context_of<L: Layout> {
     pub instance_id: u64,
     pub implementation_identifier: *const c_char,
-    pub options: rmw_init_options_t,
+    pub options: rmw_init_options_of<L>,
     pub actual_domain_id: usize,
     pub implementation: *mut c_void,
 }

@@ -43,7 +43,9 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         make: impl FnOnce() -> Result<Events<E>>,
     ) -> Result<&Event> {
         let event = self.events.iter().find(|event| event.kind == kind);
-        let event = event.ok_or_else(|| Failure::unsupported(&format!("events of type {kind} of this endpoint")))?;
+        let event = event.ok_or_else(|| {
+            Failure::unsupported(&format!("events of type {kind} (by Jazzy's numbers) of this endpoint"))
+        })?;
         let mut is_made = lock(&self.is_made);
         if !*is_made {
             // The lock of the events is not held here: the waker may be called at once, and takes the lock.

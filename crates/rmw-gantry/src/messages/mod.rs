@@ -155,7 +155,7 @@ impl Codec {
     /// # Safety
     /// As [`MessageType::new`].
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<Codec> {
-        distribution::check()?; // programs serialize without a context, too
+        distribution::current()?; // programs serialize without a context, too
         // SAFETY: as this function's.
         let (introspection, language) = unsafe { type_support::find_message(type_support) }?;
         // SAFETY: not null, and valid for as long as the type support that refers to it.

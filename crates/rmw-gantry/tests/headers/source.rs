@@ -49,7 +49,7 @@ pub fn read() -> Source {
 impl Source {
     fn declare(&mut self, item: &Item) {
         match item {
-            Item::Struct(item) if has(&item.attrs, "repr") => self.structs.push(struct_of(item)),
+            Item::Struct(item) if has(&item.attrs, "repr") && !is_opaque(item) => self.structs.push(struct_of(item)),
             Item::Type(ItemType { ident, ty, .. }) => self.aliases.push((ident.to_string(), (**ty).clone())),
             Item::Const(ItemConst { ident, expr, .. }) => {
                 self.constants.extend(Some(ident.to_string()).zip(value(expr)))
@@ -59,10 +59,46 @@ impl Source {
     }
 }
 
+/// Whether the layout depends on the distribution: another struct, with a parameter, has it.
+fn is_opaque(item: &ItemStruct) -> bool {
+    item.fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "opaque"))
+}
+
 fn struct_of(item: &ItemStruct) -> Struct {
     let Fields::Named(fields) = &item.fields else { panic!("{} has fields without names", item.ident) };
-    let fields = fields.named.iter().map(|field| (field.ident.as_ref().unwrap().to_string(), field.ty.clone()));
-    Struct { name: item.ident.to_string(), fields: fields.collect() }
+    let fields = fields.named.iter().map(|field| (field.ident.as_ref().unwrap().to_string(), c_type(&field.ty)));
+    let name = item.ident.to_string();
+    let name = if item.generics.params.is_empty() { name } else { name.replace("_of", "_t") };
+    Struct { name, fields: fields.collect() }
+}
+
+/// A type of a field, with Jazzy's layouts.
+fn c_type(of: &Type) -> Type {
+    let Type::Path(path) = of else { return of.clone() };
+    match path.path.segments.last() {
+        Some(last) if last.ident == "LocalhostOnly" => syn::parse_quote!(rmw_localhost_only_t),
+        Some(last) if last.ident == "rmw_init_options_of" => syn::parse_quote!(rmw_init_options_t),
+        _ => of.clone(),
+    }
+}
+
+impl Source {
+    /// Turns the declarations of Jazzy into those of Kilted.
+    pub fn into_kilted(mut self) -> Source {
+        let is_gone = |name: &str| name.to_lowercase().contains("localhost_only");
+        self.structs.iter_mut().for_each(|item| item.fields.retain(|(field, _)| !is_gone(field)));
+        self.aliases.retain(|(name, _)| !is_gone(name));
+        self.constants.retain(|(name, _)| !is_gone(name));
+        for (name, value) in &mut self.constants {
+            if name == "RMW_EVENT_INVALID" {
+                *value = 0;
+            } else if name.starts_with("RMW_EVENT_") {
+                *value += 1;
+            }
+        }
+        self.functions.retain(|function| function.ident != "rmw_node_assert_liveliness");
+        self
+    }
 }
 
 /// A literal integer.

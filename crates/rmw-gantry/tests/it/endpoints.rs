@@ -91,9 +91,9 @@ fn names_and_null_arguments_are_refused() {
 }
 
 fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     // SAFETY: a context of this library, and strings.
-    let short_lived = unsafe { rmw_create_node(&raw mut *ros.context, c"short_lived".as_ptr(), c"/".as_ptr()) };
+    let short_lived = unsafe { rmw_create_node(ros.context(), c"short_lived".as_ptr(), c"/".as_ptr()) };
     let node = std::mem::replace(&mut ros.node, short_lived);
     let publisher = ros.publisher(c"/closed", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/closed", &DEFAULT_QOS);
@@ -104,7 +104,7 @@ fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
     // SAFETY: a publisher of this library and a message of its type.
     assert_eq!(unsafe { rmw_publish(publisher, (&raw const point).cast(), null_mut()) }, RMW_RET_ERROR);
     // SAFETY: a context of this library.
-    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     assert_eq!(wait(wait_set, &[subscription], &[], &mut [], NOW).0, RMW_RET_TIMEOUT, "others could be ready");
     // SAFETY: of this library, and not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);

@@ -34,7 +34,7 @@ fn status_of<S>(event: &rmw_event_t) -> S {
 /// Waits for an event and takes it.
 fn take_event<S>(ros: &mut Ros, event: &mut [rmw_event_t; 1]) -> S {
     // SAFETY: a context of this library.
-    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     assert_eq!(wait(wait_set, &[], &[], event, TIME_LIMIT), (RMW_RET_OK, vec![true]));
     let status = status_of(&event[0]);
     assert_eq!(wait(wait_set, &[], &[], event, NOW), (RMW_RET_TIMEOUT, vec![false]));
@@ -44,7 +44,7 @@ fn take_event<S>(ros: &mut Ros, event: &mut [rmw_event_t; 1]) -> S {
 }
 
 fn a_publisher_is_told_of_its_matches() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     let publisher = ros.publisher(c"/matched", &DEFAULT_QOS);
     let mut matched = [event(publisher, RMW_EVENT_PUBLICATION_MATCHED)];
     let subscription = ros.subscription(c"/matched", &DEFAULT_QOS);
@@ -61,7 +61,7 @@ fn a_publisher_is_told_of_its_matches() {
 }
 
 fn a_publisher_is_told_which_policy_is_incompatible() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     let offered = rmw_qos_profile_t { reliability: RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT, ..DEFAULT_QOS };
     let publisher = ros.publisher(c"/incompatible", &offered);
     let mut incompatible = [event(publisher, RMW_EVENT_OFFERED_QOS_INCOMPATIBLE)];

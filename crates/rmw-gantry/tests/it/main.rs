@@ -22,6 +22,7 @@ use test_support::trials;
 fn main() -> ExitCode {
     let role: Option<fn()> = match std::env::args().nth(1).as_deref() {
         Some(distribution::BEGIN) => Some(distribution::begin),
+        Some(distribution::USE) => Some(distribution::go),
         Some(services::ANSWER) => Some(services::answer_in_a_small_file_system),
         Some(unload::CLOSE) => Some(unload::close_and_go_on),
         _ => None,

@@ -340,7 +340,7 @@ unsafe impl Sync for Ros {}
 
 /// A context with a node, in a domain of its own.
 pub struct Ros {
-    pub context: Box<rmw_context_t>,
+    pub context: Box<rmw_context_of<Jazzy>>,
     pub node: *mut rmw_node_t,
 }
 
@@ -353,9 +353,9 @@ impl Ros {
     /// In a domain that others may have.
     pub fn in_domain(domain_id: usize, range: rmw_automatic_discovery_range_t) -> Ros {
         // SAFETY: zeros are options that are not initialized.
-        let mut options: rmw_init_options_t = unsafe { std::mem::zeroed() };
+        let mut options: rmw_init_options_of<Jazzy> = unsafe { std::mem::zeroed() };
         // SAFETY: likewise for a context.
-        let mut context: Box<rmw_context_t> = Box::new(unsafe { std::mem::zeroed() });
+        let mut context: Box<rmw_context_of<Jazzy>> = Box::new(unsafe { std::mem::zeroed() });
         options.implementation_identifier = c"rmw_gantry".as_ptr();
         options.domain_id = domain_id;
         options.discovery_options.automatic_discovery_range = range;
@@ -363,9 +363,9 @@ impl Ros {
         options.allocator = malloc();
         options.discovery_options.allocator = malloc();
         // SAFETY: initialized options and a new context.
-        assert_eq!(unsafe { rmw_init(&raw const options, &raw mut *context) }, RMW_RET_OK);
+        assert_eq!(unsafe { rmw_init((&raw const options).cast(), (&raw mut *context).cast()) }, RMW_RET_OK);
         // SAFETY: a context of this library, and strings.
-        let node = unsafe { rmw_create_node(&raw mut *context, c"tester".as_ptr(), c"/".as_ptr()) };
+        let node = unsafe { rmw_create_node((&raw mut *context).cast(), c"tester".as_ptr(), c"/".as_ptr()) };
         assert!(!node.is_null());
         Ros { context, node }
     }
@@ -392,11 +392,11 @@ impl Ros {
 
     /// The context's address for `rmw`, which locks what it changes there.
     pub fn context(&self) -> *mut rmw_context_t {
-        std::ptr::from_ref(&*self.context).cast_mut()
+        std::ptr::from_ref(&*self.context).cast_mut().cast()
     }
 
     /// Destroys everything; nothing of it is left.
-    pub fn end(mut self, publishers: &[*mut rmw_publisher_t], subscriptions: &[*mut rmw_subscription_t]) {
+    pub fn end(self, publishers: &[*mut rmw_publisher_t], subscriptions: &[*mut rmw_subscription_t]) {
         for publisher in publishers {
             // SAFETY: a node and a publisher of this library, which this test does not use any more; likewise below.
             assert_eq!(unsafe { rmw_destroy_publisher(self.node, *publisher) }, RMW_RET_OK);
@@ -408,9 +408,9 @@ impl Ros {
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_destroy_node(self.node) }, RMW_RET_OK);
         // SAFETY: as above.
-        assert_eq!(unsafe { rmw_shutdown(&raw mut *self.context) }, RMW_RET_OK);
+        assert_eq!(unsafe { rmw_shutdown(self.context()) }, RMW_RET_OK);
         // SAFETY: as above.
-        assert_eq!(unsafe { rmw_context_fini(&raw mut *self.context) }, RMW_RET_OK);
+        assert_eq!(unsafe { rmw_context_fini(self.context()) }, RMW_RET_OK);
     }
 }
 

@@ -40,15 +40,15 @@ pub fn close_and_go_on() {
     // SAFETY: `rmw/rmw.h` has this type.
     let create_node: CreateNode = unsafe { function(library, "rmw_create_node") };
     // SAFETY: zeros are options that are not initialized, and a context that is not.
-    let (mut options, mut context): (rmw_init_options_t, rmw_context_t) = unsafe { std::mem::zeroed() };
+    let (mut options, mut context): (rmw_init_options_of<Jazzy>, rmw_context_of<Jazzy>) = unsafe { std::mem::zeroed() };
     options.implementation_identifier = c"rmw_gantry".as_ptr();
     options.domain_id = 99;
     options.enclave = c"/".as_ptr().cast_mut();
     (options.allocator, options.discovery_options.allocator) = (malloc(), malloc());
     // SAFETY: initialized options and a new context.
-    assert_eq!(unsafe { init(&raw const options, &raw mut context) }, RMW_RET_OK);
+    assert_eq!(unsafe { init((&raw const options).cast(), (&raw mut context).cast()) }, RMW_RET_OK);
     // SAFETY: a context of the library, and strings.
-    let node = unsafe { create_node(&raw mut context, c"closed".as_ptr(), c"/".as_ptr()) };
+    let node = unsafe { create_node((&raw mut context).cast(), c"closed".as_ptr(), c"/".as_ptr()) };
     assert!(!node.is_null());
     let observer = gantry::Node::builder("observer").domain_id(99).build().unwrap();
     let is_there = || observer.node_names().unwrap().iter().any(|name| name == "/closed");

@@ -15,11 +15,11 @@ tests![
 ];
 
 fn a_wait_names_the_subscriptions_that_have_messages() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     let publisher = ros.publisher(c"/wait", &DEFAULT_QOS);
     let subscriptions = [ros.subscription(c"/quiet", &DEFAULT_QOS), ros.subscription(c"/wait", &DEFAULT_QOS)];
     // SAFETY: a context of this library.
-    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     assert_eq!(wait(wait_set, &subscriptions, &[], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false, false]));
     for number in 0..100 {
         publish(publisher, Point { x: 0.5, number });
@@ -39,11 +39,11 @@ fn a_wait_names_the_subscriptions_that_have_messages() {
 }
 
 fn messages_of_another_thread_end_each_sleep() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     let publisher = ros.publisher(c"/sleep", &rmw_qos_profile_t { depth: 1000, ..DEFAULT_QOS });
     let subscription = ros.subscription(c"/sleep", &rmw_qos_profile_t { depth: 1000, ..DEFAULT_QOS });
     // SAFETY: a context of this library.
-    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     let address = publisher as usize;
     let thread = thread::spawn(move || {
         for number in 0..1000 {
@@ -64,13 +64,13 @@ fn messages_of_another_thread_end_each_sleep() {
 }
 
 fn each_trigger_of_a_guard_condition_ends_a_wait() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     // SAFETY: a context of this library.
-    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     // SAFETY: as above.
-    let [ping, pong] = [(), ()].map(|()| unsafe { rmw_create_guard_condition(&raw mut *ros.context) });
+    let [ping, pong] = [(), ()].map(|()| unsafe { rmw_create_guard_condition(ros.context()) });
     // SAFETY: as above.
-    let wait_set_of_thread = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) } as usize;
+    let wait_set_of_thread = unsafe { rmw_create_wait_set(ros.context(), 0) } as usize;
     let (ping_address, pong_address) = (ping as usize, pong as usize);
     let thread = thread::spawn(move || {
         for _ in 0..1000 {
@@ -100,9 +100,9 @@ fn each_trigger_of_a_guard_condition_ends_a_wait() {
 }
 
 fn changes_of_the_graph_trigger_the_guard_condition_of_a_node() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     // SAFETY: a context of this library.
-    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     // SAFETY: a node of this library.
     let graph = unsafe { rmw_node_get_graph_guard_condition(ros.node) };
     while wait(wait_set, &[], &[graph], &mut [], NOW).0 == RMW_RET_OK {} // of the node itself
@@ -114,14 +114,14 @@ fn changes_of_the_graph_trigger_the_guard_condition_of_a_node() {
 }
 
 fn a_node_learns_of_another_one_that_leaves() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     // SAFETY: a context of this library.
-    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     // SAFETY: a node of this library.
     let graph = unsafe { rmw_node_get_graph_guard_condition(ros.node) };
     for _ in 0..2 {
         // SAFETY: a context of this library, and strings.
-        let other = unsafe { rmw_create_node(&raw mut *ros.context, c"other".as_ptr(), c"/".as_ptr()) };
+        let other = unsafe { rmw_create_node(ros.context(), c"other".as_ptr(), c"/".as_ptr()) };
         assert_eq!(wait(wait_set, &[], &[graph], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
         while wait(wait_set, &[], &[graph], &mut [], NOW).0 == RMW_RET_OK {}
         // SAFETY: of this library, and not used any more.
@@ -134,11 +134,11 @@ fn a_node_learns_of_another_one_that_leaves() {
 }
 
 fn two_wait_sets_may_take_turns_at_a_guard_condition() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     // SAFETY: a context of this library.
-    let guard_condition = unsafe { rmw_create_guard_condition(&raw mut *ros.context) };
+    let guard_condition = unsafe { rmw_create_guard_condition(ros.context()) };
     // SAFETY: as above.
-    let wait_sets = [(), ()].map(|()| unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) });
+    let wait_sets = [(), ()].map(|()| unsafe { rmw_create_wait_set(ros.context(), 0) });
     for turn in 0..100 {
         let (address, wait_set) = (guard_condition as usize, wait_sets[turn % 2] as usize);
         let thread = thread::spawn(move || {

@@ -1,6 +1,7 @@
 //! The nodes of the domain.
 
 use crate::{
+    abi::context,
     allocator::Allocator,
     bindings::*,
     failure::{Failure, Result, run},
@@ -56,9 +57,7 @@ unsafe fn allocator_of(node: *const rmw_node_t) -> Result<Allocator> {
         return Err(Failure::invalid("the node has no context"));
     }
     // SAFETY: the contract of rmw: the context of a node is there as long as the node.
-    let allocator = unsafe { &raw const (*context).options.allocator };
-    // SAFETY: as above.
-    unsafe { Allocator::new(allocator) }
+    unsafe { context::allocator_of(context) }
 }
 
 /// A full name in namespace and name.
