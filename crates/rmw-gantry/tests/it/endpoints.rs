@@ -75,7 +75,7 @@ fn a_loan_that_is_returned_is_not_published() {
 }
 
 fn names_and_null_arguments_are_refused() {
-    let ros = Ros::new();
+    let mut ros = Ros::new();
     for topic in [c"relative", c"", c"/with space", c"/1", c"/a//b", c"/trailing/"] {
         assert!(ros.publisher(topic, &DEFAULT_QOS).is_null(), "{topic:?}");
         assert!(ros.subscription(topic, &DEFAULT_QOS).is_null(), "{topic:?}");
@@ -91,7 +91,7 @@ fn names_and_null_arguments_are_refused() {
 }
 
 fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
-    let ros = Ros::new();
+    let mut ros = Ros::new();
     // SAFETY: a context of this library, and strings.
     let short_lived = unsafe { rmw_create_node(ros.context(), c"short_lived".as_ptr(), c"/".as_ptr()) };
     let node = std::mem::replace(&mut ros.node, short_lived);

@@ -44,7 +44,7 @@ fn take_event<S>(ros: &mut Ros, event: &mut [rmw_event_t; 1]) -> S {
 }
 
 fn a_publisher_is_told_of_its_matches() {
-    let ros = Ros::new();
+    let mut ros = Ros::new();
     let publisher = ros.publisher(c"/matched", &DEFAULT_QOS);
     let mut matched = [event(publisher, RMW_EVENT_PUBLICATION_MATCHED)];
     let subscription = ros.subscription(c"/matched", &DEFAULT_QOS);
@@ -61,7 +61,7 @@ fn a_publisher_is_told_of_its_matches() {
 }
 
 fn a_publisher_is_told_which_policy_is_incompatible() {
-    let ros = Ros::new();
+    let mut ros = Ros::new();
     let offered = rmw_qos_profile_t { reliability: RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT, ..DEFAULT_QOS };
     let publisher = ros.publisher(c"/incompatible", &offered);
     let mut incompatible = [event(publisher, RMW_EVENT_OFFERED_QOS_INCOMPATIBLE)];
