@@ -1,4 +1,4 @@
-//! Loans: messages of plain types in shared memory, which a program publishes or has taken.
+//! Loans: messages in shared memory that a program publishes (plain types) or has taken (plain types, long sequences).
 
 use super::take::message_info;
 use crate::{
@@ -69,7 +69,8 @@ pub unsafe extern "C" fn rmw_publish_loaned_message(
     })
 }
 
-/// The message is in its publisher's memory, which is mapped read-only: writing to it ends the process.
+/// A plain message is in its publisher's memory, and so are the long sequences of another message. This memory is mapped
+/// read-only: writing to it ends the process.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -124,17 +125,15 @@ unsafe fn take_loan(
         return Err(Failure::invalid("*loaned_message is not null: it would be overwritten"));
     }
     taken.set(false);
-    if subscription.message_type.plain_bytes().is_none() {
-        let name = &subscription.message_type.description().name;
-        return Err(Failure::unsupported(&format!("loans of {name}, whose messages have to be deserialised,")));
+    let loan = subscription.loan(|sample, number| {
+        if let Some(mut info) = info {
+            info.set(message_info(sample, number));
+        }
+    })?;
+    if let Some(loan) = loan {
+        *message = loan;
+        taken.set(true);
     }
-    let valid = subscription.take_valid(|sample| subscription.message_type.check_plain(sample.bytes()))?;
-    let Some((sample, number)) = valid else { return Ok(()) };
-    if let Some(mut info) = info {
-        info.set(message_info(&sample, number));
-    }
-    *message = subscription.hold(sample);
-    taken.set(true);
     Ok(())
 }
 

@@ -55,7 +55,7 @@ pub unsafe extern "C" fn rmw_create_subscription(
         let handle = rmw_subscription_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
             topic_name: entity.topic.as_ptr(),
-            can_loan_messages: entity.message_type.plain_bytes().is_some(),
+            can_loan_messages: entity.message_type.can_be_loaned(),
             data: Box::into_raw(entity).cast(),
             options,
             is_cft_enabled: false,

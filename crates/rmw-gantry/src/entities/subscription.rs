@@ -7,7 +7,7 @@ use crate::{
     bindings::RMW_EVENT_MESSAGE_LOST,
     failure::{Failure, Result},
     lock::lock,
-    messages::MessageType,
+    messages::{MessageInPlace, MessageType},
 };
 use gantry::{GenericSample, GenericSubscription, Gid, Qos, SubscriptionEvent};
 use std::{
@@ -29,14 +29,31 @@ pub struct Subscription {
     pub topic: CString,
     /// The subscription's own gid, if it skips the messages of its own process.
     ignored: Option<Gid>,
-    /// The samples that a program holds, by the addresses of their bytes.
-    held: Mutex<Vec<GenericSample>>,
+    /// The messages that a program holds.
+    held: Mutex<Vec<Held>>,
     taken: AtomicU64,
     /// The number of messages of its own process that the subscription skipped.
     skipped: AtomicU64,
     /// The number of losses that the event of lost messages has counted.
     told_lost: AtomicU64,
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
+}
+
+/// A message that a program holds.
+struct Held {
+    /// The struct of a message with sequences in place, which ends before its sample; the struct of a plain message is
+    /// the sample's bytes.
+    message: Option<MessageInPlace>,
+    sample: GenericSample,
+}
+
+impl Held {
+    fn as_ptr(&self) -> *mut c_void {
+        match &self.message {
+            Some(message) => message.as_ptr(),
+            None => self.sample.bytes().as_ptr().cast_mut().cast(),
+        }
+    }
 }
 
 impl Subscription {
@@ -115,22 +132,47 @@ impl Subscription {
         self.taken.load(Relaxed) + self.skipped.load(Relaxed) + lost.unwrap_or(0)
     }
 
-    /// Keeps a sample until it is returned. Returns the address of its bytes.
-    pub fn hold(&self, sample: GenericSample) -> *mut c_void {
-        let address = sample.bytes().as_ptr();
-        lock(&self.held).push(sample);
-        address.cast_mut().cast()
+    /// The next message, which the program holds until it returns it, with its sample's properties by `info`.
+    ///
+    /// # Errors
+    /// The type's messages have to be deserialised.
+    pub fn loan(&self, info: impl FnOnce(&GenericSample, u64)) -> Result<Option<*mut c_void>> {
+        let message_type = &self.message_type;
+        if !message_type.can_be_loaned() {
+            let name = &message_type.description().name;
+            return Err(Failure::unsupported(&format!("loans of {name}, whose messages have to be deserialised,")));
+        }
+        let is_plain = message_type.plain_bytes().is_some();
+        let mut message = None;
+        let valid = self.take_valid(|sample| {
+            if is_plain {
+                return message_type.check_plain(sample.bytes());
+            }
+            // SAFETY: the message is held beside its sample, and ends before it.
+            message = Some(unsafe { MessageInPlace::read(message_type, sample.bytes()) }?);
+            Ok(())
+        })?;
+        let Some((sample, number)) = valid else { return Ok(None) };
+        info(&sample, number);
+        let held = Held { message, sample };
+        let address = held.as_ptr();
+        lock(&self.held).push(held);
+        Ok(Some(address))
     }
 
-    /// Releases a sample that a program held.
+    /// Releases a message that a program held.
+    ///
+    /// # Errors
+    /// It is not on loan; the program changed a sequence that lies in place.
     pub fn return_loan(&self, message: *const c_void) -> Result<()> {
         let mut held = lock(&self.held);
-        let index = held.iter().position(|sample| std::ptr::eq(sample.bytes().as_ptr(), message.cast()));
+        let index = held.iter().position(|held| std::ptr::eq(held.as_ptr(), message));
         let index = index.ok_or_else(|| {
             Failure::error(format_args!("the message at {message:p} is not on loan from this subscription"))
         })?;
-        held.swap_remove(index);
-        Ok(())
+        let returned = held.swap_remove(index);
+        drop(held);
+        returned.message.map_or(Ok(()), MessageInPlace::end)
     }
 }
 

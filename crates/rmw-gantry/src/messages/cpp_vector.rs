@@ -57,6 +57,17 @@ pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*
     Ok(begin_now)
 }
 
+/// Points a vector without memory to elements that lie elsewhere.
+///
+/// # Safety
+/// `at` is such a vector, initialised, of the expected layout, and neither changed nor destroyed while it points there.
+pub(super) unsafe fn point_to(at: *mut CppVector, elements: &[u8]) {
+    let begin = elements.as_ptr().cast_mut();
+    let end = begin.wrapping_add(elements.len());
+    // SAFETY: as this function's.
+    unsafe { at.write(CppVector { begin, end, memory_end: end }) };
+}
+
 /// Checks the layout of a vector of numbers of `stride` bytes, if no vector was checked before.
 ///
 /// # Safety

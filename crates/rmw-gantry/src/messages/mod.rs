@@ -16,6 +16,7 @@ mod cpp_string;
 mod cpp_vector;
 mod definition;
 mod fault;
+mod in_place;
 pub(crate) mod known;
 mod probe;
 mod program;
@@ -32,6 +33,7 @@ mod text;
 mod type_support;
 mod write;
 
+pub(crate) use in_place::MessageInPlace;
 pub(crate) use service_type::ServiceType;
 
 use crate::{
@@ -61,6 +63,8 @@ pub(crate) struct Codec {
     plain: Option<Shape>,
     /// The length of all messages, if they have one.
     fixed_bytes: Option<usize>,
+    /// The functions that make and end a message.
+    life: Option<in_place::Life>,
 }
 
 impl MessageType {
@@ -93,6 +97,11 @@ impl MessageType {
     /// structs with booleans.
     pub fn plain_bytes(&self) -> Option<usize> {
         self.codec.plain.as_ref().map(|shape| shape.size_bytes)
+    }
+
+    /// Whether a subscription can loan its messages: they are plain, or long sequences can lie in place.
+    pub fn can_be_loaned(&self) -> bool {
+        self.plain_bytes().is_some() || self.codec.has_sequences_in_place()
     }
 
     /// As [`Codec::size_bytes`].
@@ -166,7 +175,9 @@ impl Codec {
             .map_err(|fault| Failure::error(format_args!("{} cannot be used: {fault}", unsafe { name(members) })))?;
         let program = Program::new(&structure, BODY_ALIGNMENT);
         let fixed_bytes = fixed_bytes(&program);
-        Ok(Codec { plain: Shape::from_structure(&structure), fixed_bytes, structure, program })
+        // SAFETY: as above; the structure has been read from it, so it is not null.
+        let life = in_place::Life::new(unsafe { &*members });
+        Ok(Codec { plain: Shape::from_structure(&structure), fixed_bytes, life, structure, program })
     }
 
     /// The length of the CDR body of a message. Allocates nothing.

@@ -40,10 +40,28 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// The elements of the next sequence of numbers or plain structs, whose position stays.
+    pub fn block_ahead(&self, stride: usize, alignment: usize) -> Result<&'a [u8]> {
+        Reader { bytes: self.bytes, position: self.position }.block(stride, alignment)
+    }
+
+    /// Passes over such a sequence.
+    pub fn skip_block(&mut self, stride: usize, alignment: usize) -> Result<()> {
+        self.block(stride, alignment).map(drop)
+    }
+
+    fn block(&mut self, stride: usize, alignment: usize) -> Result<&'a [u8]> {
+        let length = self.length()?;
+        // After a length of 0 there is no data, and no padding either.
+        if length == 0 { Ok(&[]) } else { self.take(length.saturating_mul(stride), alignment) }
+    }
+
+    /// Reads a field.
+    ///
     /// # Safety
     /// `at` is the field of the step.
     #[inline]
-    unsafe fn step(&mut self, step: &Step, at: *mut u8) -> Result<()> {
+    pub unsafe fn step(&mut self, step: &Step, at: *mut u8) -> Result<()> {
         match &step.action {
             Action::Bytes { length, alignment } => {
                 let source = self.take(*length, *alignment)?;

@@ -113,8 +113,56 @@ impl Sequence {
         Ok(length)
     }
 
-    /// Makes the sequence `length` long and returns its first element, null for `std::vector<bool>`. Existing elements
-    /// may keep their values.
+    /// Whether the sequence may point to elements that lie elsewhere: its layout is known, and any length is allowed.
+    pub fn may_point(&self) -> bool {
+        let is_known = match self.access {
+            Access::C => true,
+            Access::Vector { .. } => cpp_vector::is_as_expected(),
+            Access::Bits { .. } => false,
+        };
+        is_known && self.bound == usize::MAX
+    }
+
+    /// Points the sequence to elements of `stride` bytes that lie elsewhere. Returns `false`, and changes nothing, if it
+    /// has memory of its own already.
+    ///
+    /// # Safety
+    /// `at` is such a sequence, initialised, for which [`Sequence::may_point`] holds. The elements are not changed or
+    /// moved before [`Sequence::empty`], and the sequence is not destroyed before.
+    pub unsafe fn point_to(&self, at: *mut u8, elements: &[u8], stride: usize) -> bool {
+        // SAFETY: as this function's: C's sequence and C++'s vector begin with the address of their elements.
+        if !unsafe { at.cast::<*const u8>().read() }.is_null() {
+            return false;
+        }
+        let (data, length) = (elements.as_ptr().cast_mut(), elements.len() / stride.max(1));
+        match self.access {
+            Access::C => {
+                let sequence = rosidl_runtime_c__Sequence { data: data.cast(), size: length, capacity: length };
+                // SAFETY: as this function's.
+                unsafe { at.cast::<rosidl_runtime_c__Sequence>().write(sequence) };
+            }
+            // SAFETY: as this function's.
+            _ => unsafe { cpp_vector::point_to(at.cast(), elements) },
+        }
+        true
+    }
+
+    /// Empties a sequence that points to `data`. Returns `false`, and changes nothing, if it points elsewhere now.
+    ///
+    /// # Safety
+    /// `at` is such a sequence, which [`Sequence::point_to`] pointed to these elements.
+    pub unsafe fn empty(&self, at: *mut u8, data: *const u8) -> bool {
+        // SAFETY: as this function's: both kinds of sequence begin with the address of their elements.
+        if unsafe { at.cast::<*const u8>().read() } != data {
+            return false;
+        }
+        // SAFETY: as this function's: zeros are an empty sequence of each kind.
+        unsafe { at.write_bytes(0, STRUCT_BYTES) };
+        true
+    }
+
+    /// Makes the sequence `length` long and returns its first element, null for bits. Existing elements may keep their
+    /// values.
     ///
     /// # Safety
     /// `at` is such a sequence, initialised.

@@ -75,7 +75,7 @@ fn a_loan_that_is_returned_is_not_published() {
 }
 
 fn names_and_null_arguments_are_refused() {
-    let mut ros = Ros::new();
+    let ros = Ros::new();
     for topic in [c"relative", c"", c"/with space", c"/1", c"/a//b", c"/trailing/"] {
         assert!(ros.publisher(topic, &DEFAULT_QOS).is_null(), "{topic:?}");
         assert!(ros.subscription(topic, &DEFAULT_QOS).is_null(), "{topic:?}");

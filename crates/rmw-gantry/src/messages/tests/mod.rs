@@ -4,6 +4,7 @@
 #![allow(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
 
 mod hand_made;
+mod in_place;
 mod library;
 mod memory;
 mod ros;

@@ -1,7 +1,7 @@
 //! Type supports of C structs, made by hand, for tests without a ROS 2.
 
 use crate::bindings::*;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_uint, c_void};
 
 pub type Support = &'static rosidl_message_type_support_t;
 
@@ -78,6 +78,18 @@ pub fn support(name: &'static CStr, size_bytes: usize, fields: Vec<MessageMember
         get_type_description_func: std::ptr::null(),
         get_type_description_sources_func: std::ptr::null(),
     }))
+}
+
+/// The same type support with functions that make and end a message.
+pub fn with_life(
+    support: Support,
+    init: unsafe extern "C" fn(*mut c_void, c_uint),
+    fini: unsafe extern "C" fn(*mut c_void),
+) -> Support {
+    let members = unsafe { support.data.cast::<MessageMembers>().read() };
+    let members = MessageMembers { init_function: Some(init), fini_function: Some(fini), ..members };
+    let data: *const MessageMembers = Box::leak(Box::new(members));
+    Box::leak(Box::new(rosidl_message_type_support_t { data: data.cast(), ..*support }))
 }
 
 unsafe extern "C" fn find(

@@ -1,0 +1,112 @@
+//! Messages of C whose long sequences lie in place.
+
+use super::{
+    super::{MessageInPlace, MessageType, in_place::LEAST_BYTES},
+    table::*,
+};
+use crate::bindings::*;
+use std::{
+    ffi::{c_uint, c_void},
+    mem::{offset_of, zeroed},
+    sync::Arc,
+};
+
+#[repr(C)]
+struct Scan {
+    name: rosidl_runtime_c__String,
+    ranges: rosidl_runtime_c__Sequence,
+    flags: rosidl_runtime_c__Sequence,
+    number: u32,
+    extra: rosidl_runtime_c__Sequence,
+}
+
+/// The text has room, so that its assignment needs no function of a ROS 2.
+unsafe extern "C" fn init(at: *mut c_void, _: c_uint) {
+    let name = rosidl_runtime_c__String { data: unsafe { libc::calloc(1, 16) }.cast(), size: 0, capacity: 16 };
+    unsafe { at.cast::<Scan>().write(Scan { name, ..zeroed() }) };
+}
+
+/// As rosidl's function: it frees the memory of each field, which ends the process if the memory is not of `malloc`.
+unsafe extern "C" fn fini(at: *mut c_void) {
+    let scan = unsafe { &*at.cast::<Scan>() };
+    for data in [scan.name.data.cast(), scan.ranges.data, scan.flags.data, scan.extra.data] {
+        unsafe { libc::free(data) };
+    }
+}
+
+fn scan_type() -> Arc<MessageType> {
+    let fields = vec![
+        field(c"name", ROS_TYPE_STRING, offset_of!(Scan, name)),
+        field(c"ranges", ROS_TYPE_DOUBLE, offset_of!(Scan, ranges)).sequence::<8>(),
+        field(c"flags", ROS_TYPE_BOOLEAN, offset_of!(Scan, flags)).sequence::<1>(),
+        field(c"number", ROS_TYPE_UINT32, offset_of!(Scan, number)),
+        field(c"extra", ROS_TYPE_UINT8, offset_of!(Scan, extra)).sequence::<1>(),
+    ];
+    let support = with_life(support(c"Scan", size_of::<Scan>(), fields), init, fini);
+    Arc::new(unsafe { MessageType::new(support) }.unwrap())
+}
+
+/// The bytes of a scan, at a multiple of 8.
+fn body(message_type: &MessageType, ranges: usize, extra: usize) -> Vec<u64> {
+    let scan = Scan {
+        name: text("front", 0),
+        ranges: sequence((0..ranges).map(|index| index as f64).collect::<Vec<_>>()),
+        flags: sequence(vec![1_u8; LEAST_BYTES + 1]),
+        number: 7,
+        extra: sequence(vec![3_u8; extra]),
+    };
+    let message = (&raw const scan).cast();
+    let length = unsafe { message_type.size_bytes(message) }.unwrap();
+    let mut body = vec![0_u64; length.div_ceil(8)];
+    let bytes = unsafe { std::slice::from_raw_parts_mut(body.as_mut_ptr().cast::<u8>(), length) };
+    unsafe { message_type.write(message, bytes) }.unwrap();
+    body
+}
+
+fn bytes(body: &[u64]) -> &[u8] {
+    unsafe { std::slice::from_raw_parts(body.as_ptr().cast(), size_of_val(body)) }
+}
+
+fn scan(message: &MessageInPlace) -> &mut Scan {
+    unsafe { &mut *message.as_ptr().cast::<Scan>() }
+}
+
+#[test]
+fn long_sequences_lie_in_place_and_short_ones_and_booleans_are_copied() {
+    let message_type = scan_type();
+    assert!(message_type.can_be_loaned() && message_type.plain_bytes().is_none());
+    let body = body(&message_type, LEAST_BYTES, LEAST_BYTES - 1);
+    let bytes = bytes(&body);
+    let message = unsafe { MessageInPlace::read(&message_type, bytes) }.unwrap();
+    let found = scan(&message);
+    let is_in_place =
+        |sequence: &rosidl_runtime_c__Sequence| bytes.as_ptr_range().contains(&sequence.data.cast_const().cast());
+    assert!(is_in_place(&found.ranges) && !is_in_place(&found.flags) && !is_in_place(&found.extra));
+    assert_eq!((found.ranges.size, found.ranges.capacity), (LEAST_BYTES, LEAST_BYTES));
+    assert_eq!((found.flags.size, found.number, found.extra.size), (LEAST_BYTES + 1, 7, LEAST_BYTES - 1));
+    let ranges = unsafe { std::slice::from_raw_parts(found.ranges.data.cast::<f64>(), found.ranges.size) };
+    assert!(ranges.iter().zip(0..).all(|(range, index)| *range == f64::from(index)));
+    message.end().unwrap();
+}
+
+#[test]
+fn a_sequence_that_a_callback_changed_is_named() {
+    let message_type = scan_type();
+    let body = body(&message_type, LEAST_BYTES, LEAST_BYTES);
+    let message = unsafe { MessageInPlace::read(&message_type, bytes(&body)) }.unwrap();
+    // The callback moved the elements out: memory of its own is there now.
+    scan(&message).ranges = sequence(vec![0.0_f64; 3]);
+    let sentence = message.end().unwrap_err().sentence;
+    assert!(sentence.contains("`ranges` of a loaned test_msgs/msg/Scan"), "{sentence}");
+}
+
+#[test]
+fn a_damaged_message_is_refused_and_leaves_nothing_in_place() {
+    let message_type = scan_type();
+    let body = body(&message_type, LEAST_BYTES, LEAST_BYTES);
+    let bytes = bytes(&body);
+    for length in (0..bytes.len() - 8).step_by(101) {
+        let refused = unsafe { MessageInPlace::read(&message_type, &bytes[..length]) };
+        assert!(refused.is_err_and(|failure| failure.sentence.contains("cannot be read")), "{length}");
+    }
+}
