@@ -263,10 +263,8 @@ mod tests {
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_init_options_copy((&raw const source).cast(), (&raw mut target).cast()) }, RMW_RET_OK);
         // SAFETY: as above.
-        assert_eq!(
-            unsafe { rmw_init_options_copy((&raw const source).cast(), (&raw mut target).cast()) },
-            RMW_RET_INVALID_ARGUMENT
-        );
+        let copied = unsafe { rmw_init_options_copy((&raw const source).cast(), (&raw mut target).cast()) };
+        assert_eq!(copied, RMW_RET_INVALID_ARGUMENT);
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_init_options_fini((&raw mut source).cast()) }, RMW_RET_OK);
         // SAFETY: as above.

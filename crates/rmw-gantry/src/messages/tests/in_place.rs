@@ -67,7 +67,7 @@ fn bytes(body: &[u64]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(body.as_ptr().cast(), size_of_val(body)) }
 }
 
-fn scan(message: &MessageInPlace) -> &mut Scan {
+fn scan(message: &mut MessageInPlace) -> &mut Scan {
     unsafe { &mut *message.as_ptr().cast::<Scan>() }
 }
 
@@ -77,8 +77,8 @@ fn long_sequences_lie_in_place_and_short_ones_and_booleans_are_copied() {
     assert!(message_type.can_be_loaned() && message_type.plain_bytes().is_none());
     let body = body(&message_type, LEAST_BYTES, LEAST_BYTES - 1);
     let bytes = bytes(&body);
-    let message = unsafe { MessageInPlace::read(&message_type, bytes) }.unwrap();
-    let found = scan(&message);
+    let mut message = unsafe { MessageInPlace::read(&message_type, bytes) }.unwrap();
+    let found = scan(&mut message);
     let is_in_place =
         |sequence: &rosidl_runtime_c__Sequence| bytes.as_ptr_range().contains(&sequence.data.cast_const().cast());
     assert!(is_in_place(&found.ranges) && !is_in_place(&found.flags) && !is_in_place(&found.extra));
@@ -93,9 +93,9 @@ fn long_sequences_lie_in_place_and_short_ones_and_booleans_are_copied() {
 fn a_sequence_that_a_callback_changed_is_named() {
     let message_type = scan_type();
     let body = body(&message_type, LEAST_BYTES, LEAST_BYTES);
-    let message = unsafe { MessageInPlace::read(&message_type, bytes(&body)) }.unwrap();
+    let mut message = unsafe { MessageInPlace::read(&message_type, bytes(&body)) }.unwrap();
     // The callback moved the elements out: memory of its own is there now.
-    scan(&message).ranges = sequence(vec![0.0_f64; 3]);
+    scan(&mut message).ranges = sequence(vec![0.0_f64; 3]);
     let sentence = message.end().unwrap_err().sentence;
     assert!(sentence.contains("`ranges` of a loaned test_msgs/msg/Scan"), "{sentence}");
 }
