@@ -2,8 +2,8 @@
 //!
 //! Structs and numbers of the interface differ between distributions under the same names, and the interface has no
 //! version. So the first functions that a program calls look for the distribution before they touch a struct, and
-//! refuse one that this library does not know: the introspection structs of Lyrical have one field more than those of
-//! Kilted, those in Iron one field fewer.
+//! refuse one that this library does not know: the introspection structs of Lyrical have one field more than Kilted's,
+//! and Iron's have one field fewer.
 
 use crate::{
     bindings::{RMW_EVENT_INVALID, rmw_event_type_t},

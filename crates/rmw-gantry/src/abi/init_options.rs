@@ -49,7 +49,7 @@ pub unsafe extern "C" fn rmw_init_options_init(
     allocator: rcutils_allocator_t,
 ) -> rmw_ret_t {
     run(c"rmw_init_options_init", || {
-        // SAFETY: the contract of rmw; options and allocator are those of this function.
+        // SAFETY: the contract of rmw, which is also the contract of `init`.
         in_layout!(init(init_options.cast(), &allocator))
     })
 }

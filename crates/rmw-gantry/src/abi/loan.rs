@@ -69,8 +69,8 @@ pub unsafe extern "C" fn rmw_publish_loaned_message(
     })
 }
 
-/// A plain message is in its publisher's memory, and so are the long sequences of another message. This memory is mapped
-/// read-only: writing to it ends the process.
+/// A plain message is in its publisher's memory, and so are the long sequences of another message. This memory is
+/// mapped read-only: writing to it ends the process.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

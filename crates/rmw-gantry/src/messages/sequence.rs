@@ -123,8 +123,8 @@ impl Sequence {
         is_known && self.bound == usize::MAX
     }
 
-    /// Points the sequence to elements of `stride` bytes that lie elsewhere. Returns `false`, and changes nothing, if it
-    /// has memory of its own already.
+    /// Points the sequence to elements of `stride` bytes that lie elsewhere. Returns `false`, and changes nothing, if
+    /// it has memory of its own already.
     ///
     /// # Safety
     /// `at` is such a sequence, initialised, for which [`Sequence::may_point`] holds. The elements are not changed or

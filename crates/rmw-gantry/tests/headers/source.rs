@@ -83,7 +83,7 @@ fn c_type(of: &Type) -> Type {
 }
 
 impl Source {
-    /// Turns the declarations of Jazzy into those of Kilted.
+    /// Turns the declarations of Jazzy into the declarations of Kilted.
     pub fn into_kilted(mut self) -> Source {
         let is_gone = |name: &str| name.to_lowercase().contains("localhost_only");
         self.structs.iter_mut().for_each(|item| item.fields.retain(|(field, _)| !is_gone(field)));

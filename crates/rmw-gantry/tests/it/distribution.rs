@@ -58,8 +58,7 @@ impl<T> Guarded<T> {
     }
 }
 
-/// The role of the child: goes from options to an event and back with these layouts. `first` is the number of the first
-/// event.
+/// The role of the child: goes from options to an event and back with the layouts of `ROS_DISTRO`.
 pub fn go() {
     match std::env::var("ROS_DISTRO").as_deref() {
         Ok("jazzy") => go_through::<Jazzy>(0),
@@ -72,7 +71,8 @@ fn go_through<L: Layout>(first: rmw_event_type_t) {
     let (mut options, mut context) =
         (Guarded::<rmw_init_options_of<L>>::zeroed(), Guarded::<rmw_context_of<L>>::zeroed());
     let (options_pointer, context_pointer) = ((&raw mut options.value).cast(), (&raw mut context.value).cast());
-    // SAFETY: options that are not initialized; all objects below are of the library, and live until they are destroyed.
+    // SAFETY: options that are not initialized; all objects below are the library's, and live until they are
+    // destroyed.
     assert_eq!(unsafe { rmw_init_options_init(options_pointer, malloc()) }, RMW_RET_OK);
     assert_eq!(options.value.discovery_options.automatic_discovery_range, RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST);
     options.value.domain_id = 98;
