@@ -39,32 +39,50 @@ struct Mark {
     function: &'static CStr,
     /// The known distributions that have it.
     is_in: &'static [Distribution],
-    /// The distributions that differ from all known ones in it.
-    others: &'static str,
+    /// The distributions that have it, and the distributions that do not, in words.
+    with: &'static str,
+    without: &'static str,
 }
 
 use Distribution::{Jazzy, Kilted};
 
-/// Sources for the functions: the history of ros2/rcl (#1169), ros2/rmw and ros2/rcutils.
+/// Sources for the functions: the history of ros2/rcl (#1169), ros2/rmw and ros2/rcutils, and the libraries of Jazzy
+/// (rmw 7.3.2) and Kilted (rmw 7.8.2).
 const MARKS: &[Mark] = &[
-    Mark { library: c"librcl.so", function: c"rcl_get_localhost_only", is_in: &[Jazzy], others: "Kilted or newer" },
+    Mark {
+        library: c"librcl.so",
+        function: c"rcl_get_localhost_only",
+        is_in: &[Jazzy],
+        with: "Jazzy or older",
+        without: "Kilted or newer",
+    },
+    Mark {
+        library: c"librmw.so",
+        function: c"rmw_enclave_options_copy",
+        is_in: &[Kilted],
+        with: "Kilted or newer",
+        without: "Jazzy or older",
+    },
     Mark {
         library: c"librmw.so",
         function: c"rmw_get_zero_initialized_service_endpoint_info_array",
         is_in: &[],
-        others: "newer than Kilted",
+        with: "newer than Kilted",
+        without: "Kilted or older",
     },
     Mark {
         library: c"librmw.so",
         function: c"rmw_discovery_options_init",
         is_in: &[Jazzy, Kilted],
-        others: "Humble or older",
+        with: "Iron or newer",
+        without: "Humble or older",
     },
     Mark {
         library: c"librcutils.so",
         function: c"rcutils_time_point_value_as_date_string",
         is_in: &[Jazzy, Kilted],
-        others: "Iron or older",
+        with: "Jazzy or newer",
+        without: "Iron or older",
     },
 ];
 
@@ -100,7 +118,7 @@ fn kind_in(distribution: Distribution, event_type: rmw_event_type_t) -> Option<r
 
 /// The distribution by `ROS_DISTRO` (`named`) and the loaded libraries; a sentence if both do not agree on one that is
 /// known. `has` returns whether a library has a function, and `None` if the library is not loaded. A process without
-/// any of this is taken for Jazzy.
+/// `ROS_DISTRO`, librcl and librmw is taken for Jazzy.
 fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std::result::Result<Distribution, String> {
     let advice = "rmw_gantry knows the structs of ROS 2 Jazzy and Kilted and would misread those of another distribution: run it \
                   with one of these, or choose another RMW_IMPLEMENTATION";
@@ -112,13 +130,12 @@ fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std:
             return Err(format!("ROS_DISTRO is {name:?}, and {advice} (ROS_DISTRO=jazzy or kilted says which it is)"));
         }
     }
-    for Mark { library, function, is_in, others } in MARKS {
+    for Mark { library, function, is_in, with, without } in MARKS {
         let Some(is_there) = has(library, function) else { continue };
         possible.retain(|known| is_in.contains(known) == is_there);
         if possible.is_empty() {
             let (library, function) = (library.to_string_lossy(), function.to_string_lossy());
-            let has = if is_there { "has" } else { "has no" };
-            let what = if is_in.contains(&Jazzy) && is_there { "Jazzy" } else { others };
+            let (has, what) = if is_there { ("has", with) } else { ("has no", without) };
             let but = named.map_or_else(String::new, |name| format!("ROS_DISTRO is {name:?}, but "));
             return Err(format!("{but}this ROS 2 is {what} ({library} {has} {function}), and {advice}"));
         }
@@ -139,13 +156,14 @@ mod tests {
     const SERVICE_INFO: &CStr = c"rmw_get_zero_initialized_service_endpoint_info_array";
     const DISCOVERY: &CStr = c"rmw_discovery_options_init";
     const DATE: &CStr = c"rcutils_time_point_value_as_date_string";
+    const ENCLAVE: &CStr = c"rmw_enclave_options_copy";
 
     #[test]
     fn jazzy_and_kilted_are_found_and_others_refused() {
         for (what, named, absent, expected) in [
-            ("Jazzy", None, &[SERVICE_INFO][..], Ok(Jazzy)),
-            ("Jazzy by its name", Some("jazzy"), &[SERVICE_INFO], Ok(Jazzy)),
-            ("an empty name", Some(""), &[SERVICE_INFO], Ok(Jazzy)),
+            ("Jazzy", None, &[SERVICE_INFO, ENCLAVE][..], Ok(Jazzy)),
+            ("Jazzy by its name", Some("jazzy"), &[SERVICE_INFO, ENCLAVE], Ok(Jazzy)),
+            ("an empty name", Some(""), &[SERVICE_INFO, ENCLAVE], Ok(Jazzy)),
             ("Kilted", None, &[LOCALHOST, SERVICE_INFO], Ok(Kilted)),
             ("Kilted by its name", Some("Kilted"), &[LOCALHOST, SERVICE_INFO], Ok(Kilted)),
             (
@@ -157,13 +175,13 @@ mod tests {
             (
                 "Jazzy that is called Kilted",
                 Some("kilted"),
-                &[SERVICE_INFO],
-                Err("ROS_DISTRO is \"kilted\", but this ROS 2 is Jazzy (librcl.so has rcl_get"),
+                &[SERVICE_INFO, ENCLAVE],
+                Err("ROS_DISTRO is \"kilted\", but this ROS 2 is Jazzy or older (librcl.so has rcl_get"),
             ),
             ("Lyrical by its name", Some("lyrical"), &[LOCALHOST], Err("ROS_DISTRO is \"lyrical\"")),
             ("Lyrical", None, &[LOCALHOST], Err("newer than Kilted (librmw.so has rmw_get_zero")),
-            ("Humble", None, &[DISCOVERY, DATE, SERVICE_INFO], Err("Humble or older (librmw.so has no")),
-            ("Iron", Some("jazzy"), &[DATE, SERVICE_INFO], Err("Iron or older (librcutils.so has no")),
+            ("Humble", None, &[DISCOVERY, DATE, SERVICE_INFO, ENCLAVE], Err("Humble or older (librmw.so has no")),
+            ("Iron", Some("jazzy"), &[DATE, SERVICE_INFO, ENCLAVE], Err("Iron or older (librcutils.so has no")),
         ] {
             match (find(named, has_marks(absent)), expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{what}"),
@@ -172,6 +190,11 @@ mod tests {
             }
         }
         assert_eq!(find(None, |_, _| None), Ok(Jazzy), "a program without libraries of ROS 2");
+        for (absent, expected) in [(&[SERVICE_INFO, ENCLAVE][..], Jazzy), (&[SERVICE_INFO], Kilted)] {
+            let only_rmw =
+                |library: &CStr, function: &CStr| (library == c"librmw.so").then(|| !absent.contains(&function));
+            assert_eq!(find(None, only_rmw), Ok(expected), "a program without librcl");
+        }
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub unsafe fn allocator_of(context: *const rmw_context_t) -> Result<Allocator> {
     in_layout!(allocator(context.cast()))
 }
 
-/// The context behind a handle, to keep.
+/// A counted reference to the context behind a handle.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

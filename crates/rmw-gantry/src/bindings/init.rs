@@ -59,7 +59,7 @@ impl Layout for Kilted {
     type LocalhostOnly = [rmw_localhost_only_t; 0];
 }
 
-/// Opaque: an [`rmw_init_options_of`] the distribution.
+/// Opaque. Its layout is [`rmw_init_options_of`] with the [`Layout`] of the distribution.
 #[repr(C)]
 pub struct rmw_init_options_t {
     opaque: [u8; 0],
@@ -79,7 +79,7 @@ pub struct rmw_init_options_of<L: Layout> {
     pub implementation: *mut c_void,
 }
 
-/// Opaque: an [`rmw_context_of`] the distribution.
+/// Opaque. Its layout is [`rmw_context_of`] with the [`Layout`] of the distribution.
 #[repr(C)]
 pub struct rmw_context_t {
     opaque: [u8; 0],

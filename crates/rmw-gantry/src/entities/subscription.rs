@@ -11,6 +11,7 @@ use crate::{
 };
 use gantry::{GenericSample, GenericSubscription, Gid, Qos, SubscriptionEvent};
 use std::{
+    collections::VecDeque,
     ffi::{CString, c_void},
     sync::{
         Arc, Mutex,
@@ -31,6 +32,8 @@ pub struct Subscription {
     ignored: Option<Gid>,
     /// The messages that a program holds.
     held: Mutex<Vec<Held>>,
+    /// The last messages that the program returned, whose long sequences are empty.
+    returned: Mutex<VecDeque<MessageInPlace>>,
     taken: AtomicU64,
     /// The number of messages of its own process that the subscription skipped.
     skipped: AtomicU64,
@@ -38,6 +41,10 @@ pub struct Subscription {
     told_lost: AtomicU64,
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
 }
+
+/// A pointer to a returned message, which a program must not use, leads to an empty message for this number of returns
+/// and not to freed memory.
+const KEPT_RETURNED: usize = 16;
 
 /// A message that a program holds.
 struct Held {
@@ -73,6 +80,7 @@ impl Subscription {
             qos,
             topic,
             held: Mutex::default(),
+            returned: Mutex::default(),
             taken: AtomicU64::new(0),
             skipped: AtomicU64::new(0),
             told_lost: AtomicU64::new(0),
@@ -143,14 +151,12 @@ impl Subscription {
             return Err(Failure::unsupported(&format!("loans of {name}, whose messages have to be deserialised,")));
         }
         let is_plain = message_type.plain_bytes().is_some();
-        let mut message = None;
-        let valid = self.take_valid(|sample| {
-            if is_plain {
-                return message_type.check_plain(sample.bytes());
-            }
-            // SAFETY: the message is held beside its sample, and ends before it.
-            message = Some(unsafe { MessageInPlace::read(message_type, sample.bytes()) }?);
-            Ok(())
+        let mut message = if is_plain { None } else { Some(MessageInPlace::new(message_type)?) };
+        let valid = self.take_valid(|sample| match &mut message {
+            None => message_type.check_plain(sample.bytes()),
+            // SAFETY: the message is held beside its sample, and ends before it. Samples in shared memory that were
+            // published do not change.
+            Some(message) => unsafe { message.read(sample.bytes()) },
         })?;
         let Some((sample, number)) = valid else { return Ok(None) };
         info(&sample, number);
@@ -170,9 +176,19 @@ impl Subscription {
         let index = index.ok_or_else(|| {
             Failure::error(format_args!("the message at {message:p} is not on loan from this subscription"))
         })?;
-        let returned = held.swap_remove(index);
+        let Held { message, sample } = held.swap_remove(index);
         drop(held);
-        returned.message.map_or(Ok(()), MessageInPlace::end)
+        let Some(mut message) = message else { return Ok(()) };
+        let ended = message.end();
+        if ended.is_err() {
+            std::mem::forget(sample); // the program may still use its bytes
+        }
+        let mut returned = lock(&self.returned);
+        if returned.len() == KEPT_RETURNED {
+            returned.pop_front();
+        }
+        returned.push_back(message);
+        ended
     }
 }
 

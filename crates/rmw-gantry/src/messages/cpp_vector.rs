@@ -68,7 +68,7 @@ pub(super) unsafe fn point_to(at: *mut CppVector, elements: &[u8]) {
     unsafe { at.write(CppVector { begin, end, memory_end: end }) };
 }
 
-/// Checks the layout of a vector of numbers of `stride` bytes, if no vector was checked before.
+/// Checks the layout of a vector of elements of `stride` bytes that have only numbers, if no vector was checked before.
 ///
 /// # Safety
 /// A member of a valid table of C++, which is such a vector.

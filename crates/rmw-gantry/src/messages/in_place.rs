@@ -1,27 +1,34 @@
 //! Messages whose long sequences lie in place: the struct is memory of this library, and each long sequence of numbers
 //! or plain structs points to the bytes of the sample, which no code may write.
 //!
-//! Invariant P1: the bytes stay at their address, unchanged, as long as the message.
+//! Invariant P1: the bytes stay at their address, unchanged, from [`MessageInPlace::read`] to [`MessageInPlace::end`].
 
 use super::{
     Codec, MessageType,
     fault::Fault,
     program::{Action, Item, Program, Step},
     read::Reader,
+    sequence,
 };
 use crate::{
     bindings::MessageMembers,
     failure::{Failure, Result},
 };
-use std::{alloc, ffi::c_void, ptr::NonNull, sync::Arc};
+use std::{
+    alloc,
+    ffi::{c_uint, c_void},
+    ops::Range,
+    ptr::NonNull,
+    sync::Arc,
+};
 
-/// A shorter sequence is copied. It also keeps inline messages out, whose bytes move with their sample.
+/// A shorter sequence is copied, so inline messages are copied whole.
 pub(super) const LEAST_BYTES: usize = 4096;
 
 /// The functions of a type support that begin and end the life of a message, and the memory of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life {
-    init: unsafe extern "C" fn(*mut c_void, std::ffi::c_uint),
+    init: unsafe extern "C" fn(*mut c_void, c_uint),
     fini: unsafe extern "C" fn(*mut c_void),
     layout: alloc::Layout,
 }
@@ -39,16 +46,13 @@ pub(crate) struct MessageInPlace {
     memory: NonNull<u8>,
     life: Life,
     message_type: Arc<MessageType>,
-    in_place: Vec<InPlace>,
+    /// The addresses of the sample's bytes.
+    bytes: Range<usize>,
+    /// The sequences in place: the indices of their steps in the program, and the addresses of their elements.
+    in_place: Vec<(usize, usize)>,
 }
 
-/// A sequence in place: the index of its step in the program, and the address of its elements.
-struct InPlace {
-    step: usize,
-    data: *const u8,
-}
-
-// SAFETY: the message is memory of its own, and type supports may be used on any thread.
+// SAFETY: any thread may use the type support and the bytes of the sample (P1), and the struct is the message's own.
 unsafe impl Send for MessageInPlace {}
 
 /// Whether a step is a sequence that may lie in place.
@@ -57,65 +61,56 @@ fn may_lie_in_place(step: &Step) -> bool {
 }
 
 /// Whether messages of the program have sequences that may lie in place.
-pub(super) fn has_sequences(program: &Program) -> bool {
+fn has_sequences(program: &Program) -> bool {
     program.steps.iter().any(may_lie_in_place)
 }
 
 impl MessageInPlace {
-    /// Reads a message. Allocates its struct, its texts and its short sequences.
+    /// Allocates a message with its defaults.
     ///
     /// # Errors
-    /// The bytes are not a message of this type; there is no memory.
-    ///
-    /// # Safety
-    /// The bytes outlive the value (P1).
-    pub unsafe fn read(message_type: &Arc<MessageType>, bytes: &[u8]) -> Result<MessageInPlace> {
-        let codec = &message_type.codec;
-        let Some(life) = codec.life else {
-            return Err(codec.cannot("read", Fault::new("its type support has no functions to make it")));
+    /// There is no memory; the type support cannot make messages.
+    pub fn new(message_type: &Arc<MessageType>) -> Result<MessageInPlace> {
+        let Some(life) = message_type.codec.life else {
+            return Err(message_type.codec.cannot("made", Fault::new("its type support has no functions for that")));
         };
         // SAFETY: the size is not 0.
         let memory = NonNull::new(unsafe { alloc::alloc_zeroed(life.layout) });
         let memory = memory.ok_or_else(|| Failure::error("there is no memory for a message"))?;
         // SAFETY: memory for a message; 0 = all fields get their defaults.
         unsafe { (life.init)(memory.as_ptr().cast(), 0) };
-        let mut message = MessageInPlace { memory, life, message_type: message_type.clone(), in_place: Vec::new() };
-        let mut reader = Reader::new(bytes);
-        for (step, index) in codec.program.steps.iter().zip(0..) {
-            let at = message.memory.as_ptr().wrapping_add(step.offset);
-            // SAFETY: a field of the message (S1, S2); the bytes stay (P1).
-            let data = unsafe { message.field(&mut reader, step, at) }.map_err(|fault| codec.cannot("read", fault))?;
-            message.in_place.extend(data.map(|data| InPlace { step: index, data }));
-        }
-        Ok(message)
+        Ok(MessageInPlace { memory, life, message_type: message_type.clone(), bytes: 0..0, in_place: Vec::new() })
     }
 
-    /// Reads a field. Returns the address of its elements if they lie in place.
+    /// Reads a message. Allocates its texts and its short sequences.
+    ///
+    /// # Errors
+    /// The bytes are not a message of this type. Other ones may be read next.
     ///
     /// # Safety
-    /// `at` is the step's field of this message; the bytes outlive the message (P1).
-    unsafe fn field(
-        &self,
-        reader: &mut Reader<'_>,
-        step: &Step,
-        at: *mut u8,
-    ) -> std::result::Result<Option<*const u8>, Fault> {
-        let inside = |fault: Fault| fault.inside(&step.path);
-        if let Action::Sequence { sequence, item: Item::Block { alignment, .. }, stride } = &step.action
-            && may_lie_in_place(step)
-        {
-            let ahead = reader.block_ahead(*stride, *alignment).map_err(inside)?;
-            if ahead.len() >= LEAST_BYTES && ahead.as_ptr().addr().is_multiple_of(*alignment) {
-                // SAFETY: as this function's.
-                if unsafe { sequence.point_to(at, ahead, *stride) } {
-                    reader.skip_block(*stride, *alignment).map_err(inside)?;
-                    return Ok(Some(ahead.as_ptr()));
-                }
-            }
-        }
+    /// The bytes stay unchanged (P1).
+    pub unsafe fn read(&mut self, bytes: &[u8]) -> Result<()> {
         // SAFETY: as this function's.
-        unsafe { reader.step(step, at) }.map_err(inside)?;
-        Ok(None)
+        unsafe { self.read_from(bytes, LEAST_BYTES) }
+    }
+
+    /// As [`MessageInPlace::read`]; sequences of at least `least_bytes` lie in place.
+    ///
+    /// # Safety
+    /// As [`MessageInPlace::read`].
+    pub(super) unsafe fn read_from(&mut self, bytes: &[u8], least_bytes: usize) -> Result<()> {
+        self.empty(); // an earlier message that was damaged
+        let bounds = bytes.as_ptr_range();
+        self.bytes = bounds.start.addr()..bounds.end.addr();
+        let (message_type, mut reader) = (self.message_type.clone(), Reader::new(bytes));
+        for (step, index) in message_type.codec.program.steps.iter().zip(0..) {
+            let at = self.memory.as_ptr().wrapping_add(step.offset);
+            // SAFETY: a field of the message (S1, S2); the bytes stay (P1).
+            let data = unsafe { field(&mut reader, step, at, least_bytes) };
+            let data = data.map_err(|fault| message_type.codec.cannot_read(&fault.inside(&step.path), &reader))?;
+            self.in_place.extend(data.map(|data| (index, data.addr())));
+        }
+        Ok(())
     }
 
     /// The message for the program.
@@ -123,41 +118,80 @@ impl MessageInPlace {
         self.memory.as_ptr().cast()
     }
 
-    /// Ends the message.
+    /// Ends the use of the sample's bytes: the sequences that lay in place are empty afterwards.
     ///
     /// # Errors
-    /// The program changed a sequence that lies in place.
-    pub fn end(mut self) -> Result<()> {
-        self.empty()
-    }
-
-    /// Empties the sequences in place, so that the type support does not free their elements.
-    fn empty(&mut self) -> Result<()> {
-        let mut changed = None;
-        let steps = &self.message_type.codec.program.steps;
-        for InPlace { step, data } in self.in_place.drain(..) {
-            let Some(step) = steps.get(step) else { continue };
-            let Action::Sequence { sequence, .. } = &step.action else { continue };
-            // SAFETY: a field of this message, which `point_to` filled.
-            if !unsafe { sequence.empty(self.memory.as_ptr().wrapping_add(step.offset), data) } {
-                changed = changed.or(Some(&step.path));
-            }
-        }
-        let Some(path) = changed else { return Ok(()) };
+    /// The program changed a sequence that lay in place, so it may use its elements still.
+    pub fn end(&mut self) -> Result<()> {
+        let Some(step) = self.empty() else { return Ok(()) };
+        let codec = &self.message_type.codec;
+        let path = codec.program.steps.get(step).map_or("", |step| &step.path);
         Err(Failure::error(format_args!(
             "a callback changed the sequence `{path}` of a loaned {}, whose elements lie in shared memory: it may only read the \
              message; copy the message to change or keep it, or run with ROS_DISABLE_LOANED_MESSAGES=1",
-            self.message_type.description().name
+            codec.structure.name
         )))
     }
+
+    /// Empties all sequences whose elements are bytes of the sample, so that the type support does not free them. Returns
+    /// the first step whose sequence the program changed.
+    fn empty(&mut self) -> Option<usize> {
+        let (bytes, in_place) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.in_place));
+        let mut changed = None;
+        for (step, index) in self.message_type.codec.program.steps.iter().zip(0..) {
+            if !may_lie_in_place(step) {
+                continue;
+            }
+            let at = self.memory.as_ptr().wrapping_add(step.offset);
+            // SAFETY: a sequence of this message (S1, S2).
+            let found = unsafe { sequence::first_element(at) }.addr();
+            // A callback may have moved the elements of one sequence into another one.
+            let is_in_place = bytes.contains(&found);
+            if is_in_place {
+                // SAFETY: as above; it owns no memory.
+                unsafe { sequence::clear(at) };
+            }
+            let pointed = in_place.iter().find(|(pointed, _)| *pointed == index).map(|(_, address)| *address);
+            if pointed != is_in_place.then_some(found) {
+                changed = changed.or(Some(index));
+            }
+        }
+        changed
+    }
+}
+
+/// Reads a field. Returns the address of its elements if they lie in place.
+///
+/// # Safety
+/// `at` is the step's field of a message; the bytes outlive it (P1).
+unsafe fn field(
+    reader: &mut Reader<'_>,
+    step: &Step,
+    at: *mut u8,
+    least_bytes: usize,
+) -> std::result::Result<Option<*const u8>, Fault> {
+    if let Action::Sequence { sequence, item: Item::Block { alignment, .. }, stride } = &step.action
+        && may_lie_in_place(step)
+    {
+        let (elements, after) = reader.block(*stride, *alignment)?;
+        let may_point = elements.len() >= least_bytes.max(1) && elements.as_ptr().addr().is_multiple_of(*alignment);
+        // SAFETY: as this function's.
+        if may_point && unsafe { sequence.point_to(at, elements, *stride) } {
+            *reader = after;
+            return Ok(Some(elements.as_ptr()));
+        }
+    }
+    // SAFETY: as this function's.
+    unsafe { reader.step(step, at) }?;
+    Ok(None)
 }
 
 impl Drop for MessageInPlace {
     fn drop(&mut self) {
-        let _ = self.empty(); // `end` reports a change
+        self.empty();
         // SAFETY: an initialised message of the type.
         unsafe { (self.life.fini)(self.as_ptr()) };
-        // SAFETY: allocated in `read` with this layout.
+        // SAFETY: allocated in `new` with this layout.
         unsafe { alloc::dealloc(self.memory.as_ptr(), self.life.layout) };
     }
 }

@@ -235,9 +235,12 @@ impl Codec {
         let mut reader = read::Reader::new(bytes);
         // SAFETY: as this function's.
         let done = unsafe { reader.program(&self.program, message.cast()) };
-        done.map_err(|fault| {
-            self.cannot("read", fault::Fault::new(format_args!("{fault} (at byte {})", reader.position())))
-        })
+        done.map_err(|fault| self.cannot_read(&fault, &reader))
+    }
+
+    #[cold]
+    fn cannot_read(&self, fault: &fault::Fault, reader: &read::Reader<'_>) -> Failure {
+        self.cannot("read", fault::Fault::new(format_args!("{fault} (at byte {})", reader.position())))
     }
 
     #[cold]

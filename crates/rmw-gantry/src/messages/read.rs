@@ -40,20 +40,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The elements of the next sequence of numbers or plain structs, whose position stays.
-    pub fn block_ahead(&self, stride: usize, alignment: usize) -> Result<&'a [u8]> {
-        Reader { bytes: self.bytes, position: self.position }.block(stride, alignment)
-    }
-
-    /// Passes over such a sequence.
-    pub fn skip_block(&mut self, stride: usize, alignment: usize) -> Result<()> {
-        self.block(stride, alignment).map(drop)
-    }
-
-    fn block(&mut self, stride: usize, alignment: usize) -> Result<&'a [u8]> {
-        let length = self.length()?;
+    /// The elements of the next sequence of numbers or plain structs, and the reader after them.
+    pub fn block(&self, stride: usize, alignment: usize) -> Result<(&'a [u8], Reader<'a>)> {
+        let mut after = Reader { bytes: self.bytes, position: self.position };
+        let length = after.length()?;
         // After a length of 0 there is no data, and no padding either.
-        if length == 0 { Ok(&[]) } else { self.take(length.saturating_mul(stride), alignment) }
+        let elements = if length == 0 { &[] } else { after.take(length.saturating_mul(stride), alignment)? };
+        Ok((elements, after))
     }
 
     /// Reads a field.

@@ -128,13 +128,15 @@ impl Sequence {
     ///
     /// # Safety
     /// `at` is such a sequence, initialised, for which [`Sequence::may_point`] holds. The elements are not changed or
-    /// moved before [`Sequence::empty`], and the sequence is not destroyed before.
+    /// moved before [`clear`], and the sequence is not destroyed before.
     pub unsafe fn point_to(&self, at: *mut u8, elements: &[u8], stride: usize) -> bool {
-        // SAFETY: as this function's: C's sequence and C++'s vector begin with the address of their elements.
-        if !unsafe { at.cast::<*const u8>().read() }.is_null() {
+        // SAFETY: as this function's.
+        if !unsafe { first_element(at) }.is_null() {
             return false;
         }
-        let (data, length) = (elements.as_ptr().cast_mut(), elements.len() / stride.max(1));
+        let (data, Some(length)) = (elements.as_ptr().cast_mut(), elements.len().checked_div(stride)) else {
+            return false;
+        };
         match self.access {
             Access::C => {
                 let sequence = rosidl_runtime_c__Sequence { data: data.cast(), size: length, capacity: length };
@@ -144,20 +146,6 @@ impl Sequence {
             // SAFETY: as this function's.
             _ => unsafe { cpp_vector::point_to(at.cast(), elements) },
         }
-        true
-    }
-
-    /// Empties a sequence that points to `data`. Returns `false`, and changes nothing, if it points elsewhere now.
-    ///
-    /// # Safety
-    /// `at` is such a sequence, which [`Sequence::point_to`] pointed to these elements.
-    pub unsafe fn empty(&self, at: *mut u8, data: *const u8) -> bool {
-        // SAFETY: as this function's: both kinds of sequence begin with the address of their elements.
-        if unsafe { at.cast::<*const u8>().read() } != data {
-            return false;
-        }
-        // SAFETY: as this function's: zeros are an empty sequence of each kind.
-        unsafe { at.write_bytes(0, STRUCT_BYTES) };
         true
     }
 
@@ -269,6 +257,24 @@ impl Sequence {
             unsafe { assign(at.cast(), index, (&raw const bit).cast()) };
         }
     }
+}
+
+/// The address of the first element: the first word of C's sequence and of C++'s vector.
+///
+/// # Safety
+/// `at` is such a sequence, initialised, for which [`Sequence::may_point`] holds.
+pub(super) unsafe fn first_element(at: *const u8) -> *const u8 {
+    // SAFETY: as this function's.
+    unsafe { at.cast::<*const u8>().read() }
+}
+
+/// Empties a sequence without freeing its elements.
+///
+/// # Safety
+/// As [`first_element`].
+pub(super) unsafe fn clear(at: *mut u8) {
+    // SAFETY: as this function's: zeros are an empty sequence of each kind.
+    unsafe { at.write_bytes(0, STRUCT_BYTES) };
 }
 
 /// The functions that allocate and free memory, and their state.

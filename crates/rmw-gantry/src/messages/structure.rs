@@ -76,6 +76,18 @@ pub(super) enum Count {
 }
 
 impl Element {
+    /// Whether the element needs no construction and no destruction.
+    fn has_only_numbers(&self) -> bool {
+        match self {
+            Element::Number(_) => true,
+            Element::Text { .. } | Element::WideText { .. } => false,
+            Element::Message(structure) => structure
+                .fields
+                .iter()
+                .all(|field| !matches!(field.count, Count::Sequence(_)) && field.element.has_only_numbers()),
+        }
+    }
+
     /// The size in memory.
     pub fn size_bytes(&self) -> usize {
         match self {
@@ -144,9 +156,9 @@ impl Reader {
         let (count, size_bytes) = if is_sequence {
             let is_bool = matches!(element, Element::Number(Number { is_bool: true, .. }));
             let sequence = Sequence::new(member, self.language, is_bool).map_err(|fault| fault.inside(&name))?;
-            if let (Language::Cpp, Element::Number(number)) = (self.language, &element) {
+            if self.language == Language::Cpp && element.has_only_numbers() {
                 // SAFETY: a vector of a valid C++ table.
-                unsafe { cpp_vector::check_layout(table, member, &sequence, number.size_bytes) };
+                unsafe { cpp_vector::check_layout(table, member, &sequence, element.size_bytes()) };
             }
             (Count::Sequence(sequence), sequence::STRUCT_BYTES)
         } else if member.is_array_ {

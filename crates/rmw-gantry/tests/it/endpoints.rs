@@ -12,6 +12,7 @@ tests![
     a_message_comes_with_its_info,
     a_loan_is_read_where_it_was_written,
     a_loan_that_is_returned_is_not_published,
+    long_sequences_of_a_loaned_message_lie_in_shared_memory,
     names_and_null_arguments_are_refused,
     what_outlives_its_node_is_closed_and_can_still_be_destroyed,
     a_context_without_discovery_meets_no_other_one,
@@ -58,6 +59,46 @@ fn a_loan_is_read_where_it_was_written() {
     // SAFETY: as above; it is refused and not used.
     let again = unsafe { rmw_return_loaned_message_from_subscription(subscription, message) };
     assert_eq!(again, RMW_RET_ERROR, "a loan is returned once");
+    ros.end(&[publisher], &[subscription]);
+}
+
+fn long_sequences_of_a_loaned_message_lie_in_shared_memory() {
+    const LENGTH: usize = 100_000;
+    let ros = Ros::new();
+    let publisher = ros.publisher_of(bytes_type(), c"/bytes", &DEFAULT_QOS);
+    let subscription = ros.subscription_of(bytes_type(), c"/bytes", &DEFAULT_QOS);
+    // SAFETY: handles of this library.
+    assert!(unsafe { (*subscription).can_loan_messages && !(*publisher).can_loan_messages });
+    let mut bytes = vec![7_u8; LENGTH];
+    let sent = Bytes { data: bytes.as_mut_ptr(), size: LENGTH, capacity: LENGTH };
+    let mut taken = [null_mut::<c_void>(); 2];
+    for loan in &mut taken {
+        // SAFETY: a publisher of this library, and a message of its type.
+        assert_eq!(unsafe { rmw_publish(publisher, (&raw const sent).cast(), null_mut()) }, RMW_RET_OK);
+        let mut is_taken = false;
+        // SAFETY: a subscription of this library, and outputs.
+        let code = unsafe { rmw_take_loaned_message(subscription, &raw mut *loan, &raw mut is_taken, null_mut()) };
+        assert_eq!((code, is_taken), (RMW_RET_OK, true));
+        // SAFETY: a message that this test holds.
+        let found = unsafe { &*loan.cast::<Bytes>() };
+        assert_eq!((found.size, found.capacity), (LENGTH, LENGTH));
+        // SAFETY: the elements of that message.
+        assert!(unsafe { std::slice::from_raw_parts(found.data, LENGTH) } == bytes);
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let is_shared = maps.lines().filter(|line| line.contains("r--s") && line.ends_with(".pub")).any(|line| {
+            let bound = |text: &str| usize::from_str_radix(text, 16).unwrap();
+            let (start, end) = line.split(' ').next().unwrap().split_once('-').unwrap();
+            (bound(start)..bound(end)).contains(&found.data.addr())
+        });
+        assert!(is_shared, "{maps}");
+    }
+    for loan in taken.into_iter().rev() {
+        // SAFETY: a loan of this subscription; the second call is refused and uses nothing.
+        let returned = [(); 2].map(|()| unsafe { rmw_return_loaned_message_from_subscription(subscription, loan) });
+        assert_eq!(returned, [RMW_RET_OK, RMW_RET_ERROR]);
+        // SAFETY: a message that was returned is empty and still there, for programs that keep its pointer.
+        assert_eq!(unsafe { (*loan.cast::<Bytes>()).size }, 0);
+    }
     ros.end(&[publisher], &[subscription]);
 }
 

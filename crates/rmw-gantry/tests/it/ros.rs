@@ -232,6 +232,12 @@ fn keep<T>(part: T) -> &'static T {
     part
 }
 
+/// All messages of these tests are valid when they are zeros.
+unsafe extern "C" fn init(_: *mut c_void, _: std::ffi::c_uint) {}
+
+/// No message of these tests has memory of its own.
+unsafe extern "C" fn fini(_: *mut c_void) {}
+
 fn message_type<const N: usize>(
     name: &'static CStr,
     size_of_: usize,
@@ -257,8 +263,8 @@ fn message_type<const N: usize>(
         size_of_,
         has_any_key_member_: false,
         members_: members.as_ptr(),
-        init_function: None,
-        fini_function: None,
+        init_function: Some(init),
+        fini_function: Some(fini),
     };
     keep(rosidl_message_type_support_t {
         typesupport_identifier: c"rosidl_typesupport_introspection_c".as_ptr(),
@@ -371,15 +377,33 @@ impl Ros {
     }
 
     pub fn publisher(&self, topic: &CStr, qos: &rmw_qos_profile_t) -> *mut rmw_publisher_t {
+        self.publisher_of(point_type(), topic, qos)
+    }
+
+    pub fn publisher_of(
+        &self,
+        message_type: *const rosidl_message_type_support_t,
+        topic: &CStr,
+        qos: &rmw_qos_profile_t,
+    ) -> *mut rmw_publisher_t {
         let options = rmw_publisher_options_t {
             rmw_specific_publisher_payload: null_mut(),
             require_unique_network_flow_endpoints: RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_NOT_REQUIRED,
         };
         // SAFETY: a node of this library, a type support that stays, a string, a profile and options.
-        unsafe { rmw_create_publisher(self.node, point_type(), topic.as_ptr(), qos, &raw const options) }
+        unsafe { rmw_create_publisher(self.node, message_type, topic.as_ptr(), qos, &raw const options) }
     }
 
     pub fn subscription(&self, topic: &CStr, qos: &rmw_qos_profile_t) -> *mut rmw_subscription_t {
+        self.subscription_of(point_type(), topic, qos)
+    }
+
+    pub fn subscription_of(
+        &self,
+        message_type: *const rosidl_message_type_support_t,
+        topic: &CStr,
+        qos: &rmw_qos_profile_t,
+    ) -> *mut rmw_subscription_t {
         let options = rmw_subscription_options_t {
             rmw_specific_subscription_payload: null_mut(),
             ignore_local_publications: false,
@@ -387,7 +411,7 @@ impl Ros {
             content_filter_options: null_mut(),
         };
         // SAFETY: as for the publisher.
-        unsafe { rmw_create_subscription(self.node, point_type(), topic.as_ptr(), qos, &raw const options) }
+        unsafe { rmw_create_subscription(self.node, message_type, topic.as_ptr(), qos, &raw const options) }
     }
 
     /// The context's address for `rmw`, which locks what it changes there.

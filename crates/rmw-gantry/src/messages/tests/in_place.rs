@@ -77,7 +77,8 @@ fn long_sequences_lie_in_place_and_short_ones_and_booleans_are_copied() {
     assert!(message_type.can_be_loaned() && message_type.plain_bytes().is_none());
     let body = body(&message_type, LEAST_BYTES, LEAST_BYTES - 1);
     let bytes = bytes(&body);
-    let mut message = unsafe { MessageInPlace::read(&message_type, bytes) }.unwrap();
+    let mut message = MessageInPlace::new(&message_type).unwrap();
+    unsafe { message.read(bytes) }.unwrap();
     let found = scan(&mut message);
     let is_in_place =
         |sequence: &rosidl_runtime_c__Sequence| bytes.as_ptr_range().contains(&sequence.data.cast_const().cast());
@@ -93,11 +94,21 @@ fn long_sequences_lie_in_place_and_short_ones_and_booleans_are_copied() {
 fn a_sequence_that_a_callback_changed_is_named() {
     let message_type = scan_type();
     let body = body(&message_type, LEAST_BYTES, LEAST_BYTES);
-    let mut message = unsafe { MessageInPlace::read(&message_type, bytes(&body)) }.unwrap();
-    // The callback moved the elements out: memory of its own is there now.
-    scan(&mut message).ranges = sequence(vec![0.0_f64; 3]);
-    let sentence = message.end().unwrap_err().sentence;
-    assert!(sentence.contains("`ranges` of a loaned test_msgs/msg/Scan"), "{sentence}");
+    type Change = fn(&mut Scan);
+    let changes: [(&str, Change); 3] = [
+        // The callback moved the elements out: memory of its own is there now.
+        ("ranges", |scan| scan.ranges = sequence(vec![0.0_f64; 3])),
+        ("ranges", |scan| std::mem::swap(&mut scan.ranges, &mut scan.extra)),
+        ("extra", |scan| scan.extra = unsafe { zeroed() }),
+    ];
+    for (name, change) in changes {
+        let mut message = MessageInPlace::new(&message_type).unwrap();
+        unsafe { message.read(bytes(&body)) }.unwrap();
+        change(scan(&mut message));
+        let sentence = message.end().unwrap_err().sentence;
+        assert!(sentence.contains(&format!("`{name}` of a loaned test_msgs/msg/Scan")), "{sentence}");
+        message.end().unwrap();
+    }
 }
 
 #[test]
@@ -105,8 +116,11 @@ fn a_damaged_message_is_refused_and_leaves_nothing_in_place() {
     let message_type = scan_type();
     let body = body(&message_type, LEAST_BYTES, LEAST_BYTES);
     let bytes = bytes(&body);
+    let mut message = MessageInPlace::new(&message_type).unwrap();
     for length in (0..bytes.len() - 8).step_by(101) {
-        let refused = unsafe { MessageInPlace::read(&message_type, &bytes[..length]) };
-        assert!(refused.is_err_and(|failure| failure.sentence.contains("cannot be read")), "{length}");
+        let refused = unsafe { message.read(&bytes[..length]) };
+        assert!(refused.is_err_and(|failure| failure.sentence.contains("cannot be read: `")), "{length}");
     }
+    unsafe { message.read(bytes) }.unwrap(); // the next one may be good
+    message.end().unwrap();
 }

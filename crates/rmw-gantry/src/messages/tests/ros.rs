@@ -2,7 +2,7 @@
 //! definitions.
 
 use super::{
-    super::{MessageType, ServiceType},
+    super::{MessageInPlace, MessageType, ServiceType},
     library::{call, packages, ros_libraries, symbols},
     memory::Memory,
 };
@@ -11,7 +11,7 @@ use fastrand::Rng;
 use gantry_cdr::ByteOrder;
 use gantry_dynamic::testing::random_body;
 use gantry_idl::{Definitions, TypeName};
-use std::path::Path;
+use std::{ffi::c_void, path::Path, sync::Arc};
 
 /// Larger bodies are tested less.
 const LARGE_BYTES: usize = 10_000;
@@ -36,7 +36,7 @@ fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageTyp
 }
 
 /// Random messages: read, measured, written; then all their beginnings, and damaged copies.
-fn check(message_type: &MessageType, members: *const MessageMembers) -> bool {
+fn check(message_type: &Arc<MessageType>, members: *const MessageMembers) -> bool {
     let Some(dynamic) = dynamic_type(message_type) else {
         return false;
     };
@@ -56,6 +56,9 @@ fn check(message_type: &MessageType, members: *const MessageMembers) -> bool {
             unsafe { message_type.read(memory.bytes(), copy.message) }.unwrap();
             assert!(written(message_type, &copy) == body, "{name}");
         }
+        if message_type.codec.has_sequences_in_place() {
+            check_in_place(message_type, &body);
+        }
         let stated = message_type.description().payload_bytes;
         assert!(stated == usize::MAX || stated == body.len(), "{name}: {stated} {}", body.len());
         if body.len() > LARGE_BYTES {
@@ -68,10 +71,24 @@ fn check(message_type: &MessageType, members: *const MessageMembers) -> bool {
     true
 }
 
+/// Reads a message with all of its sequences in place, and writes it again.
+fn check_in_place(message_type: &Arc<MessageType>, body: &[u8]) {
+    let mut message = MessageInPlace::new(message_type).unwrap();
+    for _ in 0..2 {
+        unsafe { message.read_from(body, 1) }.unwrap();
+        assert!(written_at(message_type, message.as_ptr()) == body, "{}", message_type.description().name);
+        message.end().unwrap();
+    }
+}
+
 fn written(message_type: &MessageType, memory: &Memory) -> Vec<u8> {
-    let length = unsafe { message_type.size_bytes(memory.message) }.unwrap();
+    written_at(message_type, memory.message)
+}
+
+fn written_at(message_type: &MessageType, message: *const c_void) -> Vec<u8> {
+    let length = unsafe { message_type.size_bytes(message) }.unwrap();
     let mut target = vec![0xaa; length];
-    unsafe { message_type.write(memory.message, &mut target) }.unwrap();
+    unsafe { message_type.write(message, &mut target) }.unwrap();
     target
 }
 
@@ -103,7 +120,7 @@ fn all_messages(directory: &Path, language: &str) -> (usize, usize) {
         for symbol in symbols(&library, &prefix) {
             let handle = call::<rosidl_message_type_support_t>(&library, &symbol);
             let message_type =
-                unsafe { MessageType::new(handle) }.unwrap_or_else(|failure| panic!("{symbol}: {failure:?}"));
+                Arc::new(unsafe { MessageType::new(handle) }.unwrap_or_else(|failure| panic!("{symbol}: {failure:?}")));
             let name = symbol.strip_prefix(&prefix).unwrap().replacen("__", "/", 1);
             assert_eq!(message_type.description().name, format!("{package}/{name}"));
             assert_ne!(message_type.description().hash, [0; 32]);
