@@ -133,8 +133,8 @@ impl MessageInPlace {
         )))
     }
 
-    /// Empties all sequences whose elements are bytes of the sample, so that the type support does not free them. Returns
-    /// the first step whose sequence the program changed.
+    /// Empties all sequences whose elements are bytes of the sample, so that the type support does not free them.
+    /// Returns the first step whose sequence the program changed.
     fn empty(&mut self) -> Option<usize> {
         let (bytes, in_place) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.in_place));
         let mut changed = None;

@@ -67,8 +67,9 @@ fn long_sequences_of_a_loaned_message_lie_in_shared_memory() {
     let ros = Ros::new();
     let publisher = ros.publisher_of(bytes_type(), c"/bytes", &DEFAULT_QOS);
     let subscription = ros.subscription_of(bytes_type(), c"/bytes", &DEFAULT_QOS);
-    // SAFETY: handles of this library.
-    assert!(unsafe { (*subscription).can_loan_messages && !(*publisher).can_loan_messages });
+    // SAFETY: handles of this library; likewise below.
+    let (publishes, takes) = (unsafe { &*publisher }, unsafe { &*subscription });
+    assert!(takes.can_loan_messages && !publishes.can_loan_messages);
     let mut bytes = vec![7_u8; LENGTH];
     let sent = Bytes { data: bytes.as_mut_ptr(), size: LENGTH, capacity: LENGTH };
     let mut taken = [null_mut::<c_void>(); 2];
