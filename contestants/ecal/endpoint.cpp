@@ -3,19 +3,6 @@
 #include <memory>
 #include <new>
 
-int fail_with_exception(perf_test_error *error, const char *action) {
-    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-    PyErr_Fetch(&type, &value, &trace);
-    Object text(value ? PyObject_Str(value) : nullptr);
-    const char *reason = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-    int result = perf_test_fail(error, "eCAL cannot %s: %s", action, reason ? reason : "its module gives no reason");
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(trace);
-    PyErr_Clear();
-    return result;
-}
-
 namespace {
 
 // The beginning of a message. All machines that have wheels of eCAL are little-endian.
@@ -29,7 +16,7 @@ int64_t count(PyObject *endpoint, const char *function, perf_test_error *error) 
     Lock lock;
     Object number(PyObject_CallMethod(endpoint, function, nullptr));
     int64_t result = number ? PyLong_AsLongLong(number.get()) : -1;
-    return result >= 0 ? result : fail_with_exception(error, "count the connected endpoints");
+    return result >= 0 ? result : fail_with_exception(error, "eCAL cannot count the connected endpoints");
 }
 
 // ---- Publishers ----
@@ -59,7 +46,7 @@ void *create_publisher(void *session, const perf_test_run *, const perf_test_end
     }
     Object id(self->port ? PyObject_CallMethod(own->module.get(), "publisher_id", "O", self->port.get()) : nullptr);
     if (!id) {
-        fail_with_exception(error, "create a publisher");
+        fail_with_exception(error, "eCAL cannot create a publisher");
         // Its objects are dropped with the lock held.
         self.reset();
         return nullptr;
@@ -88,7 +75,7 @@ int publish(void *publisher, perf_test_draft *draft, perf_test_sent *, perf_test
     Lock lock;
     PyObject *arguments[] = {self.port.get(), self.message.get()};
     Object is_sent(PyObject_VectorcallMethod(self.session->send.get(), arguments, 2, nullptr));
-    if (!is_sent) return fail_with_exception(error, "send");
+    if (!is_sent) return fail_with_exception(error, "eCAL cannot send");
     // It says no while no subscription is connected, which perf_test counts.
     return 0;
 }
@@ -157,7 +144,7 @@ void *create_subscription(void *session, const perf_test_run *, const perf_test_
     Lock lock;
     self->port = Object(PyObject_CallMethod(own->module.get(), "subscriber", "ss", plan->topic,
                                             plan->message.type_name));
-    if (!self->port) return fail_with_exception(error, "create a subscription"), nullptr;
+    if (!self->port) return fail_with_exception(error, "eCAL cannot create a subscription"), nullptr;
     return self.release();
 }
 
@@ -167,7 +154,7 @@ int64_t subscription_matched(void *subscription, perf_test_error *error) {
 
 int set_callback(Subscription &self, const Object &callback, perf_test_error *error) {
     Object done(callback ? PyObject_CallMethod(self.port.get(), "set_receive_callback", "O", callback.get()) : nullptr);
-    return done ? 0 : fail_with_exception(error, "set the callback of a subscription");
+    return done ? 0 : fail_with_exception(error, "eCAL cannot set the callback of a subscription");
 }
 
 int start(void *subscription, perf_test_sink *sink, perf_test_error *error) {

@@ -1,7 +1,7 @@
 // Publishers and subscriptions of messages that are plain bytes: time and id, 8 bytes each, and the payload.
 #pragma once
 
-#include "python.hpp"
+#include "../python.hpp"
 
 // eCAL in this process: the module endpoints.py and the names that are looked up for each message.
 struct Session {

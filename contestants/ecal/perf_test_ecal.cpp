@@ -56,7 +56,7 @@ void *open_session(const perf_test_run *run, perf_test_error *error) {
     session->zero_copy_mode = zero_copy_mode && strcmp(zero_copy_mode, "on") == 0;
     Py_InitializeEx(0); // perf_test handles signals
     if (!initialize(*session)) {
-        fail_with_exception(error, "start; build it again by tools/contestants ecal");
+        fail_with_exception(error, "eCAL cannot start; build it again by tools/contestants ecal");
         session.reset();
     }
     PyEval_SaveThread();

@@ -1,8 +1,9 @@
 """Latency and CPU time of a subscriber in Python, beside other middlewares: `python latency.py [NAME...]`
 
 One process publishes at a fixed rate, another one sleeps until a message comes. The latency is from before the publish
-call to the moment at which the subscriber has read the message's stamp; the rest of the payload is written once, before
-the run, and not read. Runs of all contestants alternate. Contestants whose packages are missing are skipped.
+call, and the loan, to the moment at which the subscriber has read the message's stamp; the rest of the payload is
+written once, before the run, or not at all in a loan, and is not read. Runs of all contestants alternate. Contestants
+whose packages are missing are skipped. rclpy needs its message libraries and RMWs on LD_LIBRARY_PATH.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import time
 
+WARM_UP = 20  # messages
 SIZES = {"64 B": 64, "64 KB": 65_536, "4 MB": 4_194_304}
 
 
@@ -50,7 +52,7 @@ class Gantry:
 
 
 class Rclpy:
-    """rclpy over the RMW of the environment; a callback in a spin."""
+    """rclpy over the RMW of the environment, which is rmw_fastrtps_cpp by default; a callback in a spin."""
 
     needs = "rclpy"
 
@@ -90,29 +92,43 @@ class Rclpy:
 
 
 class RclpyGantry(Rclpy):
-    """rclpy over rmw_gantry."""
+    """rclpy over rmw_gantry. A ROS 2 with one RMW built in, as PyPI's, gets the library by RMW_GANTRY, its path."""
 
     environment = {"RMW_IMPLEMENTATION": "rmw_gantry"}
+    if "RMW_GANTRY" in os.environ:
+        environment["LD_PRELOAD"] = os.environ["RMW_GANTRY"]
+
+    def __init__(self):
+        super().__init__()
+        found = self.rclpy.get_rmw_implementation_identifier()
+        if found != "rmw_gantry":
+            sys.exit(f"rclpy runs over {found}")
 
 
 class Zenoh:
     """eclipse-zenoh: peers over TCP of the loopback, without scouting; a subscriber with a channel."""
 
     needs = "zenoh"
+    has_shared_memory = "false"
 
     def __init__(self):
         import zenoh
 
         config = zenoh.Config()
         config.insert_json5("scouting/multicast/enabled", "false")
+        config.insert_json5("transport/shared_memory/enabled", self.has_shared_memory)
         end = "listen" if sys.argv[2] == "subscribe" else "connect"
         config.insert_json5(f"{end}/endpoints", '["tcp/127.0.0.1:17447"]')
-        self.session = zenoh.open(config)
+        self.zenoh, self.session = zenoh, zenoh.open(config)
 
     def publisher(self, size):
-        publisher, payload = self.session.declare_publisher("bench"), bytearray(size)
+        publisher = self.session.declare_publisher("bench")
         while not publisher.matching_status.matching:
             time.sleep(0.01)
+        return self.sender(publisher, size)
+
+    def sender(self, publisher, size):
+        payload = bytearray(size)
 
         def publish(stamp):
             payload[:8] = stamp.to_bytes(8, "little")
@@ -123,10 +139,93 @@ class Zenoh:
     def stamps(self, count):
         subscriber = self.session.declare_subscriber("bench")
         for _ in range(count):
+            # The module has no other way to read a payload than a copy.
             yield int.from_bytes(subscriber.recv().payload.to_bytes()[:8], "little")
 
 
-CONTESTANTS = {"gantry": Gantry, "rclpy": Rclpy, "rclpy-gantry": RclpyGantry, "zenoh": Zenoh}
+class ZenohShared(Zenoh):
+    """eclipse-zenoh with payloads in its shared memory."""
+
+    has_shared_memory = "true"
+
+    def sender(self, publisher, size):
+        provider = self.zenoh.shm.ShmProvider.default_backend(max(16 * size, 1 << 20))
+        policy = self.zenoh.shm.BlockOn(self.zenoh.shm.GarbageCollect())
+
+        def publish(stamp):
+            buffer = provider.alloc(size, policy=policy)
+            buffer[:8] = stamp.to_bytes(8, "little")
+            publisher.put(buffer)
+
+        return publish
+
+
+class Iceoryx2:
+    """iceoryx2: loans of slices of bytes, and an event that wakes the subscriber."""
+
+    needs = "iceoryx2"
+
+    def __init__(self):
+        import ctypes
+
+        import iceoryx2
+
+        iceoryx2.set_log_level(iceoryx2.LogLevel.Error)
+        self.node = iceoryx2.NodeBuilder.new().create(iceoryx2.ServiceType.Ipc)
+        name = iceoryx2.ServiceName.new("bench")
+        service = self.node.service_builder(name).publish_subscribe(iceoryx2.Slice[ctypes.c_uint8])
+        self.messages = service.subscriber_max_buffer_size(10).open_or_create()
+        self.wakeups = self.node.service_builder(name).event().open_or_create()
+        self.stamp_type = ctypes.c_uint64
+
+    def publisher(self, size):
+        publisher = self.messages.publisher_builder().initial_max_slice_len(size).create()
+        notifier, stamp_type = self.wakeups.notifier_builder().create(), self.stamp_type
+        while self.messages.dynamic_config.number_of_subscribers == 0:
+            time.sleep(0.01)
+        time.sleep(0.1)
+
+        def publish(stamp):
+            sample = publisher.loan_slice_uninit(size)
+            stamp_type.from_address(sample.payload_ptr).value = stamp
+            sample.assume_init().send()
+            notifier.notify()
+
+        return publish
+
+    def stamps(self, count):
+        listener = self.wakeups.listener_builder().create()
+        subscriber, stamp_type = self.messages.subscriber_builder().create(), self.stamp_type
+        while count > 0:
+            sample = subscriber.receive()
+            if sample is None:
+                listener.blocking_wait()
+                continue
+            stamp = stamp_type.from_address(sample.payload_ptr).value
+            yield stamp
+            count -= 1
+
+
+CONTESTANTS = {
+    "gantry": Gantry,
+    "iceoryx2": Iceoryx2,
+    "rclpy": Rclpy,
+    "rclpy-gantry": RclpyGantry,
+    "zenoh": Zenoh,
+    "zenoh-shared": ZenohShared,
+}
+
+
+class Usage:
+    """The CPU time of this process since the end of the start-up."""
+
+    def __init__(self):
+        self.before, self.began = resource.getrusage(resource.RUSAGE_SELF), time.monotonic()
+
+    def share(self):
+        """The share of a core."""
+        after, seconds = resource.getrusage(resource.RUSAGE_SELF), time.monotonic() - self.began
+        return (after.ru_utime + after.ru_stime - self.before.ru_utime - self.before.ru_stime) / seconds
 
 
 def publish(name, size, count, rate):
@@ -134,28 +233,30 @@ def publish(name, size, count, rate):
     contestant = CONTESTANTS[name]()  # kept: it has the session
     send = contestant.publisher(size)
     due = time.monotonic()
-    for _ in range(count + count // 2):  # the subscriber ends after `count`
+    for index in range(count + count // 2):  # the subscriber ends after `count`
         due += 1 / rate
         time.sleep(max(0.0, due - time.monotonic()))
         send(time.monotonic_ns())
+        if index == WARM_UP:
+            usage = Usage()
+        elif index == count - 2:
+            print(json.dumps(usage.share()), flush=True)
 
 
 def subscribe(name, count):
     """The role of the subscriber."""
-    latencies, before, began = [], None, None
+    latencies, usage = [], None
     contestant = CONTESTANTS[name]()
     for stamp in contestant.stamps(count):
         latencies.append((time.monotonic_ns() - stamp) / 1000)
-        if len(latencies) == 20:  # after the start
-            before, began = resource.getrusage(resource.RUSAGE_SELF), time.monotonic()
-    after, seconds = resource.getrusage(resource.RUSAGE_SELF), time.monotonic() - began
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(json.dumps({"latencies": latencies[20:], "cpu": used / seconds}), flush=True)
+        if len(latencies) == WARM_UP:
+            usage = Usage()
+    print(json.dumps({"latencies": latencies[WARM_UP:], "cpu": usage.share()}), flush=True)
     os._exit(0)
 
 
 def measure(name, size, count, rate):
-    """One run: the latencies in µs, and the subscriber's share of a core."""
+    """One run: the latencies in µs, and the shares of a core of the subscriber and of both processes."""
     environment = {**os.environ, **getattr(CONTESTANTS[name], "environment", {})}
     command = [sys.executable, __file__, "--role"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "env": environment}
@@ -163,8 +264,10 @@ def measure(name, size, count, rate):
     publisher = subprocess.Popen([*command, "publish", name, str(size), str(count), str(rate)], **pipes)
     try:
         output, _ = subscriber.communicate(timeout=120)
-        return json.loads(output)
-    except (subprocess.TimeoutExpired, json.JSONDecodeError):
+        run = json.loads(output)
+        run["both"] = run["cpu"] + float(publisher.stdout.readline())
+        return run
+    except (subprocess.TimeoutExpired, ValueError):
         subscriber.kill()
         return None
     finally:
@@ -180,7 +283,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(CONTESTANTS)} [default: all]")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each [default: 3]")
-    parser.add_argument("--count", type=int, default=320, help="messages of a run, 20 of which are not measured [default: 320]")
+    parser.add_argument("--count", type=int, default=320, help="messages of a run, 20 of them not measured [default: 320]")
     parser.add_argument("--rate", type=float, default=100, help="Hz [default: 100]")
     options = parser.parse_args()
     names = [one for one in options.names or CONTESTANTS if importlib.util.find_spec(CONTESTANTS[one].needs)]
@@ -190,18 +293,19 @@ def main():
             for name in names:
                 run = measure(name, size, options.count, options.rate)
                 found.setdefault((name, label), []).append(run)
-    print("| | size | n | p50 µs (of the runs) | p99 µs | CPU of a core |\n| --- | --- | ---: | ---: | ---: | ---: |")
+    print("| | size | n | p50 µs (of the runs) | p99 µs | subscriber, of a core | both |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     for (name, label), runs in found.items():
         runs = [run for run in runs if run is not None]
         if not runs:
-            print(f"| {name} | {label} | 0 | no run ended | | |")
+            print(f"| {name} | {label} | 0 | no run ended | | | |")
             continue
         everything = sorted(value for run in runs for value in run["latencies"])
         medians = sorted(statistics.median(run["latencies"]) for run in runs)
         middle, p99 = statistics.median(everything), everything[int(len(everything) * 0.99)]
-        cpu = statistics.median(run["cpu"] for run in runs) * 100
+        cpu, both = (statistics.median(run[key] for run in runs) * 100 for key in ("cpu", "both"))
         spread = f"{middle:.0f} ({medians[0]:.0f}–{medians[-1]:.0f})"
-        print(f"| {name} | {label} | {len(everything)} | {spread} | {p99:.0f} | {cpu:.1f} % |")
+        print(f"| {name} | {label} | {len(everything)} | {spread} | {p99:.0f} | {cpu:.1f} % | {both:.1f} % |")
 
 
 if __name__ == "__main__":

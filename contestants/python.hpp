@@ -1,4 +1,4 @@
-// Python's objects and its global lock. No function of this program leaves a Python exception pending.
+// Python's objects, its lock (GIL) and its exceptions. No function of a back end leaves a Python exception pending.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -43,5 +43,16 @@ class Lock {
     PyGILState_STATE state;
 };
 
-// Fails with the pending exception of Python, and clears it.
-int fail_with_exception(perf_test_error *error, const char *action);
+// Fails with a sentence, "FAILURE: the pending exception of Python", and clears the exception.
+inline int fail_with_exception(perf_test_error *error, const char *failure) {
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    Object text(value ? PyObject_Str(value) : nullptr);
+    const char *reason = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+    int result = perf_test_fail(error, "%s: %s", failure, reason ? reason : "Python gives no reason");
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    PyErr_Clear();
+    return result;
+}
