@@ -15,6 +15,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 WARM_UP = 20  # messages
@@ -22,33 +23,62 @@ SIZES = {"64 B": 64, "64 KB": 65_536, "4 MB": 4_194_304}
 
 
 class Gantry:
-    """Loans; a subscription that is taken from."""
+    """Loans of images, the message of rclpy here; a subscription that is taken from."""
 
     needs = "gantry"
 
     def __init__(self):
         import gantry
-        from gantry.messages.sensor_msgs.msg import Image
 
-        self.node, self.kind = gantry.Node(f"bench{os.getpid()}"), Image
+        self.node, self.kind = gantry.Node(f"bench{os.getpid()}"), self.message_class(gantry)
+
+    def message_class(self, gantry):
+        return gantry.messages.get("sensor_msgs/msg/Image")
 
     def publisher(self, size):
         publisher = self.node.create_publisher(self.kind, "bench", 10)
         publisher.wait_for_subscriptions(1, 30)
+        return self.sender(publisher, size)
 
+    def sender(self, publisher, size):
         def publish(stamp):
             with publisher.loan(data=size) as message:
-                message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+                time = message.header.stamp
+                time.sec, time.nanosec = divmod(stamp, 1_000_000_000)
 
         return publish
 
     def stamps(self, count):
         for message in self.node.create_subscription(self.kind, "bench", 10):
-            stamp = message.header.stamp
-            yield stamp.sec * 1_000_000_000 + stamp.nanosec
+            yield self.stamp(message)
             count -= 1
             if count == 0:
                 return
+
+    def stamp(self, message):
+        stamp = message.header.stamp
+        return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+class GantryBytes(Gantry):
+    """Loans of a stamp and bytes, which is all that iceoryx2 and Zenoh have in a message here."""
+
+    def message_class(self, gantry):
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(f"{folder}/bench/msg")
+            with open(f"{folder}/bench/msg/Stamped.msg", "w") as file:
+                file.write("uint64 stamp\nuint8[] data\n")
+            return gantry.messages.load("bench/msg/Stamped", folder)
+
+    def sender(self, publisher, size):
+        def publish(stamp):
+            with publisher.loan(data=size - 16) as message:
+                message.stamp = stamp
+
+        return publish
+
+    def stamp(self, message):
+        return message.stamp
 
 
 class Rclpy:
@@ -208,6 +238,7 @@ class Iceoryx2:
 
 CONTESTANTS = {
     "gantry": Gantry,
+    "gantry-bytes": GantryBytes,
     "iceoryx2": Iceoryx2,
     "rclpy": Rclpy,
     "rclpy-gantry": RclpyGantry,

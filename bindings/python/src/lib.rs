@@ -6,6 +6,7 @@
 mod encode;
 mod error;
 mod events;
+mod field;
 mod fork;
 mod graph;
 mod holder;
@@ -35,6 +36,7 @@ mod _native {
     use crate::{
         error::GantryError,
         events::Events,
+        field::{LoanField, SampleField, Wrapper},
         fork::after_fork_in_child,
         graph::Graph,
         log::{end_log, take_log},
@@ -59,8 +61,8 @@ mod _native {
         )+};
     }
     assert_alignment! {
-        Client Events Graph GuardCondition Node Publisher PySchema Service Subscription Timer View Waiter
-        crate::memory::Memory
+        Client Events Graph GuardCondition LoanField Node Publisher PySchema SampleField Service Subscription Timer View
+        Waiter Wrapper crate::memory::Memory
     }
 
     #[pymodule_init]

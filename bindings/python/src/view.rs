@@ -26,6 +26,8 @@ pub struct View {
     /// The type of the outermost message.
     pub schema: Arc<Schema>,
     position: Position,
+    /// It is not nested in another message.
+    is_whole: bool,
     /// The path of this message in a loan, which errors name; empty for other messages.
     path: String,
 }
@@ -48,7 +50,10 @@ impl View {
             Err(error) => Err(error.to_string()),
         };
         match position {
-            Ok(position) => Ok(View { holder: Arc::new(holder), schema, position, path: String::new() }),
+            Ok(position) => {
+                let (holder, path) = (Arc::new(holder), String::new());
+                Ok(View { holder, schema, position, is_whole: true, path })
+            },
             Err(why) => Err((holder, why)),
         }
     }
@@ -59,7 +64,7 @@ impl View {
     }
 
     fn at(&self, position: Position, path: String) -> View {
-        View { holder: self.holder.clone(), schema: self.schema.clone(), position, path }
+        View { holder: self.holder.clone(), schema: self.schema.clone(), position, is_whole: false, path }
     }
 
     /// The path of a field, if it can be needed.
@@ -105,7 +110,7 @@ impl View {
 #[pymethods]
 impl View {
     /// The field at `index`: a number, a text, an array of numbers, a view, or a list of these.
-    fn get<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+    pub fn get<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         let body = self.holder.body()?;
         let message = self.message(&body)?;
         let (field, value) = message.fields().nth(index).ok_or_else(|| no_field(index))?;
@@ -121,7 +126,7 @@ impl View {
     }
 
     /// Writes the number at `index` of a loan.
-    fn set(&self, index: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    pub fn set(&self, index: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.holder.as_loan()?;
         let (primitive, end) = {
             let body = self.holder.body()?;
@@ -140,6 +145,12 @@ impl View {
             target.copy_from_slice(&bytes[..size_bytes]);
         }
         Ok(())
+    }
+
+    /// Whether this is no message that is nested in another one.
+    #[getter]
+    fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// The number of fields.

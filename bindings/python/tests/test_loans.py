@@ -40,7 +40,7 @@ def test_values_and_messages_are_assigned(pair, node):
         msg.data = [1, 2, 3, 4]
     with pytest.raises(OverflowError, match="out of the range of uint32"):
         msg.width = -1
-    with pytest.raises(AttributeError, match="has no field 'wdith'"):
+    with pytest.raises(AttributeError, match="has no attribute 'wdith'"):
         msg.wdith = 1
     publisher.publish(msg)
     taken = subscription.take()

@@ -1,8 +1,8 @@
 """Message classes, made at run time from definitions.
 
 A class has a slot for each field. An ordinary message fills a slot when it is set, or with the default when it is read.
-A message in place (a sample, a request, a response) fills a slot when the field is first read; a loan keeps no array, so
-that it can be published as soon as the caller's arrays are gone.
+The fields of a message in place are descriptors (`src/field.rs`). A sample, a request and a response keep an object when
+its field is first read; a loan keeps no array, so that it can be published as soon as the caller's arrays are gone.
 """
 
 import numpy
@@ -56,6 +56,8 @@ class Message:
     _schema = None
     _taken_class = None
     _loaned_class = None
+    _in_place = None
+    _on_loan = None
 
     def __init__(self, **fields):
         for name, value in fields.items():
@@ -80,17 +82,17 @@ class Message:
     @classmethod
     def from_cdr(cls, data):
         """The message in these bytes (CDR with its four bytes of encapsulation, as in bags), in a copy of them."""
-        return in_place(cls, cls._schema.view_cdr(bytes(data)))
+        return cls._in_place(cls._schema.view_cdr(bytes(data)))
 
     @classmethod
     def from_yaml(cls, text):
         """The message with these values, as `ros2 topic pub` takes them."""
-        return in_place(cls, cls._schema.view(cls._schema.encode_yaml(text)))
+        return cls._in_place(cls._schema.view(cls._schema.encode_yaml(text)))
 
     @classmethod
     def from_ros(cls, message):
         """A message in place with a copy of `message`, an object with the same attributes such as a message of rclpy."""
-        return in_place(cls, cls._schema.view(cls._schema.encode(message)))
+        return cls._in_place(cls._schema.view(cls._schema.encode(message)))
 
     def to_cdr(self):
         """The bytes of the message: CDR with its four bytes of encapsulation, as in bags."""
@@ -141,22 +143,11 @@ class _InPlace:
     __slots__ = ()
 
     def __getattr__(self, name):
-        field = type(self)._by_name.get(name)
-        if field is None:
-            raise AttributeError(_no_field(type(self), name))
-        value = self._view.get(field.index)
-        if field.nested is not None:
-            wrap = self._wrap
-            nested = field.message_class
-            value = [wrap(nested, view) for view in value] if field.is_list else wrap(nested, value)
-        elif self._is_loan and field.is_list and field.code is not None:
-            return value
-        object.__setattr__(self, name, value)
-        return value
+        raise AttributeError(_no_field(type(self), name))
 
     def _body(self):
         # A message that is nested has no bytes of its own.
-        return self._view.body() if self._is_whole else self._schema.encode(self)
+        return self._view.body() if self._view.is_whole else self._schema.encode(self)
 
 
 def _taken_setattr(self, name, _value):
@@ -164,30 +155,43 @@ def _taken_setattr(self, name, _value):
     raise AttributeError(sentence)
 
 
-def _loaned_setattr(self, name, value):
-    field = type(self)._by_name.get(name)
-    if field is None:
-        raise AttributeError(_no_field(type(self), name))
+def _assign(message, field, value):
+    """Sets a field of a loan that is no number."""
+    name = field.name
     if field.nested is not None and not field.is_list:
-        target = getattr(self, name)
+        target = getattr(message, name)
         for inner in target._fields:
             setattr(target, inner.name, value[inner.name] if isinstance(value, dict) else getattr(value, inner.name))
     elif field.code is None:
-        if getattr(self, name) != value:
+        if getattr(message, name) != value:
             sentence = f"the length of {name} is fixed when the message is loaned: give it to loan({name}=…)"
             raise AttributeError(sentence)
-    elif field.is_list:
-        target = getattr(self, name)
+    else:
+        target = getattr(message, name)
         if len(target) != numpy.size(value):
             sentence = f"{name} has {len(target)} elements in this loan, and {numpy.size(value)} are given"
             raise ValueError(sentence)
         target[:] = numpy.reshape(value, -1)
-    else:
-        self._view.set(field.index, value)
+
+
+class _LoanedList:
+    """A list of messages in a loan, which is made once: it is kept in the slot of the ordinary class."""
+
+    def __init__(self, field, slot):
+        self._field, self._slot = _native.LoanField(field, _assign), slot
+
+    def __get__(self, message, cls=None):
+        if message is None:
+            return self
         try:
-            object.__delattr__(self, name)
+            return self._slot.__get__(message)
         except AttributeError:
-            pass  # it was not read before
+            value = self._field.__get__(message)
+            self._slot.__set__(message, value)
+            return value
+
+    def __set__(self, message, value):
+        self._field.__set__(message, value)
 
 
 def _enter(self):
@@ -196,27 +200,10 @@ def _enter(self):
 
 def _exit(self, kind, _value, _traceback):
     if kind is None:
-        self._publisher.publish(self)
+        self._publisher._native.publish_loan(self._view)
     else:
         self._view.give_back()
     return False
-
-
-def in_place(cls, view, whole=True):
-    """A message of the class whose fields lie in the memory of the view."""
-    message = cls._taken_class.__new__(cls._taken_class)
-    object.__setattr__(message, "_view", view)
-    object.__setattr__(message, "_is_whole", whole)
-    return message
-
-
-def loaned(cls, view, publisher):
-    """A message on loan from the publisher; `None` for a message that is nested in one."""
-    message = cls._loaned_class.__new__(cls._loaned_class)
-    object.__setattr__(message, "_view", view)
-    object.__setattr__(message, "_publisher", publisher)
-    object.__setattr__(message, "_is_whole", publisher is not None)
-    return message
 
 
 _CLASSES = {}
@@ -246,13 +233,16 @@ def _make_class(schema):
     )
     cls = type(name, (Message,), namespace)
     methods = {key: value for key, value in vars(_InPlace).items() if key in ("__getattr__", "_body")}
-    taken = {**shared, **methods, "__slots__": ("_view", "_is_whole"), "__setattr__": _taken_setattr, "_is_loan": False}
-    taken["_wrap"] = staticmethod(lambda nested, view: in_place(nested, view, whole=False))
+    taken = {**shared, **methods, "__slots__": ("_view", "__dict__"), "__setattr__": _taken_setattr}
+    taken.update((field.name, _native.SampleField(field)) for field in fields)
     cls._taken_class = type(name, (cls,), taken)
-    loan = {**shared, **methods, "__slots__": ("_view", "_publisher", "_is_whole"), "_is_loan": True}
-    loan.update(__setattr__=_loaned_setattr, __enter__=_enter, __exit__=_exit)
-    loan["_wrap"] = staticmethod(lambda nested, view: loaned(nested, view, None))
+    cls._in_place = _native.Wrapper(cls._taken_class)
+    loan = {**shared, **methods, "__slots__": ("_view", "_publisher"), "__enter__": _enter, "__exit__": _exit}
+    for field in fields:
+        is_list = field.is_list and field.nested is not None
+        loan[field.name] = _LoanedList(field, vars(cls)[field.name]) if is_list else _native.LoanField(field, _assign)
     cls._loaned_class = type(name, (cls,), loan)
+    cls._on_loan = _native.Wrapper(cls._loaned_class)
     cls._ordinary_class = cls
     return cls
 
@@ -266,7 +256,7 @@ def _unpickle(name, definition, body):
     if schema is None or schema.definition != definition:
         schema = _native.load_schema(name, None, definition)
     cls = class_of(schema)
-    return in_place(cls, cls._schema.view(body)).copy()
+    return cls._in_place(cls._schema.view(body)).copy()
 
 
 def _no_field(cls, name):

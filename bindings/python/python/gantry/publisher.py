@@ -1,6 +1,6 @@
 """Publishers."""
 
-from ._message import Message, loaned
+from ._message import Message
 
 
 class Publisher:
@@ -29,17 +29,17 @@ class Publisher:
         received message, a dictionary, or an object with the fields of the type as attributes, such as a message of
         rclpy.
         """
-        if isinstance(msg, Message):
-            if msg._schema.name != self.msg_type._schema.name:
-                asked, given = self.msg_type._schema.name, msg._schema.name
-                raise TypeError(f"a {given} cannot be published on {self.topic_name}, whose type is {asked}")
-            if isinstance(msg, self.msg_type._loaned_class) and msg._is_whole:
-                if msg._publisher is not self:
-                    topic = msg._publisher.topic_name
-                    raise ValueError(f"this loan is of a publisher of {topic}; publish it there, or loan from this one")
-                return self._native.publish_loan(msg._view)
-            if isinstance(msg, self.msg_type._taken_class) and msg._is_whole:
-                return self._native.publish_view(msg._view)
+        kind = type(msg)
+        if kind is self.msg_type._loaned_class and msg._view.is_whole:
+            if msg._publisher is not self:
+                topic = msg._publisher.topic_name
+                raise ValueError(f"this loan is of a publisher of {topic}; publish it there, or loan from this one")
+            return self._native.publish_loan(msg._view)
+        if kind is self.msg_type._taken_class and msg._view.is_whole:
+            return self._native.publish_view(msg._view)
+        if isinstance(msg, Message) and msg._schema.name != self.msg_type._schema.name:
+            asked, given = self.msg_type._schema.name, msg._schema.name
+            raise TypeError(f"a {given} cannot be published on {self.topic_name}, whose type is {asked}")
         return self._native.publish(msg)
 
     def loan(self, **shape):
@@ -53,7 +53,9 @@ class Publisher:
         Arrays of the message write into shared memory, so the message cannot be published while one of them is alive:
         the error names its field.
         """
-        return loaned(self.msg_type, self._native.loan(shape), self)
+        message = self.msg_type._on_loan(self._native.loan(shape))
+        message._publisher = self
+        return message
 
     def get_subscription_count(self):
         """The number of subscriptions that are matched now."""

@@ -5,7 +5,6 @@ import time
 
 from . import _life
 from ._entity import Entity
-from ._message import in_place
 from ._native import GantryError
 from .task import Future
 
@@ -38,7 +37,7 @@ class Service(Entity):
         if taken is None:
             return None
         view, request_id = taken
-        return in_place(self.srv_type.Request, view), lambda response: self._native.respond(request_id, response)
+        return self.srv_type.Request._in_place(view), lambda response: self._native.respond(request_id, response)
 
     def wait(self, timeout_sec=None):
         """Waits for a request; `False` after the timeout or a shutdown."""
@@ -150,7 +149,7 @@ class Client(Entity):
         if view is None:
             future.set_exception(GantryError(why))
         else:
-            future.set_result(in_place(self.srv_type.Response, view))
+            future.set_result(self.srv_type.Response._in_place(view))
 
     def _begin_async(self, loop):
         """Has the loop take responses until the returned function is called."""

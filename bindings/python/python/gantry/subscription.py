@@ -4,7 +4,6 @@ import inspect
 
 from . import _life
 from ._entity import Entity
-from ._message import in_place
 
 
 class MessageInfo:
@@ -62,12 +61,12 @@ class Subscription(Entity):
     def take(self):
         """The next message in place; `None` if there is none now."""
         view = self._native.take()
-        return None if view is None else in_place(self.msg_type, view)
+        return None if view is None else self.msg_type._in_place(view)
 
     def take_with_info(self):
         """The next message and its `MessageInfo`; `None` if there is none now."""
         view = self._native.take()
-        return None if view is None else (in_place(self.msg_type, view), MessageInfo(view.info()))
+        return None if view is None else (self.msg_type._in_place(view), MessageInfo(view.info()))
 
     def wait(self, timeout_sec=None):
         """Waits until there is something to take; `False` after the timeout or a shutdown. Other threads run
@@ -75,13 +74,13 @@ class Subscription(Entity):
         return self._native.wait(timeout_sec)
 
     def __iter__(self):
+        take, in_place, wait = self._native.take, self.msg_type._in_place, self._native.wait
         while _life.ok():
-            message = self.take()
-            if message is not None:
-                yield message
+            view = take()
+            if view is not None:
+                yield in_place(view)
             else:
-                del message
-                self.wait()
+                wait()
 
     async def __aiter__(self):
         while _life.ok():
@@ -127,7 +126,7 @@ class Subscription(Entity):
         view = self._native.take()
         if view is None:
             return False
-        message = in_place(self.msg_type, view)
+        message = self.msg_type._in_place(view)
         if self._takes_info:
             self.callback(message, MessageInfo(view.info()))
         else:
