@@ -51,7 +51,7 @@ enum Values<'a, 'py> {
 }
 
 /// The bytes of `message`, a Python object with the type's attributes or a dictionary. In a loan, a number (or a tuple
-/// of numbers, a shape) in place of an array of numbers is its length.
+/// of numbers, a shape) in place of an array of numbers or of messages is its length.
 pub fn encode(schema: &Schema, message: &Bound<'_, PyAny>, is_loan: bool) -> PyResult<Encoded> {
     let mut encoded = Encoded { bytes: Vec::new(), holes: Vec::new(), skipped: 0, is_loan };
     encoded.message(message.py(), &schema.plan, Some(message))?;
@@ -145,7 +145,11 @@ impl Encoded {
             (base, Count::One) => self.element(py, base, value),
             (Base::Number(primitive), _) => self.numbers(field, *primitive, value),
             (base, _) => {
-                let items: Vec<Bound<'_, PyAny>> = match value {
+                let length = match base {
+                    Base::Message(_) => value.filter(|_| self.is_loan).and_then(length_of_shape).transpose()?,
+                    _ => None,
+                };
+                let items: Vec<Bound<'_, PyAny>> = match value.filter(|_| length.is_none()) {
                     Some(value) if value.is_instance_of::<PyString>() => {
                         return Err(PyTypeError::new_err(format!(
                             "a text is no list; the field is {}",
@@ -155,7 +159,7 @@ impl Encoded {
                     Some(value) => value.try_iter()?.collect::<PyResult<_>>()?,
                     None => Vec::new(),
                 };
-                let count = self.count(field, items.len(), value.is_some())?;
+                let count = self.count(field, length.unwrap_or(items.len()), value.is_some())?;
                 for index in 0..count {
                     let written = self.element(py, base, items.get(index));
                     written.map_err(|error| inside(py, &format!("[{index}]"), error))?;

@@ -9,7 +9,7 @@ use crate::{
 use gantry::SampleInfo;
 use gantry_cdr::ByteOrder;
 use gantry_dynamic::{DynamicMessage, List, Position, Value};
-use gantry_idl::{BaseType, Count};
+use gantry_idl::{BaseType, Count, Primitive};
 use pyo3::{
     IntoPyObjectExt,
     exceptions::PyIndexError,
@@ -123,6 +123,26 @@ impl View {
             return memory::array(py, &self.holder, body, range, primitive, &path);
         }
         self.value(py, value, path)
+    }
+
+    /// The bytes of a list of messages as one array: each has `size_bytes` bytes and begins at a multiple of `alignment`.
+    fn elements<'py>(
+        &self,
+        py: Python<'py>,
+        index: usize,
+        alignment: usize,
+        size_bytes: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let body = self.holder.body()?;
+        let (field, value) = self.message(&body)?.fields().nth(index).ok_or_else(|| no_field(index))?;
+        let path = self.path_of(&field.name);
+        let Value::List(list) = value else { return Err(failed(format!("{} is no list", field.name))) };
+        let start = match list.iter().next() {
+            Some(Value::Message(first)) => first.fields().offset().next_multiple_of(alignment.max(1)),
+            _ => 0,
+        };
+        let end = list.len().checked_mul(size_bytes).and_then(|length| start.checked_add(length)).ok_or_else(changed)?;
+        memory::array(py, &self.holder, body, start..end, Primitive::Uint8, &path)
     }
 
     /// Writes the number at `index` of a loan.

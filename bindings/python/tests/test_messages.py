@@ -9,7 +9,8 @@ import pytest
 
 import gantry
 from gantry import _native, messages
-from gantry.messages.geometry_msgs.msg import PoseWithCovariance
+from gantry._structured import element_type
+from gantry.messages.geometry_msgs.msg import Polygon, PoseWithCovariance
 from gantry.messages.sensor_msgs.msg import Image, PointCloud2, PointField
 from gantry.messages.std_msgs.msg import Header, String, UInt8, UInt64
 from gantry.messages.std_srvs.srv import SetBool
@@ -185,6 +186,43 @@ def test_every_standard_message_arrives(node):
         assert received._view.body() == message._body(), name
         publisher.destroy()
         subscription.destroy()
+
+
+def test_lists_of_plain_messages_are_structured_arrays(node):
+    """Each such list of the standard messages has the values of its messages, in place and in a copy."""
+    generator, count = random.Random(13), 0
+    for name, cls in _classes():
+        message = _random(cls, generator)
+        received = cls.from_cdr(message.to_cdr())
+        for field in (one for one in cls._fields if one.nested is not None and one.is_list):
+            if element_type(field.message_class) is None:
+                with pytest.raises(ValueError, match="is no structured array"):
+                    received.structured(field.name)
+                continue
+            array = received.structured(field.name)
+            assert not array.flags.writeable and array.shape == (len(received._view.get(field.index)),), name
+            assert [_as_tuple(one) for one in getattr(received, field.name)] == [_plain(one) for one in array], name
+            assert numpy.array_equal(message.structured(field.name), array, equal_nan=False), name
+            count += len(array)
+    assert count > 20
+    with pytest.raises(ValueError, match="has no list of messages 'header'; its lists of messages: none"):
+        Image().structured("header")
+    publisher, subscription = node.create_publisher(Polygon, "polygon"), node.create_subscription(Polygon, "polygon")
+    with publisher.loan(points=1000) as polygon:
+        polygon.structured("points")["y"] = range(1000)
+    array = subscription.take().structured("points")
+    assert array["y"].tolist() == list(range(1000)) and not array["x"].any()
+
+
+def _as_tuple(message):
+    values = (getattr(message, field.name) for field in message._fields)
+    return tuple(_as_tuple(one) if hasattr(one, "_fields") else one.tolist() if hasattr(one, "tolist") else one for one in values)
+
+
+def _plain(value):
+    if isinstance(value, numpy.void):
+        return tuple(_plain(value[name]) for name in value.dtype.names)
+    return value.tolist()
 
 
 def test_damaged_bytes_are_an_error():

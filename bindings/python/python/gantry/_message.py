@@ -9,6 +9,7 @@ import numpy
 
 from . import _native
 from ._extras import EXTRAS
+from ._structured import structured
 
 
 class Field:
@@ -108,6 +109,13 @@ class Message:
     def to_dict(self):
         """The message as a dictionary. Lists of numbers are NumPy arrays of its own."""
         return {field.name: _plain(getattr(self, field.name)) for field in self._fields}
+
+    def structured(self, name):
+        """The list of messages `name` as a structured array, if they have only numbers: `path.structured("points")["x"]`.
+
+        In a received message and in a loan, it lies in shared memory as every array; else it is a copy.
+        """
+        return structured(self, name)
 
     def copy(self):
         """A message of its own, which may be changed and holds no shared memory."""

@@ -1,0 +1,101 @@
+"""Nothing is left behind: references, descriptors and memory stay flat."""
+
+import gc
+import os
+import statistics
+import sys
+import threading
+import time
+import weakref
+
+import pytest
+
+import gantry
+from gantry.messages.sensor_msgs.msg import Image
+from gantry.messages.std_msgs.msg import UInt64
+
+
+def _figures():
+    gc.collect()
+    return len(os.listdir("/proc/self/fd")), len(gc.get_objects())
+
+
+@pytest.mark.parametrize("count", [20_000, pytest.param(500_000, marks=pytest.mark.slow)])
+def test_references_and_descriptors_stay_flat(node, count):
+    """Each round is two messages."""
+    publisher, subscription = node.create_publisher(Image, "flat", 1), node.create_subscription(Image, "flat", 1)
+    small, numbers = node.create_publisher(UInt64, "small", 1), node.create_subscription(UInt64, "small", 1)
+
+    def rounds(count):
+        for value in range(count):
+            with publisher.loan(data=2000, header={"frame_id": "x"}) as message:
+                message.data[:] = value % 256
+            taken = subscription.take()
+            assert taken.data[0] == value % 256 and taken.header.frame_id == "x"
+            small.publish(UInt64(data=value))
+            assert numbers.take().data == value
+
+    rounds(2000)
+    memory = publisher.memory_bytes
+    blocks = sys.getallocatedblocks()
+    before = _figures()
+    rounds(count)
+    after = _figures()
+    assert after[0] == before[0] and after[1] <= before[1] + 50
+    assert sys.getallocatedblocks() < blocks + 1000
+    assert publisher.memory_bytes == memory
+
+
+def test_nodes_and_endpoints_leave_nothing():
+    def once():
+        with gantry.Node("again") as node:
+            publisher = node.create_publisher(UInt64, "again")
+            subscription = node.create_subscription(UInt64, "again", lambda message: None)
+            node.create_timer(1.0, lambda: None)
+            publisher.publish(UInt64())
+            gantry.spin_once(node, timeout_sec=1)
+            subscription._native.descriptor()
+            return weakref.ref(node)
+
+    for _ in range(5):
+        once()
+    before = _figures()
+    weak = [once() for _ in range(100)]
+    after = _figures()
+    assert after[0] <= before[0] and after[1] <= before[1] + 300
+    assert sum(one() is not None for one in weak) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wait", ["subscription.wait", "service.wait", "publisher.wait_for_subscriptions", "spin_once"])
+def test_a_wait_leaves_the_interpreter_to_other_threads(node, wait, capsys):
+    """Another thread counts as fast beside a wait as beside a sleep; a wait with Python's lock would leave it nothing."""
+    subscription, service = node.create_subscription(UInt64, "never"), node.create_service("std_srvs/srv/SetBool", "never")
+    publisher = node.create_publisher(UInt64, "nobody")
+    waits = {
+        "subscription.wait": subscription.wait,
+        "service.wait": service.wait,
+        "publisher.wait_for_subscriptions": lambda seconds: publisher.wait_for_subscriptions(1, seconds),
+        "spin_once": lambda seconds: gantry.spin_once(node, timeout_sec=seconds),
+    }
+
+    def counted_during(blocked):
+        count, ends = [0], threading.Event()
+
+        def work():
+            while not ends.is_set():
+                count[0] += 1
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        blocked(0.5)
+        ends.set()
+        thread.join()
+        return count[0]
+
+    # The rounds alternate, because other programs use the machine, too.
+    rounds = [(counted_during(waits[wait]), counted_during(time.sleep)) for _ in range(5)]
+    ratio = statistics.median(beside_wait / beside_sleep for beside_wait, beside_sleep in rounds)
+    with capsys.disabled():
+        print(f"\n{wait}: {ratio:.2f} of the work beside a sleep")
+    assert ratio > 0.5
