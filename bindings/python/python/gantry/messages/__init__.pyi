@@ -1,6 +1,7 @@
 from os import PathLike
 from typing import Any, ClassVar
 
+from numpy.typing import NDArray
 from typing_extensions import Self
 
 class Message:
