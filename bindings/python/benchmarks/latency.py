@@ -294,7 +294,7 @@ def measure(name, size, count, rate):
     subscriber = subprocess.Popen([*command, "subscribe", name, str(size), str(count), str(rate)], **pipes)
     publisher = subprocess.Popen([*command, "publish", name, str(size), str(count), str(rate)], **pipes)
     try:
-        output, _ = subscriber.communicate(timeout=120)
+        output, _ = subscriber.communicate(timeout=30)
         run = json.loads(output)
         run["both"] = run["cpu"] + float(publisher.stdout.readline())
         return run

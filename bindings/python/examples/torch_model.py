@@ -1,7 +1,6 @@
 """A torch model on the images of a camera, in place. `python torch_model.py [--count N]`"""
 
 import argparse
-import warnings
 
 import torch
 
@@ -12,13 +11,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=-1, help="images until the end [default: no end]")
     options, _ = parser.parse_known_args()
-    # Torch has no read-only tensors. Do not write into the tensor: the memory is mapped read-only, and a write is a crash.
-    warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
     model = torch.nn.Conv2d(3, 8, 3, stride=4).eval()
     gantry.init()
     with torch.no_grad(), gantry.Node("model") as node:
         for image in node.create_subscription(Image, "image", gantry.qos_profile_sensor_data):
-            pixels = torch.from_numpy(image.as_array())  # shares the camera's memory, and keeps it
+            # Shares the camera's memory, and keeps it. Torch has no read-only tensors: a write into this one would be a crash.
+            pixels = torch.from_dlpack(image.as_array())
             features = model(pixels.permute(2, 0, 1).unsqueeze(0).float() / 255)
             print(f"features {tuple(features.shape)}, mean {features.mean():.3f}", flush=True)
             options.count -= 1

@@ -64,7 +64,7 @@ pub fn is_baseline(contestant: &str) -> bool {
 }
 
 /// Other middlewares, by all their names. A name with a program stands for it, with its setting if it has one.
-pub const FOREIGN: [Foreign; 27] = [
+pub const FOREIGN: [Foreign; 28] = [
     foreign("iceoryx2", "iceoryx2", "Eclipse iceoryx2"),
     foreign("iceoryx", "iceoryx", "Eclipse iceoryx"),
     foreign("zenoh", "zenoh", "Eclipse Zenoh"),
@@ -72,6 +72,7 @@ pub const FOREIGN: [Foreign; 27] = [
     foreign("fastdds", "fastdds", "eProsima's Fast DDS"),
     foreign("fastrtps", "fastdds", "eProsima's Fast DDS, by its older name"),
     foreign("ecal", "ecal", "Eclipse eCAL"),
+    foreign("python", "python", "Gantry by its package for Python"),
     foreign("rclcpp", "rclcpp", "ROS 2's rclcpp over the RMW implementation that RMW_IMPLEMENTATION names"),
     foreign("ros2", "rclcpp", "ROS 2's rclcpp, by its older name in performance_test"),
     foreign("memcpy", "memcpy", "baseline: a copy through shared memory that is polled"),
