@@ -53,7 +53,7 @@ impl View {
             Ok(position) => {
                 let (holder, path) = (Arc::new(holder), String::new());
                 Ok(View { holder, schema, position, is_whole: true, path })
-            },
+            }
             Err(why) => Err((holder, why)),
         }
     }
@@ -141,7 +141,8 @@ impl View {
             Some(Value::Message(first)) => first.fields().offset().next_multiple_of(alignment.max(1)),
             _ => 0,
         };
-        let end = list.len().checked_mul(size_bytes).and_then(|length| start.checked_add(length)).ok_or_else(changed)?;
+        let end =
+            list.len().checked_mul(size_bytes).and_then(|length| start.checked_add(length)).ok_or_else(changed)?;
         memory::array(py, &self.holder, body, start..end, Primitive::Uint8, &path)
     }
 
