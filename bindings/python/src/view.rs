@@ -125,7 +125,8 @@ impl View {
         self.value(py, value, path)
     }
 
-    /// The bytes of a list of messages as one array: each has `size_bytes` bytes and begins at a multiple of `alignment`.
+    /// The bytes of a list of messages as one array. Each has `size_bytes` bytes and begins at a multiple of
+    /// `alignment`.
     fn elements<'py>(
         &self,
         py: Python<'py>,
