@@ -25,6 +25,22 @@ impl Definitions {
         Some(digest(&individual(message), &needed.collect()))
     }
 
+    /// ROS 2's hash of a service (RIHS01), by the definitions of its request and its response in the format of
+    /// [`Definitions::definition_text`]; `None` if the texts have another form.
+    pub fn service_hash_of_texts(name: &TypeName, request: &str, response: &str) -> Option<[u8; 32]> {
+        let part = |suffix: &str, text: &str| {
+            let part = TypeName { name: format!("{}_{suffix}", name.name), ..name.clone() };
+            let definitions = Definitions::from_text(&part, text).ok()?;
+            Some((definitions.messages.get(&part)?.clone(), definitions.messages))
+        };
+        let ((request, mut messages), (response, of_response)) =
+            (part("Request", request)?, part("Response", response)?);
+        messages.extend(of_response);
+        let service = ServiceDefinition { name: name.clone(), request, response, comment: String::new() };
+        let services = [(name.clone(), service)].into();
+        Definitions { messages, services }.service_hash(name)
+    }
+
     /// ROS 2's hash of a service (RIHS01); `None` if there is no such service.
     pub fn service_hash(&self, name: &TypeName) -> Option<[u8; 32]> {
         let service = self.services.get(name)?;

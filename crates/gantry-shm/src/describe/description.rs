@@ -17,6 +17,8 @@ use zerocopy::{FromBytes, IntoBytes};
 
 /// The key of a description without a publisher: of a subscription, of a node, or of a publisher that is announced.
 pub(crate) const NO_PUBLISHER: u64 = 0;
+/// The key of a subscription that is announced: it is on another host, and matches no publisher here.
+pub(crate) const ANNOUNCED_SUBSCRIPTION: u64 = u64::MAX;
 
 /// Longest description that is written or accepted.
 pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
@@ -180,6 +182,11 @@ impl EndpointDescription {
             key: header.key,
             number: header.number,
         })
+    }
+
+    /// Whether the endpoint is a subscription on another host, which a bridge announces.
+    pub(crate) fn is_announced_subscription(&self) -> bool {
+        self.role == Role::Subscription && self.key == ANNOUNCED_SUBSCRIPTION
     }
 
     /// The details of a node.

@@ -127,7 +127,9 @@ impl Domain {
         let mut unreadable = Vec::new();
         let selection = Selection::Role(topic, role);
         let entries = self.entries(selection, &mut unreadable, |peer| !peer.is_known_dead())?.into_iter();
-        let list = entries.map(|(entry, _)| entry).collect();
+        // Announced subscriptions are on another host, and their types may not be known.
+        let list =
+            entries.map(|(entry, _)| entry).filter(|(_, endpoint)| !endpoint.is_announced_subscription()).collect();
         Ok(Endpoints { epoch: 0, list, unreadable, generations })
     }
 

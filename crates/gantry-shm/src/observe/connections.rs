@@ -37,6 +37,8 @@ pub enum ConnectionState {
     /// The subscription reads the memory that the publisher writes. Only small messages are copied: they travel inline,
     /// in the entries of the ring.
     ZeroCopy,
+    /// The subscription is on another host; the process that is named here carries the messages.
+    Carried(String),
     /// Their types differ; the sentence says in what.
     IncompatibleType(String),
     /// Their QoS is incompatible; the sentence says in what.
@@ -50,6 +52,7 @@ impl fmt::Display for ConnectionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ConnectionState::ZeroCopy => write!(f, "zero-copy"),
+            ConnectionState::Carried(bridge) => write!(f, "on another host: {bridge} carries the messages"),
             ConnectionState::IncompatibleType(why)
             | ConnectionState::IncompatibleQos(why)
             | ConnectionState::Unmapped(why) => write!(f, "not connected: {why}"),
@@ -70,6 +73,7 @@ impl Participant {
             let mut records = readable_records(&peers, publisher.description.key);
             let subscriptions = || entries.iter().filter(of_role(Role::Subscription));
             let described = subscriptions().map(|(peer, entry)| (peer, &entry.description));
+            let described = described.filter(|(_, entry)| !entry.is_announced_subscription());
             let joined = joined(&publisher.description, &mut records, described);
             for subscription in subscriptions() {
                 let is_joined = joined.contains(&subscription.1.description.gid);
@@ -93,6 +97,9 @@ impl Participant {
         }
         if let Some(why) = offered.mismatch(requested) {
             return ConnectionState::IncompatibleQos(why);
+        }
+        if requested.is_announced_subscription() {
+            return ConnectionState::Carried(subscription.process.clone());
         }
         if is_joined {
             return ConnectionState::ZeroCopy;

@@ -6,7 +6,7 @@
 
 use crate::{
     describe::{
-        description::{EndpointDescription, NO_PUBLISHER, NodeDetails, Role},
+        description::{ANNOUNCED_SUBSCRIPTION, EndpointDescription, NO_PUBLISHER, NodeDetails, Role},
         qos::Qos,
         type_description::TypeDescription,
     },
@@ -119,7 +119,7 @@ impl Participant {
     }
 }
 
-/// An entry in the graph without shared memory: a node, or a publisher that is announced. Dropping it removes the
+/// An entry in the graph without shared memory: a node, or an endpoint that is announced. Dropping it removes the
 /// entry, and so does the end of its process.
 pub struct GraphRecord {
     participant: Arc<Participant>,
@@ -154,6 +154,23 @@ impl GraphRecord {
     ) -> Result<GraphRecord> {
         let mut description = participant.domain.describe(Role::Publisher, node, topic, message_type, qos)?;
         description.key = NO_PUBLISHER;
+        GraphRecord::new(participant, &description)
+    }
+
+    /// Announces a subscription in the graph, for a bridge: the subscription is on another host. No publisher matches
+    /// it.
+    ///
+    /// # Errors
+    /// As [`GraphRecord::publisher`].
+    pub fn subscription(
+        participant: Arc<Participant>,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<GraphRecord> {
+        let mut description = participant.domain.describe(Role::Subscription, node, topic, message_type, qos)?;
+        description.key = ANNOUNCED_SUBSCRIPTION;
         GraphRecord::new(participant, &description)
     }
 

@@ -325,7 +325,7 @@ shared_structs! {
         role: u32 = 0,
         domain_id: u32 = 4,
         gid: [u8; 16] = 8,
-        /// The key of a publisher; 0 for a subscription.
+        /// The key of a publisher; 0 for a subscription, all ones for one of another host that a bridge announces.
         key: u64 = 24,
         /// Number of the endpoint in its process: names a publisher's file.
         number: u32 = 32,

@@ -98,7 +98,8 @@ impl Loan {
         unsafe { std::slice::from_raw_parts(self.payload().cast::<u64>().as_ptr(), room_bytes / size_of::<u64>()) }
     }
 
-    /// Sets the request that this message answers, for [`SampleInfo::request`](crate::SampleInfo::request).
+    /// Sets the request that this message answers, or the far publisher of a message that a bridge brings, for
+    /// [`SampleInfo::request`](crate::SampleInfo::request).
     #[inline]
     pub fn set_request(&mut self, request: RequestId) {
         let header = self.header_mut();

@@ -35,8 +35,18 @@ pub struct SampleInfo {
     pub publisher_gid: Gid,
     /// Length of its payload.
     pub length_bytes: usize,
-    /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)).
+    /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)). On the topic of no
+    /// service, the publisher on another host whose sample a bridge brought, and its number there.
     pub request: Option<RequestId>,
+}
+
+impl SampleInfo {
+    /// The publisher that published the sample first, and its number there: on another host if a bridge brought the
+    /// sample, else `publisher_gid` and `sequence`. It is for the samples of topics, not for responses.
+    #[must_use]
+    pub fn origin(&self) -> (Gid, u64) {
+        self.request.map_or((self.publisher_gid, self.sequence), |origin| (origin.client_gid, origin.sequence))
+    }
 }
 
 /// A taken sample: in place, or a private copy of an inline one.

@@ -13,10 +13,8 @@ mod rmw_nodes;
 pub use arguments::remove_ros_arguments;
 pub use callback_group::CallbackGroup;
 pub use init::{init, init_with_arguments};
-pub use names::expand_topic_name;
-pub(crate) use names::{
-    ServiceTopic, check_native_topic, client_reply_topic, reply_topic, request_topic, service_topic,
-};
+pub use names::{ServiceTopic, expand_topic_name, service_topic};
+pub(crate) use names::{check_native_topic, client_reply_topic, reply_topic, request_topic};
 pub(crate) use presence::Presence;
 pub(crate) use private_domain::is_private;
 pub use private_domain::private_domain_id;

@@ -108,7 +108,7 @@ pub(crate) fn client_reply_topic(service: &str, client: Gid) -> String {
 
 /// The half of a service that a topic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ServiceTopic<'a> {
+pub enum ServiceTopic<'a> {
     /// The requests to the service with this full name.
     Request(&'a str),
     /// The replies of a server, to all clients or to one client.
@@ -117,7 +117,8 @@ pub(crate) enum ServiceTopic<'a> {
 
 /// The kind of a service's topic, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for other
 /// topics, which begin with a slash.
-pub(crate) fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
+#[must_use]
+pub fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
     let topic = topic.split_once('#').map_or(topic, |(topic, _client)| topic);
     let service = |prefix, suffix| {
         topic.strip_prefix(prefix)?.strip_suffix(suffix).filter(|service: &&str| service.starts_with('/'))

@@ -194,11 +194,12 @@ unsafe fn take_serialized(
 /// The properties of a sample that was just taken. `number` counts the samples of its subscription.
 pub fn message_info(sample: &GenericSample, number: u64) -> rmw_message_info_t {
     let info = sample.message_info();
-    let publisher_gid = rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: info.publisher_gid.0 };
+    let (publisher, sequence) = info.origin();
+    let publisher_gid = rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: publisher.0 };
     rmw_message_info_t {
         source_timestamp: info.source_wall_time_ns.cast_signed(),
         received_timestamp: wall_time_ns(),
-        publication_sequence_number: info.sequence,
+        publication_sequence_number: sequence,
         reception_sequence_number: number,
         publisher_gid,
         from_intra_process: false,
