@@ -17,7 +17,10 @@ const COMMANDS: [(&str, &str); 11] = [
         "lifecycle",
         "Gantry's nodes have no life cycle yet; `ros2 lifecycle` shows that of ROS 2 programs over rmw_gantry",
     ),
-    ("multicast", "there is no network: `gantry doctor` looks at the shared memory"),
+    (
+        "multicast",
+        "Gantry uses no multicast: `gantry doctor` looks at the shared memory, `gantry bridge status` at a network",
+    ),
     ("pkg", "programs of Gantry are no ROS packages; `cargo metadata` lists those of Rust"),
     ("run", "it starts no programs; start the program itself, or by `cargo run`"),
     ("security", "there are no enclaves to make; the permissions of the shared memory protect it from other users"),

@@ -1,7 +1,7 @@
 //! The command line. The words are `ros2`'s.
 
 use crate::{
-    absent, doctor,
+    absent, bridge, doctor,
     error::Result,
     interface, node,
     output::{Output, print_error},
@@ -43,6 +43,9 @@ enum Command {
     /// Types: list, package, show
     #[command(subcommand)]
     Interface(interface::Command),
+    /// Bridges to other hosts: zenoh, status
+    #[command(subcommand)]
+    Bridge(bridge::Command),
     /// Say what is wrong with the machine, its limits and the domains of this user
     Doctor(doctor::Arguments),
     /// Print a script that completes this command's words in a shell
@@ -74,6 +77,7 @@ impl Cli {
             Command::Service(command) => command.run(session),
             Command::Param(command) => command.run(session),
             Command::Interface(command) => command.run(session),
+            Command::Bridge(command) => command.run(session),
             Command::Doctor(arguments) => arguments.run(session),
             Command::Completion { shell } => {
                 let mut script = Vec::new();

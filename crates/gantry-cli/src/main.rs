@@ -9,6 +9,7 @@
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
 
 mod absent;
+mod bridge;
 mod cli;
 mod doctor;
 mod domain;

@@ -17,6 +17,7 @@ const STOREYS: &[&str] = &[
     "topic",
     "service",
     "param",
+    "bridge",
     "doctor",
     "cli",
     "main",

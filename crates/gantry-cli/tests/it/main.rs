@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod bridge;
 mod doctor;
 mod echo;
 mod graph;
@@ -23,6 +24,7 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
         let tests = [
+            bridge::TESTS,
             doctor::TESTS,
             echo::TESTS,
             graph::TESTS,

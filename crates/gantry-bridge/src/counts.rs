@@ -1,0 +1,92 @@
+//! Counters of one topic in one direction.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The samples of one topic or service in one direction. Each counter only grows.
+///
+/// Relaxed everywhere: no other data depends on a counter.
+#[derive(Debug, Default)]
+pub struct Counts {
+    carried: AtomicU64,
+    carried_bytes: AtomicU64,
+    overwritten: AtomicU64,
+    rate_limited: AtomicU64,
+    duplicates: AtomicU64,
+    expired: AtomicU64,
+    malformed: AtomicU64,
+    unclaimed: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// The values of [`Counts`] at one time, as the status shows them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct CountValues {
+    /// Messages that were handed to the other side.
+    pub carried: u64,
+    /// The bytes of these.
+    pub carried_bytes: u64,
+    /// Messages that a newer message replaced because the link was slower than the publisher.
+    pub overwritten: u64,
+    /// Messages above the rate of the policy.
+    pub rate_limited: u64,
+    /// Messages that were there already, and were not handed over again.
+    pub duplicates: u64,
+    /// Messages older than their publisher's lifespan.
+    pub expired: u64,
+    /// Messages or attachments that have another form.
+    pub malformed: u64,
+    /// Messages without a publisher in the graph.
+    pub unclaimed: u64,
+    /// Messages that the other side refused.
+    pub failed: u64,
+}
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $method:ident $field:ident;)*) => {
+        impl Counts {
+            $($(#[$doc])* pub fn $method(&self) { self.$field.fetch_add(1, Relaxed); })*
+        }
+    };
+}
+
+counters! {
+    /// Counts a message that a newer one replaced.
+    overwrite overwritten;
+    /// Counts a message above the rate.
+    limit rate_limited;
+    /// Counts a message that was there already.
+    duplicate duplicates;
+    /// Counts a message beyond its lifespan.
+    expire expired;
+    /// Counts a message of another form.
+    malform malformed;
+    /// Counts a message without a publisher in the graph.
+    disown unclaimed;
+    /// Counts a message that was refused.
+    fail failed;
+}
+
+impl Counts {
+    /// Counts a message that was handed over.
+    pub fn carry(&self, bytes: usize) {
+        self.carried.fetch_add(1, Relaxed);
+        self.carried_bytes.fetch_add(bytes as u64, Relaxed);
+    }
+
+    /// The values now.
+    #[must_use]
+    pub fn values(&self) -> CountValues {
+        CountValues {
+            carried: self.carried.load(Relaxed),
+            carried_bytes: self.carried_bytes.load(Relaxed),
+            overwritten: self.overwritten.load(Relaxed),
+            rate_limited: self.rate_limited.load(Relaxed),
+            duplicates: self.duplicates.load(Relaxed),
+            expired: self.expired.load(Relaxed),
+            malformed: self.malformed.load(Relaxed),
+            unclaimed: self.unclaimed.load(Relaxed),
+            failed: self.failed.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! An endpoint as both sides of a bridge know it.
+
+use gantry::Qos;
+use std::fmt;
+
+/// The sort of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A publisher.
+    Publisher,
+    /// A subscription.
+    Subscription,
+    /// A server of a service.
+    Server,
+    /// A client of a service.
+    Client,
+}
+
+/// An endpoint of a topic or a service, without its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The sort.
+    pub kind: Kind,
+    /// Full name of the topic or the service.
+    pub name: String,
+    /// ROS 2's name of the message's or the service's type.
+    pub type_name: String,
+    /// Hash of that type, zeros if it is not known.
+    pub hash: [u8; 32],
+    /// The QoS.
+    pub qos: Qos,
+}
+
+impl Kind {
+    /// Whether the endpoint is one of a service.
+    #[must_use]
+    pub fn is_of_service(self) -> bool {
+        matches!(self, Kind::Server | Kind::Client)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Publisher => "publisher",
+            Kind::Subscription => "subscription",
+            Kind::Server => "server",
+            Kind::Client => "client",
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! The nodes and endpoints of the domain that a network may see: all but the bridge's own and other bridges'.
+
+use super::{
+    endpoint::{Endpoint, Kind},
+    service_hashes::ServiceHashes,
+};
+use gantry::{Gid, Qos, ServiceTopic, service_topic};
+use gantry_shm::{EndpointDescription, GraphEntry, Participant, Role, TypeDescription};
+use std::sync::Arc;
+
+/// The beginning of the text that a bridge's nodes have in place of the name of an `rmw`.
+const FAR_MARK: &str = "from ";
+
+/// A local node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalNode {
+    /// Its id.
+    pub gid: Gid,
+    /// Its full name.
+    pub name: String,
+    /// Its enclave, such as `/`.
+    pub enclave: String,
+}
+
+/// A local endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalEndpoint {
+    /// Its id; of a client or a server the id of its end of the requests.
+    pub gid: Gid,
+    /// The full name of its node.
+    pub node: String,
+    /// The endpoint.
+    pub endpoint: Endpoint,
+    /// The type of its messages or requests.
+    pub message_type: TypeDescription,
+    /// The type of the responses of a service.
+    pub response_type: Option<TypeDescription>,
+}
+
+/// The nodes and endpoints that a network may see.
+#[derive(Clone, Debug, Default)]
+pub struct LocalGraph {
+    /// The nodes.
+    pub nodes: Vec<LocalNode>,
+    /// The endpoints.
+    pub endpoints: Vec<LocalEndpoint>,
+    /// The publishers of other bridges, whose samples are not carried.
+    pub passed_over: Vec<Gid>,
+}
+
+/// The text by which explanations and other bridges recognise the nodes that a bridge makes, with the network and the
+/// far session: "from zenoh 8b20917502ee".
+#[must_use]
+pub fn far_mark(network: &str, session: &str) -> String {
+    format!("{FAR_MARK}{network} {session}").trim_end().to_owned()
+}
+
+impl LocalGraph {
+    /// Reads the domain. `own` is the id of any entity of the bridge.
+    ///
+    /// # Errors
+    /// The domain cannot be read; the process forked.
+    pub fn read(participant: &Participant, own: Gid, hashes: &mut ServiceHashes) -> gantry_shm::Result<LocalGraph> {
+        let entries = participant.graph()?;
+        let is_bridge = |entry: &&GraphEntry| {
+            entry.description.node_details().is_some_and(|node| node.rmw_implementation.starts_with(FAR_MARK))
+        };
+        let bridges: Vec<Gid> =
+            entries.iter().filter(is_bridge).map(|entry| entry.description.gid).chain([own]).collect();
+        let is_local = |entry: &GraphEntry| !bridges.iter().any(|gid| gid.is_of_same_process(&entry.description.gid));
+        let (local, others): (Vec<GraphEntry>, _) = entries.into_iter().partition(is_local);
+        let passed_over = others.iter().map(|entry| entry.description.gid).collect();
+        let local: Vec<Arc<EndpointDescription>> = local.into_iter().map(|entry| entry.description).collect();
+        let endpoints = local.iter().filter_map(|entry| endpoint(entry, &local, hashes)).collect();
+        let node = |entry: &Arc<EndpointDescription>| {
+            let enclave = entry.node_details()?.enclave;
+            let enclave = if enclave.is_empty() { "/".to_owned() } else { enclave };
+            Some(LocalNode { gid: entry.gid, name: entry.node.clone(), enclave })
+        };
+        Ok(LocalGraph { nodes: local.iter().filter_map(node).collect(), endpoints, passed_over })
+    }
+
+    /// The endpoints of this sort.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &LocalEndpoint> {
+        self.endpoints.iter().filter(move |local| local.endpoint.kind == kind)
+    }
+}
+
+/// `None`: a node, or the topic of a service's replies, for which the topic of its requests stands.
+fn endpoint(
+    entry: &EndpointDescription,
+    all: &[Arc<EndpointDescription>],
+    hashes: &mut ServiceHashes,
+) -> Option<LocalEndpoint> {
+    let is_publisher = match entry.role {
+        Role::Publisher => true,
+        Role::Subscription => false,
+        Role::Node => return None,
+    };
+    let (gid, node, message_type) = (entry.gid, entry.node.clone(), entry.message_type.clone());
+    match service_topic(&entry.topic) {
+        None => {
+            let kind = if is_publisher { Kind::Publisher } else { Kind::Subscription };
+            let (name, type_name) = (entry.topic.clone(), message_type.name.clone());
+            let endpoint = Endpoint { kind, name, type_name, hash: message_type.hash, qos: entry.qos };
+            Some(LocalEndpoint { gid, node, endpoint, message_type, response_type: None })
+        }
+        Some(ServiceTopic::Reply) => None,
+        Some(ServiceTopic::Request(service)) => {
+            let kind = if is_publisher { Kind::Client } else { Kind::Server };
+            let type_name = message_type.name.strip_suffix("_Request")?.to_owned();
+            // The topic of replies may not be there yet: the endpoint counts from the next reading on.
+            let response_type = response_type(entry, service, all)?;
+            let hash = hashes.hash(&type_name, &message_type, &response_type);
+            // A service on the network has the QoS of ROS 2's services; Gantry's bounds its memory.
+            let endpoint = Endpoint { kind, name: service.to_owned(), type_name, hash, qos: Qos::default() };
+            Some(LocalEndpoint { gid, node, endpoint, message_type, response_type: Some(response_type) })
+        }
+    }
+}
+
+fn response_type(
+    request: &EndpointDescription,
+    service: &str,
+    all: &[Arc<EndpointDescription>],
+) -> Option<TypeDescription> {
+    let of_server = format!("rr{service}Reply");
+    let of_client = format!("{of_server}#");
+    let is_its = |reply: &&Arc<EndpointDescription>| {
+        reply.gid.is_of_same_process(&request.gid)
+            && reply.node == request.node
+            && reply.role != request.role
+            && match reply.role {
+                Role::Publisher => reply.topic == of_server,
+                _ => reply.topic.starts_with(&of_client),
+            }
+    };
+    all.iter().find(is_its).map(|reply| reply.message_type.clone())
+}

@@ -1,0 +1,9 @@
+//! The graph of the domain, as a network is to see it.
+
+mod endpoint;
+mod local_graph;
+mod service_hashes;
+
+pub use endpoint::{Endpoint, Kind};
+pub use local_graph::{LocalEndpoint, LocalGraph, LocalNode, far_mark};
+pub use service_hashes::ServiceHashes;

@@ -1,0 +1,43 @@
+//! The hashes of services' types: the graph of a domain has the types of requests and of responses only.
+
+use gantry_idl::Definitions;
+use gantry_shm::TypeDescription;
+use std::collections::HashMap;
+
+/// Hashes by the name of the service's type and the hashes of its two messages.
+#[derive(Debug, Default)]
+pub struct ServiceHashes(HashMap<(String, [u8; 32], [u8; 32]), [u8; 32]>);
+
+impl ServiceHashes {
+    /// The hash of a service; zeros if it cannot be found, as for actions.
+    pub fn hash(&mut self, name: &str, request: &TypeDescription, response: &TypeDescription) -> [u8; 32] {
+        let key = (name.to_owned(), request.hash, response.hash);
+        *self.0.entry(key).or_insert_with(|| {
+            let name = name.parse().ok();
+            let hash = name
+                .and_then(|name| Definitions::service_hash_of_texts(&name, &request.definition, &response.definition));
+            hash.unwrap_or_default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gantry::{ServiceType, ServiceTypeDescription};
+    use gantry_msgs::{rcl_interfaces::srv::SetParameters, std_srvs::srv::Trigger};
+
+    #[test]
+    fn the_hash_of_a_service_is_found_by_the_definitions_of_its_messages() {
+        let mut hashes = ServiceHashes::default();
+        let mut hash =
+            |service: ServiceTypeDescription| hashes.hash(&service.name, &service.request, &service.response);
+        assert_eq!(hash(ServiceTypeDescription::of::<Trigger>()), Trigger::TYPE_HASH);
+        assert_eq!(hash(ServiceTypeDescription::of::<SetParameters>()), SetParameters::TYPE_HASH);
+        let action = ServiceTypeDescription {
+            name: "demo/action/Walk_SendGoal".into(),
+            ..ServiceTypeDescription::of::<Trigger>()
+        };
+        assert_eq!(hash(action), [0; 32]);
+    }
+}

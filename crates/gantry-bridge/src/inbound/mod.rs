@@ -1,0 +1,6 @@
+//! The way of far samples to the domain.
+
+mod inlet;
+mod seen;
+
+pub use inlet::{FarSample, Inlet};

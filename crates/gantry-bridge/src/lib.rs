@@ -1,0 +1,32 @@
+//! The part of Gantry's bridges to other hosts that knows no network.
+//!
+//! A bridge is a process of a domain. It shows the domain's graph ([`LocalGraph`]) to a network, carries samples of
+//! local publishers there ([`Carrier`], [`Lane`], [`Sender`]), and publishes samples of far publishers ([`Inlet`]). A
+//! [`Policy`] says which names are carried, how often, and how urgently. The network itself is the program's: see
+//! `bridges/zenoh`.
+//!
+//! Invariants:
+//! - No loop: endpoints of the bridge's own process, and of other bridges, are never shown to the network.
+//! - A far sample keeps the time, the number and the GID of its publisher ([`gantry_shm::SampleInfo::origin`]).
+//! - A pin that waits for a slow link is bounded by count and bytes; each dropped sample is counted.
+//! - Control path only, except for [`Carrier`], [`Lane`] and [`Inlet`], which move samples; these lock and allocate, in
+//!   the bridge's own threads.
+
+#![forbid(unsafe_code)]
+
+mod counts;
+mod graph;
+mod inbound;
+mod lock;
+mod only_one;
+mod outbound;
+mod policy;
+mod status;
+
+pub use counts::{CountValues, Counts};
+pub use graph::{Endpoint, Kind, LocalEndpoint, LocalGraph, LocalNode, ServiceHashes, far_mark};
+pub use inbound::{FarSample, Inlet};
+pub use only_one::{AnotherBridge, only_bridge};
+pub use outbound::{Carrier, Lane, LaneOptions, Sender};
+pub use policy::{Policy, PolicyError, Treatment};
+pub use status::{LinkStatus, Status, TopicStatus};

@@ -1,0 +1,59 @@
+//! One bridge for each network and domain: two of them would carry each message twice.
+
+use gantry::Node;
+use gantry_shm::{GraphEntry, Participant};
+use std::{sync::Arc, thread, time::Duration};
+
+/// Bridges that start together retreat and try again this often.
+const ATTEMPTS: u32 = 50;
+
+/// The bridge cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum AnotherBridge {
+    /// The domain has a bridge of this network.
+    #[error("{process} is already the bridge of domain {domain_id} to {network}; end it first, or use it")]
+    Running {
+        /// Program and pid of the other bridge.
+        process: String,
+        /// The domain.
+        domain_id: u32,
+        /// The network.
+        network: String,
+    },
+    /// The domain cannot be joined.
+    #[error(transparent)]
+    Domain(#[from] gantry::Error),
+}
+
+/// The node of the only bridge of a domain to `network` (a word), which keeps other bridges away as long as it exists.
+///
+/// An established bridge is always seen: a newcomer looks before and after it adds its own node, and retreats if it
+/// sees another one.
+///
+/// # Errors
+/// There is one already, or the domain cannot be joined.
+pub fn only_bridge(domain_id: u32, network: &str) -> Result<(Node, Arc<Participant>), AnotherBridge> {
+    let name = format!("_gantry_bridge_{network}");
+    let participant = Participant::join(domain_id).map_err(gantry::Error::from)?;
+    let others = || -> gantry::Result<Vec<GraphEntry>> { Ok(participant.nodes_of_name(&format!("/{name}"))?) };
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        match others()?.into_iter().next() {
+            Some(other) if attempt == 1 || attempt >= ATTEMPTS => {
+                let (process, network) = (other.process, network.to_owned());
+                return Err(AnotherBridge::Running { process, domain_id, network });
+            }
+            Some(_) => {}
+            None => {
+                let builder = Node::builder(&name).domain_id(domain_id).use_global_arguments(false);
+                let node = builder.rmw_implementation(&crate::graph::far_mark(network, "")).build()?;
+                if others()?.len() == 1 {
+                    return Ok((node, participant));
+                }
+            }
+        }
+        // Processes that retreat together would meet again, so each waits for a time of its own.
+        thread::sleep(Duration::from_millis(u64::from(std::process::id() % 17 + attempt)));
+    }
+}

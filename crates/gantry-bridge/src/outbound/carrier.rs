@@ -1,0 +1,159 @@
+//! A carrier: a subscription of the bridge to one topic, and the lanes of the publishers whose samples it takes.
+
+use super::{
+    lane::Lane,
+    sender::{OnRoom, Sender},
+};
+use crate::{counts::Counts, lock::lock};
+use gantry::{Attachment, Collector, GenericSample, GenericSubscription, Gid, ListenerSource};
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt,
+    sync::{Arc, Mutex, Weak},
+    time::{Duration, Instant},
+};
+
+/// The most samples of publishers that the graph did not show yet.
+const MAX_UNCLAIMED: usize = 1024;
+/// The longest time for which they wait: the graph may have been read before their publisher came.
+const MAX_UNCLAIMED_TIME: Duration = Duration::from_secs(2);
+
+/// A subscription of the bridge, and the lanes of its publishers.
+pub struct Carrier {
+    state: Mutex<State>,
+    sender: Arc<Sender>,
+    /// Called when a sample of a publisher without a lane came.
+    on_unclaimed: Box<dyn Fn() + Send + Sync>,
+    /// Any entity of the bridge, whose own publishers are passed over.
+    own: Gid,
+}
+
+struct State {
+    subscription: GenericSubscription,
+    /// `None`: a publisher whose samples go another way, or nowhere.
+    lanes: HashMap<Gid, Option<Arc<Lane>>>,
+    unclaimed: VecDeque<(Instant, GenericSample)>,
+    counts: Arc<Counts>,
+    has_failed: bool,
+}
+
+impl Carrier {
+    /// A carrier without lanes. `on_unclaimed` is called from the thread of the samples when a sample has no lane:
+    /// [`Carrier::set_lanes`] claims it. `counts` gets the samples that are not claimed.
+    pub fn new(
+        subscription: GenericSubscription,
+        sender: Arc<Sender>,
+        counts: Arc<Counts>,
+        on_unclaimed: impl Fn() + Send + Sync + 'static,
+    ) -> Arc<Carrier> {
+        let own = subscription.gid();
+        let (lanes, unclaimed) = (HashMap::new(), VecDeque::new());
+        let state = Mutex::new(State { subscription, lanes, unclaimed, counts, has_failed: false });
+        Arc::new(Carrier { state, sender, on_unclaimed: Box::new(on_unclaimed), own })
+    }
+
+    /// Replaces the subscription, by one with a deeper history; lanes pass over what they had already.
+    pub fn replace(&self, subscription: GenericSubscription) {
+        lock(&self.state).subscription = subscription;
+    }
+
+    /// Sets the lanes of all publishers of the topic. Samples of publishers that are in no graph for some time are
+    /// counted and dropped: these left before the graph was read.
+    pub fn set_lanes(self: &Arc<Carrier>, lanes: HashMap<Gid, Option<Arc<Lane>>>) {
+        let mut state = lock(&self.state);
+        state.lanes = lanes;
+        for (since, sample) in std::mem::take(&mut state.unclaimed) {
+            match state.lanes.get(&sample.message_info().publisher_gid) {
+                Some(Some(lane)) => self.give(lane, sample),
+                Some(None) => {}
+                None if since.elapsed() < MAX_UNCLAIMED_TIME => state.unclaimed.push_back((since, sample)),
+                None => state.counts.disown(),
+            }
+        }
+        drop(state);
+        self.pump();
+    }
+
+    /// Takes what there is, until a lane that makes its publisher wait is full.
+    pub fn pump(self: &Arc<Carrier>) {
+        let mut state = lock(&self.state);
+        let mut has_unclaimed = false;
+        while !state.lanes.values().flatten().any(|lane| lane.is_closed()) {
+            let sample = match state.subscription.take() {
+                Ok(Some(sample)) => sample,
+                Ok(None) => break,
+                Err(_) => {
+                    // The publisher is excluded from now on, and the library logged it.
+                    state.counts.fail();
+                    if std::mem::replace(&mut state.has_failed, true) {
+                        break;
+                    }
+                    continue;
+                }
+            };
+            let publisher = sample.message_info().publisher_gid;
+            if publisher.is_of_same_process(&self.own) {
+                continue;
+            }
+            match state.lanes.get(&publisher) {
+                Some(Some(lane)) => self.give(lane, sample),
+                Some(None) => {}
+                None => {
+                    state.unclaimed.push_back((Instant::now(), sample));
+                    has_unclaimed = true;
+                    if state.unclaimed.len() > MAX_UNCLAIMED {
+                        state.unclaimed.pop_front();
+                        state.counts.disown();
+                    }
+                }
+            }
+        }
+        state.has_failed = false;
+        drop(state);
+        if has_unclaimed {
+            (self.on_unclaimed)();
+        }
+    }
+
+    fn give(self: &Arc<Carrier>, lane: &Arc<Lane>, sample: GenericSample) {
+        if lane.offer(sample) {
+            let carrier = self.clone();
+            let on_room = lane.is_gating().then(|| -> OnRoom { Box::new(move || carrier.pump()) });
+            self.sender.schedule(lane.clone(), on_room);
+        }
+    }
+
+    /// The number of samples that left the history before the bridge took them.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        lock(&self.state).subscription.overwritten()
+    }
+
+    /// The carrier as a source of a listener.
+    #[must_use]
+    pub fn source(self: &Arc<Carrier>) -> Box<dyn ListenerSource> {
+        Box::new(Source(Arc::downgrade(self)))
+    }
+}
+
+struct Source(Weak<Carrier>);
+
+impl ListenerSource for Source {
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        let Some(carrier) = self.0.upgrade() else { return Ok(None) };
+        let mut state = lock(&carrier.state);
+        collector.attach(&mut state.subscription)
+    }
+
+    fn on_news(&self) {
+        if let Some(carrier) = self.0.upgrade() {
+            carrier.pump();
+        }
+    }
+}
+
+impl fmt::Debug for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Carrier")
+    }
+}

@@ -1,0 +1,226 @@
+//! A lane: the samples of one local publisher that wait for the network, newest kept.
+//!
+//! The samples are pins in the publisher's memory. A link that is slower than the publisher would hold all its slots,
+//! so a lane has at most the publisher's depth, and a bound of bytes; beyond them the oldest is dropped and counted.
+
+use crate::{counts::Counts, lock::lock};
+use gantry::GenericSample;
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::{Duration, Instant},
+};
+
+/// The most bytes that wait in a lane. One sample may be larger.
+const MAX_BYTES: usize = 64 << 20;
+/// The time over which a rate is averaged: a program may log several lines at once.
+const BURST: Duration = Duration::from_millis(500);
+
+/// The properties of a lane.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneOptions {
+    /// The most samples that wait.
+    pub depth: usize,
+    /// Whether a full lane makes its publisher wait (RELIABLE and KEEP_ALL) instead of dropping the oldest sample.
+    pub is_gating: bool,
+    /// The mean time between two samples, by the policy's rate; shorter times are allowed for half a second.
+    pub min_period: Duration,
+    /// The queue of the sender: 1, the most urgent, to 7.
+    pub priority: u8,
+}
+
+/// The samples of one publisher that wait for the network.
+pub struct Lane {
+    options: LaneOptions,
+    counts: Arc<Counts>,
+    send: Box<Output>,
+    waiting: Mutex<Waiting>,
+    is_scheduled: AtomicBool,
+}
+
+/// Hands a sample to the network, and blocks as long as the network does. `false`: it was refused.
+type Output = dyn Fn(GenericSample) -> bool + Send + Sync;
+
+#[derive(Default)]
+struct Waiting {
+    samples: VecDeque<GenericSample>,
+    bytes: usize,
+    /// The number of the newest sample that came.
+    newest: u64,
+    /// The time at which a sample is due that keeps the rate.
+    due: Option<Instant>,
+}
+
+impl Lane {
+    /// A lane whose samples `send` hands to the network.
+    pub fn new(
+        options: LaneOptions,
+        counts: Arc<Counts>,
+        send: impl Fn(GenericSample) -> bool + Send + Sync + 'static,
+    ) -> Lane {
+        let (waiting, is_scheduled) = (Mutex::default(), AtomicBool::new(false));
+        Lane { options, counts, send: Box::new(send), waiting, is_scheduled }
+    }
+
+    /// Whether the publisher waits until the network took more samples.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.options.is_gating && lock(&self.waiting).samples.len() >= self.options.depth
+    }
+
+    /// Lets a sample in, and tells whether the lane has to be scheduled. A sample that came already, by another
+    /// subscription of the bridge, is passed over.
+    pub(super) fn offer(&self, sample: GenericSample) -> bool {
+        let info = sample.message_info();
+        let mut waiting = lock(&self.waiting);
+        if info.sequence <= waiting.newest {
+            return false;
+        }
+        waiting.newest = info.sequence;
+        if !self.options.min_period.is_zero() {
+            let now = Instant::now();
+            let due = waiting.due.map_or(now, |due| due.max(now));
+            if due > now + BURST {
+                self.counts.limit();
+                return false;
+            }
+            waiting.due = Some(due + self.options.min_period);
+        }
+        waiting.bytes += info.length_bytes;
+        waiting.samples.push_back(sample);
+        while !self.options.is_gating
+            && (waiting.samples.len() > self.options.depth || waiting.bytes > MAX_BYTES && waiting.samples.len() > 1)
+        {
+            waiting.pop();
+            self.counts.overwrite();
+        }
+        !self.is_scheduled.swap(true, SeqCst)
+    }
+
+    /// Sends the oldest sample that waits; `false` if there is none, and then the lane is not scheduled any more.
+    pub(super) fn send_one(&self) -> bool {
+        let sample = {
+            let mut waiting = lock(&self.waiting);
+            let sample = waiting.pop();
+            if sample.is_none() {
+                self.is_scheduled.store(false, SeqCst); // under the lock, under which `offer` sets it
+            }
+            sample
+        };
+        let Some(sample) = sample else { return false };
+        let bytes = sample.message_info().length_bytes;
+        match (self.send)(sample) {
+            true => self.counts.carry(bytes),
+            false => self.counts.fail(),
+        }
+        true
+    }
+
+    pub(super) fn priority(&self) -> u8 {
+        self.options.priority
+    }
+
+    pub(super) fn is_gating(&self) -> bool {
+        self.options.is_gating
+    }
+
+    /// The number of samples that wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        lock(&self.waiting).samples.len()
+    }
+
+    /// The counters of the lane.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}
+
+impl Waiting {
+    fn pop(&mut self) -> Option<GenericSample> {
+        let sample = self.samples.pop_front()?;
+        self.bytes -= sample.message_info().length_bytes;
+        Some(sample)
+    }
+}
+
+impl fmt::Debug for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lane({:?}, {} waiting)", self.options, self.waiting())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gantry::{PublisherOptions, Qos, SourceTime, TypeDescription};
+    use gantry_shm::{Participant, Publisher, Subscription};
+
+    /// Samples of one publisher, with a byte each.
+    fn samples(count: u64) -> Vec<GenericSample> {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let (qos, of_type) = (Qos::default().keep_last(100), TypeDescription::default);
+        let mut subscription = Subscription::new(participant.clone(), "/node", "/topic", of_type(), qos).unwrap();
+        let options = PublisherOptions::default();
+        let mut publisher = Publisher::new(participant, "/node", "/topic", of_type(), qos, options).unwrap();
+        for _ in 0..count {
+            let loan = publisher.loan(0).unwrap();
+            publisher.publish(loan, SourceTime::now()).unwrap();
+        }
+        std::iter::from_fn(|| subscription.take().unwrap()).map(GenericSample::from).collect()
+    }
+
+    fn lane(is_gating: bool, min_period: Duration) -> (Lane, Arc<Mutex<Vec<u64>>>) {
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let of_lane = sent.clone();
+        let send = move |sample: GenericSample| {
+            lock(&of_lane).push(sample.message_info().sequence);
+            true
+        };
+        let options = LaneOptions { depth: 3, is_gating, min_period, priority: 5 };
+        (Lane::new(options, Arc::default(), send), sent)
+    }
+
+    #[test]
+    fn the_newest_samples_wait_and_each_other_one_is_counted() {
+        let (lane, sent) = lane(false, Duration::ZERO);
+        let scheduled = samples(10).into_iter().map(|sample| lane.offer(sample)).filter(|is_first| *is_first).count();
+        assert_eq!((scheduled, lane.waiting(), lane.counts().values().overwritten), (1, 3, 7));
+        while lane.send_one() {}
+        assert_eq!((&*lock(&sent), lane.counts().values().carried), (&vec![8, 9, 10], 3));
+    }
+
+    #[test]
+    fn a_sample_that_came_already_is_passed_over() {
+        let (lane, sent) = lane(false, Duration::ZERO);
+        let mut samples = samples(2);
+        samples.reverse();
+        samples.into_iter().for_each(|sample| _ = lane.offer(sample));
+        while lane.send_one() {}
+        assert_eq!(*lock(&sent), [2]);
+    }
+
+    #[test]
+    fn a_full_lane_that_gates_is_closed_and_loses_nothing() {
+        let (lane, sent) = lane(true, Duration::ZERO);
+        for sample in samples(4) {
+            assert_eq!(lane.is_closed(), sample.message_info().sequence > 3);
+            lane.offer(sample);
+        }
+        assert!(lane.send_one() && lane.is_closed() && lane.send_one() && !lane.is_closed());
+        assert_eq!((&*lock(&sent), lane.counts().values().overwritten), (&vec![1, 2], 0));
+    }
+
+    #[test]
+    fn samples_above_the_rate_are_counted() {
+        let (lane, _sent) = lane(false, Duration::from_secs(1000));
+        samples(5).into_iter().for_each(|sample| _ = lane.offer(sample));
+        assert_eq!((lane.waiting(), lane.counts().values().rate_limited), (1, 4));
+    }
+}

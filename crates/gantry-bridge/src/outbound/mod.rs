@@ -1,0 +1,9 @@
+//! The way of local samples to a network.
+
+mod carrier;
+mod lane;
+mod sender;
+
+pub use carrier::Carrier;
+pub use lane::{Lane, LaneOptions};
+pub use sender::Sender;

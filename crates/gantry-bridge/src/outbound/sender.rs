@@ -1,0 +1,121 @@
+//! The threads that hand samples to the network: one for each priority, so that a camera that waits for its link does
+//! not hold up the button that stops the robot.
+
+use super::lane::Lane;
+use crate::lock::lock;
+use gantry::with_signals_blocked;
+use std::{
+    collections::{HashMap, VecDeque},
+    io,
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+
+/// Called after a sample of a gating lane was sent: the lane has room again.
+pub type OnRoom = Box<dyn Fn() + Send>;
+
+/// A lane that has samples.
+type Scheduled = (Arc<Lane>, Option<OnRoom>);
+
+/// The queues of the threads, by priority.
+type Threads = HashMap<u8, (Arc<Queue>, JoinHandle<()>)>;
+
+/// The threads, each made when its priority is first used.
+#[derive(Default)]
+pub struct Sender {
+    threads: Mutex<Threads>,
+}
+
+#[derive(Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    lanes: VecDeque<Scheduled>,
+    is_ending: bool,
+}
+
+impl Sender {
+    /// A sender without threads.
+    #[must_use]
+    pub fn new() -> Sender {
+        Sender::default()
+    }
+
+    /// Makes the thread of this priority, if there is none.
+    ///
+    /// # Errors
+    /// The system's, if no thread can be started.
+    pub fn prepare(&self, priority: u8) -> io::Result<()> {
+        let mut threads = lock(&self.threads);
+        if threads.contains_key(&priority) {
+            return Ok(());
+        }
+        let queue = Arc::new(Queue::default());
+        let (of_thread, name) = (queue.clone(), format!("bridge-send-{priority}"));
+        let thread = with_signals_blocked(|| thread::Builder::new().name(name).spawn(move || of_thread.run()))?;
+        threads.insert(priority, (queue, thread));
+        Ok(())
+    }
+
+    /// Schedules a lane; it takes its turn among the lanes of its priority.
+    pub(super) fn schedule(&self, lane: Arc<Lane>, on_room: Option<OnRoom>) {
+        let queue = lock(&self.threads).get(&lane.priority()).map(|(queue, _)| queue.clone());
+        if let Some(queue) = queue {
+            queue.push((lane, on_room));
+        }
+    }
+
+    /// Ends the threads after the sample that each sends now.
+    pub fn end(&self) {
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        for (queue, _) in threads.values() {
+            lock(&queue.state).is_ending = true;
+            queue.changed.notify_all();
+        }
+        for (_, thread) in threads.into_values() {
+            let _ = thread.join(); // a panic was printed
+        }
+    }
+}
+
+impl Queue {
+    fn push(&self, scheduled: Scheduled) {
+        lock(&self.state).lanes.push_back(scheduled);
+        self.changed.notify_one();
+    }
+
+    fn run(&self) {
+        while let Some((lane, on_room)) = self.next() {
+            if !lane.send_one() {
+                continue;
+            }
+            if let Some(on_room) = &on_room {
+                on_room();
+            }
+            self.push((lane, on_room));
+        }
+    }
+
+    fn next(&self) -> Option<Scheduled> {
+        let mut state = lock(&self.state);
+        loop {
+            if state.is_ending {
+                return None;
+            }
+            if let Some(scheduled) = state.lanes.pop_front() {
+                return Some(scheduled);
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl std::fmt::Debug for Sender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Sender({} threads)", lock(&self.threads).len())
+    }
+}

@@ -1,0 +1,25 @@
+//! `gantry bridge`.
+
+mod start;
+mod status;
+
+use crate::{error::Result, session::Session};
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Connect the domain with other hosts, over Zenoh as ROS 2's rmw_zenoh speaks it (`--help`: its options)
+    #[command(disable_help_flag = true)]
+    Zenoh(start::Arguments),
+    /// Show what the domain's bridges carry, and what they do not
+    Status(status::Arguments),
+}
+
+impl Command {
+    pub fn run(self, session: Session) -> Result<()> {
+        match self {
+            Command::Zenoh(arguments) => arguments.run(session, "zenoh"),
+            Command::Status(arguments) => arguments.run(session),
+        }
+    }
+}
