@@ -1,0 +1,245 @@
+//! The bridge: it compares the local graph with the far one after each change, and begins and ends what follows.
+
+mod clients;
+mod context;
+mod far_graph;
+mod far_nodes;
+mod mismatches;
+mod router;
+mod servers;
+mod shown;
+mod status;
+mod topics_in;
+mod topics_out;
+
+pub use context::Context;
+
+use crate::{log::say, network::Network, wire::all_tokens};
+use clients::Clients;
+use context::Event;
+use far_graph::FarGraph;
+use far_nodes::FarNodes;
+use gantry::{Collector, Gid, Listener, ListenerSource, Node};
+use gantry_bridge::{Kind, LocalEndpoint, LocalGraph, Policy, ServiceHashes};
+use gantry_shm::Participant;
+use mismatches::mismatches;
+use servers::Servers;
+use shown::Shown;
+use status::{StatusPublisher, Tables};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+use topics_in::TopicsIn;
+use topics_out::TopicsOut;
+use zenoh::{Wait, sample::SampleKind};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The time between two readings of the graph if nothing else happens, and between two statuses.
+const PERIOD: Duration = Duration::from_secs(1);
+/// The time for which changes that follow each other are collected.
+const SETTLE: Duration = Duration::from_millis(2);
+/// The time between two looks while calls wait until their server is matched.
+const IMPATIENCE: Duration = Duration::from_millis(2);
+
+/// The bridge of one domain.
+pub struct Bridge {
+    context: Context,
+    node: Node,
+    participant: Arc<Participant>,
+    own: Gid,
+    events: mpsc::Receiver<Event>,
+    hashes: ServiceHashes,
+    far: FarGraph,
+    shown: Shown,
+    nodes: FarNodes,
+    topics_out: TopicsOut,
+    topics_in: TopicsIn,
+    servers: Servers,
+    clients: Clients,
+    mismatches: BTreeSet<String>,
+    status: StatusPublisher,
+}
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Bridge {
+    pub fn new(
+        network: Network,
+        (node, participant): (Node, Arc<Participant>),
+        policy: Policy,
+    ) -> Result<Bridge, Failure> {
+        let (sender, events) = mpsc::channel();
+        let listener = |name: &str| -> Result<Listener<Box<dyn ListenerSource>>, Failure> {
+            Ok(Listener::start(Collector::new(&node)?, name)?.0)
+        };
+        let context = Context::new(Arc::new(network), policy, sender.clone());
+        watch_domain(participant.clone(), sender.clone())?;
+        watch_network(&context, &sender)?;
+        gantry::on_shutdown(move || drop(sender.send(Event::End)));
+        let own = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|entry| entry.description.gid);
+        Ok(Bridge {
+            own: own.ok_or("the bridge's own node is not in the graph")?,
+            topics_out: TopicsOut::new(listener("bridge-topics")?),
+            servers: Servers::new(listener("bridge-servers")?),
+            clients: Clients::new(listener("bridge-clients")?),
+            status: StatusPublisher::new(&node)?,
+            context,
+            node,
+            participant,
+            events,
+            hashes: ServiceHashes::default(),
+            far: FarGraph::default(),
+            shown: Shown::default(),
+            nodes: FarNodes::default(),
+            topics_in: TopicsIn::default(),
+            mismatches: BTreeSet::new(),
+        })
+    }
+
+    /// Runs until the program is asked to end.
+    pub fn run(mut self) -> Result<(), Failure> {
+        let mut next_status = Instant::now();
+        while gantry::ok() {
+            if let Err(error) = self.reconcile() {
+                say(format_args!("the domain cannot be read now, and is read again: {error}"));
+            }
+            if Instant::now() >= next_status {
+                if let Err(error) = self.publish_status() {
+                    say(format_args!("the status is not published: {error}"));
+                }
+                next_status = Instant::now() + PERIOD;
+            }
+            if !self.wait() {
+                break;
+            }
+        }
+        self.topics_in.end();
+        self.clients.end();
+        self.servers.end();
+        self.topics_out.end();
+        self.context.sender.end();
+        self.context.network.session.close().wait()
+    }
+
+    /// Waits for a reason to look again; `false`: the program ends.
+    fn wait(&mut self) -> bool {
+        let deadline = Instant::now() + PERIOD;
+        let first = loop {
+            let limit = if self.servers.is_waiting() { IMPATIENCE } else { PERIOD };
+            match self.events.recv_timeout(limit.min(deadline.saturating_duration_since(Instant::now()))) {
+                Ok(event) => break event,
+                Err(_) if Instant::now() >= deadline => return true,
+                Err(_) => self.servers.flush(),
+            }
+        };
+        thread::sleep(SETTLE);
+        let rest: Vec<Event> = self.events.try_iter().collect();
+        [first].into_iter().chain(rest).all(|event| self.note(event))
+    }
+
+    fn note(&mut self, event: Event) -> bool {
+        let network = &self.context.network;
+        match event {
+            Event::Token(text, true) => {
+                if !self.far.add(&text, network.domain_id, &network.session_id) {
+                    network.count_malformed();
+                }
+            }
+            Event::Token(text, false) => self.far.remove(&text),
+            Event::Look => {}
+            Event::End => return false,
+        }
+        true
+    }
+
+    /// Makes everything follow from the two graphs.
+    fn reconcile(&mut self) -> Result<(), Failure> {
+        let mut local = LocalGraph::read(&self.participant, self.own, &mut self.hashes)?;
+        local.endpoints.iter_mut().for_each(|endpoint| self.adopt_hash(endpoint));
+        let is_allowed = |local: &&LocalEndpoint| {
+            self.context.policy.treatment(local.endpoint.kind, &local.endpoint.name).is_allowed
+        };
+        // A far client asks, and a far publisher sends its history, as soon as it sees the token at the other end:
+        // services and subscriptions are there before their tokens.
+        let servers: Vec<&LocalEndpoint> = local.of_kind(Kind::Server).filter(is_allowed).collect();
+        self.servers.update(&self.context, &self.node, &self.far, &servers);
+        let wanted_in = TopicsIn::wanted(&self.context, &self.far, &local);
+        let publishers =
+            wanted_in.values().flat_map(|wanted| wanted.publishers.iter().map(|(text, ..)| (*text).to_owned()));
+        let served: HashSet<&str> = servers.iter().map(|server| server.endpoint.name.as_str()).collect();
+        let callers = self.far.of_kind(Kind::Client).filter(|(.., endpoint)| served.contains(endpoint.name.as_str()));
+        let callers = callers.map(|(text, ..)| text.to_owned());
+        let others = self.topics_in.tokens().chain(self.clients.tokens()).cloned();
+        let active = publishers.chain(callers).chain(others).collect();
+        self.nodes.update(&self.context.network, &self.participant, &self.far, &self.context.policy, &active);
+        self.topics_in.update(&self.context, &self.participant, &self.nodes, &wanted_in);
+        self.shown.update(&self.context.network, &local, &self.context.policy);
+        self.clients.update(&self.context, &self.nodes, &self.far, &self.shown);
+        self.topics_out.update(&self.context, &self.node, &self.far, &self.shown, &local.passed_over);
+        self.shown.declare(&self.context.network);
+
+        let mismatches = mismatches(&self.far, &self.shown);
+        mismatches.difference(&self.mismatches).for_each(say);
+        self.mismatches = mismatches;
+        Ok(())
+    }
+
+    /// The types of actions are no services of `.srv` files, so the hash of their services is taken from the other end.
+    fn adopt_hash(&self, local: &mut LocalEndpoint) {
+        let own = &mut local.endpoint;
+        if !own.kind.is_of_service() || own.hash != [0; 32] {
+            return;
+        }
+        let other_end = if own.kind == Kind::Server { Kind::Client } else { Kind::Server };
+        let is_same = |other: &&gantry_bridge::Endpoint| other.name == own.name && other.type_name == own.type_name;
+        let hash = self.far.of_kind(other_end).map(|(.., other)| other).find(is_same).map(|other| other.hash);
+        own.hash = hash.unwrap_or_default();
+    }
+
+    fn publish_status(&mut self) -> gantry::Result<()> {
+        let tables = Tables {
+            local_nodes: self.shown.node_count(),
+            far_nodes: self.nodes.count(),
+            waiting: self.topics_out.waiting(),
+            mismatches: self.mismatches.iter().cloned().collect(),
+        };
+        self.status.publish(&self.context, tables)
+    }
+}
+
+/// Sends an event after each change of the domain's graph.
+fn watch_domain(participant: Arc<Participant>, events: mpsc::Sender<Event>) -> Result<(), Failure> {
+    let mut seen = participant.graph_generation()?;
+    let watch = move || {
+        while gantry::ok() {
+            if participant.wait_for_graph_change(seen, PERIOD).unwrap_or_default() {
+                seen = participant.graph_generation().unwrap_or(seen);
+                if events.send(Event::Look).is_err() {
+                    return;
+                }
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("bridge-graph".to_owned());
+    gantry::with_signals_blocked(|| thread.spawn(watch))?;
+    Ok(())
+}
+
+/// Sends an event for each token that comes or leaves, beginning with those that are there.
+fn watch_network(context: &Context, events: &mpsc::Sender<Event>) -> Result<(), Failure> {
+    let (network, events) = (&context.network, events.clone());
+    let liveliness = network.session.liveliness();
+    let builder = liveliness.declare_subscriber(all_tokens(network.domain_id)).history(true);
+    let builder = builder.callback(move |sample| {
+        let text = sample.key_expr().as_str().to_owned();
+        drop(events.send(Event::Token(text, sample.kind() == SampleKind::Put))); // the bridge ends
+    });
+    builder.background().wait()?;
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! The way of each sample of one key to the inlet of its publisher, which the attachment names.
+
+use super::{Context, far_graph::FarEntity, lock};
+use crate::{payload, wire::Attachment};
+use gantry::Gid;
+use gantry_bridge::{Counts, FarSample, Inlet};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+use zenoh::sample::{Sample, SampleKind};
+
+/// The most samples that wait for the token of their publisher.
+const MAX_STASHED: usize = 256;
+/// The longest time for which they wait: tokens travel in another queue than samples.
+const MAX_STASHED_TIME: Duration = Duration::from_secs(2);
+/// The time after which a sample without a token is taken for one of the only publisher of its session.
+const GUESS_AFTER: Duration = Duration::from_millis(500);
+/// Finds the inlet of each sample of one key.
+pub struct Router {
+    state: Mutex<RouterState>,
+    pub counts: Arc<Counts>,
+    wake: Box<dyn Fn() + Send + Sync>,
+}
+
+#[derive(Default)]
+struct RouterState {
+    by_gid: HashMap<Gid, Arc<Inlet>>,
+    /// By the session of the publisher, for implementations whose GIDs are no hashes of tokens. `None`: several.
+    by_session: HashMap<String, Option<Arc<Inlet>>>,
+    /// The sessions of such GIDs.
+    guessed: HashMap<Gid, String>,
+    /// Samples of publishers whose tokens did not come yet. While they are replayed, later samples queue up behind
+    /// them.
+    stash: VecDeque<(Instant, Sample)>,
+    is_replaying: bool,
+}
+
+impl Router {
+    pub fn new(context: &Context, name: &str) -> Router {
+        let (state, counts) = (Mutex::default(), context.counts("in", name));
+        Router { state, counts, wake: Box::new(context.wake()) }
+    }
+
+    pub fn set_inlets<'a>(&self, inlets: impl Iterator<Item = (&'a FarEntity, &'a Arc<Inlet>)>) {
+        let mut state = lock(&self.state);
+        (state.by_gid, state.by_session) = Default::default();
+        for (entity, inlet) in inlets {
+            state.by_gid.insert(entity.gid, inlet.clone());
+            let of_session = state.by_session.entry(entity.token.session.clone());
+            of_session.and_modify(|several| *several = None).or_insert_with(|| Some(inlet.clone()));
+        }
+        let RouterState { by_gid, by_session, guessed, .. } = &mut *state;
+        guessed.retain(|gid, session| match by_session.get(session) {
+            Some(Some(inlet)) => by_gid.insert(*gid, inlet.clone()).is_none(),
+            _ => false,
+        });
+        state.is_replaying = true;
+        let mut left = VecDeque::new();
+        while let Some((since, sample)) = state.stash.pop_front() {
+            let inlet = state.inlet(&sample, since.elapsed() > GUESS_AFTER);
+            drop(state);
+            match inlet {
+                Some(inlet) => self.give(&inlet, &sample),
+                None if since.elapsed() < MAX_STASHED_TIME => left.push_back((since, sample)),
+                None => self.counts.disown(),
+            }
+            state = lock(&self.state);
+        }
+        (state.stash, state.is_replaying) = (left, false);
+    }
+
+    pub fn take(&self, sample: Sample) {
+        if sample.kind() != SampleKind::Put {
+            return;
+        }
+        let mut state = lock(&self.state);
+        if !state.is_replaying
+            && let Some(inlet) = state.inlet(&sample, false)
+        {
+            drop(state);
+            return self.give(&inlet, &sample);
+        }
+        if attachment(&sample).is_none() {
+            return self.counts.malform();
+        }
+        state.stash.push_back((Instant::now(), sample));
+        if state.stash.len() > MAX_STASHED {
+            state.stash.pop_front();
+            self.counts.disown();
+        }
+        drop(state);
+        (self.wake)();
+    }
+
+    fn give(&self, inlet: &Inlet, sample: &Sample) {
+        let (Some(attachment), Some(length_bytes)) = (attachment(sample), payload::body_length(sample.payload()))
+        else {
+            return self.counts.malform();
+        };
+        let far = FarSample {
+            gid: attachment.gid,
+            sequence: attachment.sequence.cast_unsigned(),
+            wall_ns: attachment.source_time_ns.cast_unsigned(),
+            length_bytes,
+        };
+        inlet.publish(far, |body| payload::copy_body(sample.payload(), body));
+    }
+}
+
+impl RouterState {
+    /// The inlet of a sample. With `guesses`, the only publisher of its session counts, whose GID is no hash of its
+    /// token then.
+    fn inlet(&mut self, sample: &Sample, guesses: bool) -> Option<Arc<Inlet>> {
+        let gid = attachment(sample)?.gid;
+        if let Some(inlet) = self.by_gid.get(&gid) {
+            return Some(inlet.clone());
+        }
+        let session = session(sample).filter(|_| guesses)?;
+        let inlet = self.by_session.get(&session)?.clone()?;
+        self.guessed.insert(gid, session);
+        self.by_gid.insert(gid, inlet.clone());
+        Some(inlet)
+    }
+}
+
+fn attachment(sample: &Sample) -> Option<Attachment> {
+    Attachment::from_bytes(&sample.attachment()?.to_bytes())
+}
+
+/// The session of a sample's publisher, as tokens have it.
+fn session(sample: &Sample) -> Option<String> {
+    let of_source = sample.source_info().map(|info| info.source_id().zid().to_string());
+    of_source.or_else(|| {
+        Some(zenoh::session::ZenohId::try_from(&sample.timestamp()?.get_id().to_le_bytes()[..]).ok()?.to_string())
+    })
+}

@@ -1,0 +1,168 @@
+//! Far publishers to local subscriptions: one local publisher for each far one, and nothing while no local subscription
+//! is there.
+//!
+//! A subscription on the network is there before its token, as rmw_zenoh's: a far publisher sends as soon as it sees
+//! the token.
+
+use super::{
+    Context,
+    far_graph::{FarEntity, FarGraph},
+    far_nodes::FarNodes,
+    router::Router,
+};
+use crate::{log::say, network::FOREVER, wire::key_of};
+use gantry::{Durability, TypeDescription};
+use gantry_bridge::{Endpoint, Inlet, Kind, LocalGraph};
+use gantry_shm::Participant;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use zenoh::{Wait, sample::Locality};
+use zenoh_ext::{AdvancedSubscriber, AdvancedSubscriberBuilderExt, HistoryConfig, RecoveryConfig};
+
+/// The time for which a topic without local subscriptions stays.
+const LINGER: Duration = Duration::from_secs(3);
+/// The most samples that are asked of a history; a publisher keeps as many as its depth.
+const MAX_HISTORY: usize = 10_000;
+
+struct Topic {
+    /// Whether the subscription asks for history: a publisher or a subscription is TRANSIENT_LOCAL.
+    is_latched: bool,
+    /// The time since which no local subscription is there.
+    unused_since: Option<Instant>,
+    router: Arc<Router>,
+    inlets: HashMap<String, Arc<Inlet>>,
+    subscriber: Option<AdvancedSubscriber<()>>,
+}
+
+/// The topics that are carried, by their keys.
+#[derive(Default)]
+pub struct TopicsIn {
+    topics: BTreeMap<String, Topic>,
+}
+
+/// A topic of local subscriptions, with the tokens of its far publishers.
+pub struct Wanted<'a> {
+    name: &'a str,
+    message_type: &'a TypeDescription,
+    is_latched: bool,
+    pub publishers: Vec<(&'a str, &'a FarEntity, &'a Endpoint)>,
+}
+
+impl TopicsIn {
+    /// The topics of local subscriptions, by their keys.
+    pub fn wanted<'a>(context: &Context, far: &'a FarGraph, local: &'a LocalGraph) -> BTreeMap<String, Wanted<'a>> {
+        let is_allowed = |kind, endpoint: &Endpoint| context.policy.treatment(kind, &endpoint.name).is_allowed;
+        let is_latched = |endpoint: &Endpoint| endpoint.qos.durability == Durability::TransientLocal;
+        let mut wanted: BTreeMap<String, Wanted<'_>> = BTreeMap::new();
+        for subscription in local.of_kind(Kind::Subscription) {
+            let (endpoint, message_type) = (&subscription.endpoint, &subscription.message_type);
+            if let Some(key) =
+                key_of(context.network.domain_id, endpoint).filter(|_| is_allowed(endpoint.kind, endpoint))
+            {
+                let new = Wanted { name: &endpoint.name, message_type, is_latched: false, publishers: Vec::new() };
+                wanted.entry(key).or_insert(new).is_latched |= is_latched(endpoint);
+            }
+        }
+        for (text, entity, endpoint) in far.of_kind(Kind::Publisher).filter(|(.., each)| is_allowed(each.kind, each)) {
+            if let Some(wanted) = entity.key.as_ref().and_then(|key| wanted.get_mut(key)) {
+                wanted.is_latched |= is_latched(endpoint);
+                wanted.publishers.push((text, entity, endpoint));
+            }
+        }
+        wanted
+    }
+
+    /// Begins and ends carrying. A topic that has no local subscription any more stays for a while: a subscription that
+    /// comes meanwhile has matched the publishers here, and would get latched samples again from new ones.
+    pub fn update(
+        &mut self,
+        context: &Context,
+        participant: &Arc<Participant>,
+        nodes: &FarNodes,
+        wanted: &BTreeMap<String, Wanted<'_>>,
+    ) {
+        self.topics.retain(|key, topic| {
+            if wanted.contains_key(key.as_str()) {
+                topic.unused_since = None;
+                return true;
+            }
+            let since = *topic.unused_since.get_or_insert_with(Instant::now);
+            since.elapsed() < LINGER || topic.inlets.values().any(|inlet| inlet.is_matched())
+        });
+        for (key, wanted) in wanted {
+            let mut topic = match self.topics.remove(key) {
+                Some(topic) => topic,
+                None => Topic::new(context, wanted.name),
+            };
+            topic.set_inlets(participant, nodes, wanted);
+            // The older subscription ends first: its samples would overtake the history.
+            if topic.subscriber.is_none() || wanted.is_latched != topic.is_latched {
+                topic.subscriber = None;
+                match subscribe(context, key, wanted.is_latched, &topic.router) {
+                    Ok(subscriber) => (topic.subscriber, topic.is_latched) = (Some(subscriber), wanted.is_latched),
+                    Err(error) => say(format_args!("{} is not carried: {error}", wanted.name)),
+                }
+            }
+            self.topics.insert(key.clone(), topic);
+        }
+    }
+
+    /// The tokens of the far publishers that have a publisher here.
+    pub fn tokens(&self) -> impl Iterator<Item = &String> {
+        self.topics.values().flat_map(|topic| topic.inlets.keys())
+    }
+
+    pub fn end(&mut self) {
+        self.topics.clear();
+    }
+}
+
+impl Topic {
+    fn new(context: &Context, name: &str) -> Topic {
+        let (router, inlets) = (Arc::new(Router::new(context, name)), HashMap::new());
+        Topic { is_latched: false, unused_since: None, router, inlets, subscriber: None }
+    }
+
+    fn set_inlets(&mut self, participant: &Arc<Participant>, nodes: &FarNodes, wanted: &Wanted<'_>) {
+        let Wanted { message_type, publishers, .. } = wanted;
+        let texts: HashSet<&str> = publishers.iter().map(|(text, ..)| *text).collect();
+        self.inlets.retain(|text, _| texts.contains(text.as_str()));
+        for (text, entity, endpoint) in publishers {
+            if self.inlets.contains_key(*text) {
+                continue;
+            }
+            let Some(node) = nodes.node(entity) else { continue };
+            let names = (&*node.fully_qualified_name(), &*endpoint.name);
+            let counts = self.router.counts.clone();
+            match Inlet::new(participant.clone(), names, (*message_type).clone(), endpoint.qos, counts) {
+                Ok(inlet) => {
+                    self.inlets.insert((*text).to_owned(), Arc::new(inlet));
+                }
+                Err(error) => say(format_args!("a publisher of {} is not carried: {error}", endpoint.name)),
+            }
+        }
+        let inlets = publishers.iter().filter_map(|(text, entity, _)| Some((*entity, self.inlets.get(*text)?)));
+        self.router.set_inlets(inlets);
+    }
+}
+
+/// A subscription as rmw_zenoh's: with the history of latched publishers, and recovery of what got lost.
+fn subscribe(
+    context: &Context,
+    key: &str,
+    is_latched: bool,
+    router: &Arc<Router>,
+) -> zenoh::Result<AdvancedSubscriber<()>> {
+    let router = router.clone();
+    let builder = context.network.session.declare_subscriber(key.to_owned());
+    let builder = builder.allowed_origin(Locality::Remote).callback(move |sample| router.take(sample)).advanced();
+    if !is_latched {
+        return builder.wait();
+    }
+    let history = HistoryConfig::default().detect_late_publishers().max_samples(MAX_HISTORY);
+    let builder = builder.history(history).subscriber_detection().query_timeout(FOREVER);
+    builder.recovery(RecoveryConfig::default().heartbeat()).wait()
+}

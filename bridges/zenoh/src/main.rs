@@ -1,0 +1,71 @@
+//! `gantry-bridge-zenoh`: connects the nodes of a Gantry domain with nodes of other hosts, over Zenoh, as ROS 2's
+//! rmw_zenoh speaks it.
+//!
+//! It logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stderr)] // it panics on a closed pipe
+
+mod bridge;
+mod config;
+mod log;
+mod network;
+mod payload;
+mod wire;
+
+use bridge::Bridge;
+use clap::Parser;
+use config::Endpoints;
+use gantry_bridge::{Policy, only_bridge};
+use log::say;
+use network::Network;
+use std::{path::PathBuf, process::ExitCode};
+
+/// Connects the nodes of a domain with nodes of other hosts, over Zenoh as ROS 2's rmw_zenoh speaks it. The session is
+/// configured as rmw_zenoh's: by ZENOH_SESSION_CONFIG_URI (ZENOH_ROUTER_CONFIG_URI with --router) and
+/// ZENOH_CONFIG_OVERRIDE
+#[derive(Debug, Parser)]
+#[command(name = "gantry-bridge-zenoh", version)]
+struct Cli {
+    /// The domain, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
+    #[arg(long, value_name = "ID")]
+    domain_id: Option<u32>,
+    /// A JSON file with rules: names that are carried or not, rates, priorities [default: all is carried, stops come
+    /// first, logs last]
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Connect to this address, as tcp/192.168.7.2:7447; may be repeated [default: tcp/localhost:7447]
+    #[arg(long, value_name = "ADDRESS")]
+    connect: Vec<String>,
+    /// Listen on this address; may be repeated [default: tcp/localhost:0, or tcp/[::]:7447 with --router]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<String>,
+    /// Be the Zenoh router of this host, in place of `rmw_zenohd`
+    #[arg(long)]
+    router: bool,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    zenoh::try_init_log_from_env(); // `RUST_LOG`
+    gantry::init_with_arguments([])?;
+    let domain_id = match cli.domain_id {
+        Some(domain_id) => domain_id,
+        None => gantry::default_domain_id()?,
+    };
+    let policy = cli.policy.as_deref().map(Policy::from_file).transpose()?.unwrap_or_default();
+    let config = config::config(&Endpoints { connect: cli.connect, listen: cli.listen, is_router: cli.router })?;
+    let place = only_bridge(domain_id, "zenoh")?;
+    let network = Network::open(config, domain_id)?;
+    say(format_args!("domain {domain_id} is session {} on the network", network.session_id));
+    Bridge::new(network, place, policy)?.run()
+}

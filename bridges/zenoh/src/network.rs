@@ -1,0 +1,43 @@
+//! The session on the network, and the numbers of the entities that it shows.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
+use zenoh::{Config, Session, Wait, liveliness::LivelinessToken};
+
+/// A duration that nothing outlives: for results of actions, which may take hours.
+pub const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+/// The bridge's session.
+pub struct Network {
+    pub session: Session,
+    pub domain_id: u32,
+    /// The session's id, as tokens have it.
+    pub session_id: String,
+    /// The next number of a node or an endpoint. Relaxed: only its uniqueness counts.
+    next_number: AtomicU64,
+    /// Texts and bytes from the network that have another form.
+    pub malformed: AtomicU64,
+}
+
+impl Network {
+    pub fn open(config: Config, domain_id: u32) -> zenoh::Result<Network> {
+        let session = zenoh::open(config).wait()?;
+        let session_id = session.zid().to_string();
+        Ok(Network { session, domain_id, session_id, next_number: AtomicU64::new(0), malformed: AtomicU64::new(0) })
+    }
+
+    pub fn next_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Relaxed)
+    }
+
+    /// Shows a node or an endpoint until the token is dropped.
+    pub fn declare_token(&self, text: &str) -> zenoh::Result<LivelinessToken> {
+        self.session.liveliness().declare_token(text.to_owned()).wait()
+    }
+
+    pub fn count_malformed(&self) {
+        self.malformed.fetch_add(1, Relaxed);
+    }
+}

@@ -1,0 +1,10 @@
+//! The bridge against raw sessions of Zenoh, which check every key, token and attachment, and against another bridge.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod raw;
+mod restarts;
+mod services;
+mod slow_link;
+mod support;
+mod two_hosts;
