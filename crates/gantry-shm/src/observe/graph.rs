@@ -152,9 +152,8 @@ impl GraphRecord {
         message_type: TypeDescription,
         qos: Qos,
     ) -> Result<GraphRecord> {
-        let mut description = participant.domain.describe(Role::Publisher, node, topic, message_type, qos)?;
-        description.key = NO_PUBLISHER;
-        GraphRecord::new(participant, &description)
+        let description = participant.domain.describe(Role::Publisher, node, topic, message_type, qos)?;
+        GraphRecord::new(participant, &EndpointDescription { key: NO_PUBLISHER, ..description })
     }
 
     /// Announces a subscription in the graph, for a bridge: the subscription is on another host. No publisher matches
@@ -169,9 +168,8 @@ impl GraphRecord {
         message_type: TypeDescription,
         qos: Qos,
     ) -> Result<GraphRecord> {
-        let mut description = participant.domain.describe(Role::Subscription, node, topic, message_type, qos)?;
-        description.key = ANNOUNCED_SUBSCRIPTION;
-        GraphRecord::new(participant, &description)
+        let description = participant.domain.describe(Role::Subscription, node, topic, message_type, qos)?;
+        GraphRecord::new(participant, &EndpointDescription { key: ANNOUNCED_SUBSCRIPTION, ..description })
     }
 
     fn new(participant: Arc<Participant>, description: &EndpointDescription) -> Result<GraphRecord> {
