@@ -1,4 +1,4 @@
-//! What all parts of the bridge share.
+//! The context that all parts of the bridge share.
 
 use super::lock;
 use crate::network::Network;

@@ -18,7 +18,7 @@ const DEFAULTS: &str = r#"{ "rules": [
     { "names": ["/rosout", "/parameter_events"], "priority": 7, "max_rate_hz": 200 }
 ] }"#;
 
-/// What a bridge does with a name. The first rule that matches and has a field decides this field.
+/// The treatment of a name by a bridge. The first rule that matches and has a field decides this field.
 #[derive(Clone, Debug)]
 pub struct Policy {
     rules: Vec<Rule>,

@@ -121,8 +121,8 @@ pub trait Executor: ExecutorSteps {
 
     /// Runs the callbacks that are ready now, without waiting, and returns the number of runs. The limit `max_duration`
     /// (0: none) is checked between two callbacks. Each callback runs once, even if more messages or requests wait for
-    /// it; an [`EventsExecutor`] that drops events runs it once for each event. What arrives meanwhile is left for the
-    /// next call.
+    /// it; an [`EventsExecutor`] that drops events runs it once for each event. News that arrives meanwhile is left for
+    /// the next call.
     ///
     /// # Errors
     /// As [`Executor::spin`].
