@@ -14,6 +14,14 @@ skip() { printf 'SKIPPED: %s\n' "$*" | tee -a "${CI_SKIPPED:-/dev/null}"; exit 0
 # `component rustfmt`: a component of the toolchain, installed where it is missing.
 component() { "cargo-${1#rust}" --version >/dev/null 2>&1 || rustup component add "$1"; }
 
+# `install_packages NAME...`: Debian packages, installed as root. Steps that run beside each other take turns.
+install_packages() {
+    command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || return 1
+    local install=(timeout 300 apt-get install -y -qq --no-install-recommends "$@")
+    { flock 9 && { "${install[@]}" || { timeout 120 apt-get update -qq && "${install[@]}"; }; }; } \
+        9>"${TMPDIR:-/tmp}/gantry-install-packages.lock" >/dev/null 2>&1
+}
+
 # `nightly STEP COMPONENT...`: the nightly toolchain and its components are installed, or the step is skipped.
 nightly() {
     local component
