@@ -8,8 +8,8 @@ use super::{
 };
 
 const WIDTH: u32 = 1280;
-/// The colours of the curves in their order.
-const COLOURS: [RGBColor; 4] = [BLUE, ORANGE, RED, GREEN];
+/// The colours of the curves in their order: Gantry, which comes first, has the one that it has in the other pictures.
+const COLOURS: [RGBColor; 4] = [ORANGE, BLUE, RED, GREEN];
 /// The step from one mark of an axis of bytes to the next, in powers of two.
 const MARK_STEP: i32 = 2;
 
@@ -97,7 +97,7 @@ fn panels(charts: &[Chart], has_equal_axes: bool) -> Vec<Panel> {
 impl Chart {
     fn lines(&self) -> Vec<Line> {
         let [x_scale, y_scale] = self.scales;
-        let (mut colours, mut own) = (COLOURS.into_iter().cycle(), BLUE);
+        let (mut colours, mut own) = (COLOURS.into_iter().cycle(), ORANGE);
         let line = |curve: &Curve| {
             own = if curve.is_pale { own } else { colours.next().unwrap_or(own) };
             let colour = if curve.is_pale { pale(own) } else { own };
@@ -189,7 +189,7 @@ mod tests {
         let charts = [Scale::Number, Scale::Time].map(|y| chart(&format!("{y:?}"), [Scale::Number, y], curves()));
         let lines = charts[0].lines();
         assert_eq!(lines[0].points.len(), 2);
-        assert_eq!([lines[0].colour, lines[1].colour, lines[2].colour], [BLUE, pale(BLUE), ORANGE]);
+        assert_eq!([lines[0].colour, lines[1].colour, lines[2].colour], [COLOURS[0], pale(COLOURS[0]), COLOURS[1]]);
         let picture = draw(&charts, Layout { columns: 2, height: 480, has_equal_axes: false }).unwrap();
         for words in ["Number", "Time", "serial", "published", "10 ms", "10,000,000"] {
             assert!(picture.contains(words), "{words}: {picture}");

@@ -1,5 +1,6 @@
 //! A picture that compares several contestants: in each panel a dot for each, at the median of its values, on a line
-//! from the least to the greatest. The axes are logarithmic, because middlewares differ by orders of magnitude.
+//! from the least to the greatest, the lowest median first. The axes are logarithmic, because middlewares differ by
+//! orders of magnitude.
 
 use plotters::prelude::{Circle, Color, PathElement, Text};
 
@@ -7,13 +8,14 @@ use super::panel::{Area, BLUE, Drawing, GRID, INK, MARGIN, ORANGE, PALE, picture
 use super::series::bounds;
 use crate::{common::units::Unit, measure::interval::Interval};
 
-const WIDTH: u32 = 1280;
+/// The width of a page's text on GitHub, which would shrink a wider picture, and the letters with it.
+const WIDTH: u32 = 830;
 const ROW: i32 = 22;
 /// The head of a panel: its title and the marks of its axis.
 const HEAD: i32 = 56;
 /// The places for the names, and for the values behind the dots.
-const NAMES: i32 = 300;
-const VALUES: i32 = 140;
+const NAMES: i32 = 220;
+const VALUES: i32 = 76;
 
 /// A panel.
 #[derive(Debug)]
@@ -76,11 +78,15 @@ impl Panel {
             let value = if has_zero && mark == first { 0.0 } else { 10_f64.powi(mark) };
             root.draw(&Text::new(self.unit.show(value), (at - 14, top + HEAD - 26), text(12, &PALE)))?;
         }
-        for (row, dot) in (0..).zip(&self.dots) {
+        let mut rows: Vec<(&Dot, Option<Interval>)> =
+            self.dots.iter().map(|dot| (dot, Interval::from_values(dot.values.clone()))).collect();
+        let median = |found: &Option<Interval>| found.as_ref().map_or(f64::INFINITY, |found| found.median);
+        rows.sort_by(|(_, one), (_, other)| median(one).total_cmp(&median(other)));
+        for (row, (dot, found)) in (0..).zip(rows) {
             let y = top + HEAD + ROW * row + ROW / 2;
             let colour = if dot.is_base { ORANGE } else { BLUE };
             root.draw(&Text::new(dot.name.clone(), (MARGIN, y - 6), text(14, &INK)))?;
-            let Some(found) = Interval::from_values(dot.values.clone()) else {
+            let Some(found) = found else {
                 let why = dot.missing.clone().unwrap_or_else(|| "not measured".to_owned());
                 root.draw(&Text::new(why, (left, y - 6), text(14, &PALE)))?;
                 continue;
