@@ -1,18 +1,19 @@
 #include "transport.hpp"
 
-#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
-#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
-#include <fastrtps/xmlparser/XMLProfileManager.h>
+#include <fastdds/LibrarySettings.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
 
 #include <algorithm>
 
+using eprosima::fastdds::INTRAPROCESS_FULL;
+using eprosima::fastdds::INTRAPROCESS_OFF;
+using eprosima::fastdds::LibrarySettings;
 using eprosima::fastdds::dds::DataSharingKind;
+using eprosima::fastdds::dds::DomainParticipantFactory;
 using eprosima::fastdds::rtps::SharedMemTransportDescriptor;
 using eprosima::fastdds::rtps::UDPv4TransportDescriptor;
-using eprosima::fastrtps::INTRAPROCESS_FULL;
-using eprosima::fastrtps::INTRAPROCESS_OFF;
-using eprosima::fastrtps::LibrarySettingsAttributes;
-using eprosima::fastrtps::xmlparser::XMLProfileManager;
 
 namespace {
 
@@ -58,9 +59,9 @@ bool parse_transport(const char *name, Transport *transport) {
 }
 
 void configure(Transport transport, const perf_test_run &run, eprosima::fastdds::dds::DomainParticipantQos &qos) {
-    LibrarySettingsAttributes library;
+    LibrarySettings library;
     library.intraprocess_delivery = is_direct(transport) ? INTRAPROCESS_FULL : INTRAPROCESS_OFF;
-    if (transport != Transport::LIBRARY_DEFAULT) XMLProfileManager::library_settings(library);
+    if (transport != Transport::LIBRARY_DEFAULT) DomainParticipantFactory::get_instance()->set_library_settings(library);
     if (transport != Transport::UDP && transport != Transport::SHARED_MEMORY) return;
     qos.transport().use_builtin_transports = false;
     if (transport == Transport::UDP) qos.transport().user_transports.push_back(udp());
@@ -74,7 +75,9 @@ void configure(Transport transport, eprosima::fastdds::dds::DataSharingQosPolicy
 
 const char *transport_in_effect(const eprosima::fastdds::dds::DomainParticipantQos &participant,
                                 const eprosima::fastdds::dds::DataWriterQos &writer) {
-    bool is_direct = XMLProfileManager::library_settings().intraprocess_delivery == INTRAPROCESS_FULL;
+    LibrarySettings library;
+    DomainParticipantFactory::get_instance()->get_library_settings(library);
+    bool is_direct = library.intraprocess_delivery == INTRAPROCESS_FULL;
     DataSharingKind sharing = writer.data_sharing().kind();
     const auto &transports = participant.transport().user_transports;
     auto name = [](Transport transport) { return TRANSPORT_NAMES[static_cast<int>(transport)]; };

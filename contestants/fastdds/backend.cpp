@@ -1,6 +1,6 @@
-// Fast DDS as a back end of perf_test.
+#include "backend.hpp"
 
-#include <fastrtps/config.h>
+#include <fastdds/config.hpp>
 
 #include <exception>
 
@@ -78,18 +78,18 @@ void close_session(void *session) { delete static_cast<Session *>(session); }
 
 void effective(void *session, perf_test_effective *effective) { static_cast<Session *>(session)->effective(effective); }
 
-perf_test_backend describe() {
+perf_test_backend describe(const char *name, uint32_t delivery) {
     perf_test_backend backend = {};
     backend.version = PERF_TEST_BACKEND_VERSION;
-    backend.name = "fastdds";
-    backend.middleware_version = FASTRTPS_VERSION_STR;
+    backend.name = name;
+    backend.middleware_version = FASTDDS_VERSION_STR;
     perf_test_capabilities &can = backend.capabilities;
     can.zero_copy = PERF_TEST_PLAIN | PERF_TEST_FIELDS;
     can.reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT;
     can.durability = PERF_TEST_VOLATILE | PERF_TEST_TRANSIENT_LOCAL;
     can.history = PERF_TEST_KEEP_LAST | PERF_TEST_KEEP_ALL;
     can.wait = PERF_TEST_SPIN | PERF_TEST_BLOCK | PERF_TEST_ADAPTIVE;
-    can.delivery = PERF_TEST_PULL;
+    can.delivery = delivery;
     can.matching = PERF_TEST_MATCHING_COUNT;
     can.copies = can.sources = can.raw = can.phases = true;
     backend.settings = SETTINGS;
@@ -100,6 +100,10 @@ perf_test_backend describe() {
     backend.close = close_session;
     backend.effective = effective;
     backend.publisher = PUBLISHER_FUNCTIONS;
+    if (delivery == PERF_TEST_PUSH) {
+        backend.subscription = LISTENER_FUNCTIONS;
+        return backend;
+    }
     backend.subscription = SUBSCRIPTION_FUNCTIONS;
     backend.create_client = create_client;
     backend.create_server = create_server;
@@ -110,7 +114,7 @@ perf_test_backend describe() {
 
 } // namespace
 
-int main(int argc, char **argv) {
-    static const perf_test_backend backend = describe();
+int run_worker(int argc, char **argv, const char *name, uint32_t delivery) {
+    static const perf_test_backend backend = describe(name, delivery);
     return perf_test_worker_main(argc, argv, &backend);
 }
