@@ -1,6 +1,6 @@
 // A subscription by a listener, which a thread of Fast DDS calls: the one that reads the transport or is notified of data
 // sharing. With direct delivery within a process it is the publishing thread. The listener takes all messages that are
-// there, as the library's examples do.
+// there, as the library's examples do. The data reader begins to receive when it has the listener.
 
 #include <fastdds/dds/subscriber/DataReader.hpp>
 #include <fastdds/dds/subscriber/DataReaderListener.hpp>
@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "endpoint.hpp"
+#include "session.hpp"
 
 using namespace eprosima::fastdds::dds;
 
@@ -19,7 +20,7 @@ public:
     ~Listening() override { SUBSCRIPTION_FUNCTIONS.matched.destroy(subscription); }
 
     void on_data_available(DataReader *) override {
-        std::lock_guard<std::recursive_mutex> lock(delivery);
+        std::lock_guard<std::mutex> lock(delivery);
         perf_test_error error;
         int result = 1;
         while (sink && result == 1) {
@@ -33,15 +34,16 @@ public:
 
     // Messages go to this sink from now on; nullptr: nowhere, and no delivery is running when it returns.
     void deliver_to(perf_test_sink *given) {
-        std::lock_guard<std::recursive_mutex> lock(delivery);
+        std::lock_guard<std::mutex> lock(delivery);
         sink = given;
     }
 
     void *const subscription;
+    bool has_started = false;
 
 private:
-    // Two threads may call a listener: that of the library, and the one that starts it.
-    std::recursive_mutex delivery;
+    // Locked after the data reader's own mutex, with which the library calls listeners.
+    std::mutex delivery;
     perf_test_sink *sink = nullptr;
 };
 
@@ -49,13 +51,18 @@ Listening *listening(void *endpoint) { return static_cast<Listening *>(endpoint)
 
 void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     return guarded(error, static_cast<void *>(nullptr), [&]() -> void * {
+        Session &own = *static_cast<Session *>(session);
+        SubscriberQos qos = own.subscriber->get_qos();
+        qos.entity_factory().autoenable_created_entities = false;
+        own.subscriber->set_qos(qos);
         void *subscription = create_reader(session, run, plan, error);
         return subscription ? new Listening(subscription) : nullptr;
     });
 }
 
 int64_t matched(void *endpoint, perf_test_error *error) {
-    return SUBSCRIPTION_FUNCTIONS.matched.matched(listening(endpoint)->subscription, error);
+    Listening *self = listening(endpoint);
+    return self->has_started ? SUBSCRIPTION_FUNCTIONS.matched.matched(self->subscription, error) : 0;
 }
 
 void mismatches(void *endpoint, perf_test_sentences *sentences) {
@@ -70,10 +77,10 @@ int start(void *endpoint, perf_test_sink *sink, perf_test_error *error) {
         self->deliver_to(sink);
         DataReader *reader = reader_of(self->subscription);
         ReturnCode_t result = reader->set_listener(self, StatusMask::data_available());
+        if (result == RETCODE_OK) result = reader->enable();
         if (result != RETCODE_OK)
-            return perf_test_fail(error, "Fast DDS has not accepted the listener: return code %d", result);
-        // Messages may have come before.
-        self->on_data_available(reader);
+            return perf_test_fail(error, "Fast DDS has not begun to deliver messages: return code %d", result);
+        self->has_started = true;
         return 0;
     });
 }

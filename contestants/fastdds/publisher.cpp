@@ -1,6 +1,7 @@
 // A publisher is a data writer and, on the copy path, the message that it sends.
 
 #include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/rtps/common/WriteParams.hpp>
 
 #include <optional>
 #include <stdexcept>
