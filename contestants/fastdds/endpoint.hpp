@@ -18,7 +18,7 @@ int create_client(void *session, const perf_test_run *run, const perf_test_endpo
 int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
                   perf_test_service_end *server, perf_test_error *error);
 
-// A subscription without a wait set, for listeners and executors; nullptr: failed.
+// A subscription without a wait set, whose data reader receives nothing before it is enabled; nullptr: failed.
 void *create_reader(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error);
 // The data reader of a subscription.
 eprosima::fastdds::dds::DataReader *reader_of(void *subscription);

@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include "endpoint.hpp"
-#include "session.hpp"
 
 using namespace eprosima::fastdds::dds;
 
@@ -51,10 +50,6 @@ Listening *listening(void *endpoint) { return static_cast<Listening *>(endpoint)
 
 void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     return guarded(error, static_cast<void *>(nullptr), [&]() -> void * {
-        Session &own = *static_cast<Session *>(session);
-        SubscriberQos qos = own.subscriber->get_qos();
-        qos.entity_factory().autoenable_created_entities = false;
-        own.subscriber->set_qos(qos);
         void *subscription = create_reader(session, run, plan, error);
         return subscription ? new Listening(subscription) : nullptr;
     });

@@ -73,7 +73,9 @@ Session::Session(const perf_test_run &given) : run(given) {
     configure(transport, run, qos);
     participant.reset(created(factory->create_participant(run.domain_id, qos), "a participant"));
     publisher = created(participant->create_publisher(PUBLISHER_QOS_DEFAULT), "a publisher");
-    subscriber = created(participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT), "a subscriber");
+    SubscriberQos of_readers = participant->get_default_subscriber_qos();
+    of_readers.entity_factory().autoenable_created_entities = false;
+    subscriber = created(participant->create_subscriber(of_readers), "a subscriber");
     publisher->set_default_datawriter_qos(writer_qos(run.qos, *type(run.message).message));
 }
 

@@ -56,12 +56,18 @@ void destroy(void *endpoint) {
 
 void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     Reader *self = static_cast<Reader *>(create_reader(session, run, plan, error));
-    if (!self || run->executor) return self;
-    StatusCondition &condition = self->reader->get_statuscondition();
-    condition.set_enabled_statuses(StatusMask::data_available());
-    self->waits.attach_condition(condition);
-    self->has_wait_set = true;
-    return self;
+    if (!self) return nullptr;
+    if (!run->executor) { // which has a condition of its own
+        StatusCondition &condition = self->reader->get_statuscondition();
+        condition.set_enabled_statuses(StatusMask::data_available());
+        self->waits.attach_condition(condition);
+        self->has_wait_set = true;
+    }
+    ReturnCode_t result = self->reader->enable();
+    if (result == RETCODE_OK) return self;
+    destroy(self);
+    perf_test_fail(error, "Fast DDS has not enabled a data reader: return code %d", result);
+    return nullptr;
 }
 
 int64_t matched(void *endpoint, perf_test_error *error) {
