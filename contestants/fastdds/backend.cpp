@@ -20,8 +20,8 @@ const char *const EXECUTOR_NAMES[] = {"wait-set", nullptr};
 const perf_test_setting SETTINGS[] = {
     {"transport", TRANSPORT_NAMES, "data-sharing",
      "the way of messages: default is direct delivery within a process, data sharing of types of bounded size, and "
-     "shared memory or UDP for others; udp (with large socket buffers), shm (in one piece) and data-sharing are these "
-     "alone; intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
+     "shared memory or UDP for others; udp (with large socket buffers), shm (in one piece), large-data (the library's "
+     "LARGE_DATA: shared memory in fragments on one host) and data-sharing are these alone; intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
     {"publishing", PUBLISHING_NAMES, nullptr,
      "the thread that sends: sync, the library's default, is the publishing thread, async one of the library"},
 };

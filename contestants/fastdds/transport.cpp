@@ -2,6 +2,7 @@
 
 #include <fastdds/LibrarySettings.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/rtps/attributes/BuiltinTransports.hpp>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
 
@@ -12,6 +13,7 @@ using eprosima::fastdds::INTRAPROCESS_OFF;
 using eprosima::fastdds::LibrarySettings;
 using eprosima::fastdds::dds::DataSharingKind;
 using eprosima::fastdds::dds::DomainParticipantFactory;
+using eprosima::fastdds::rtps::BuiltinTransports;
 using eprosima::fastdds::rtps::SharedMemTransportDescriptor;
 using eprosima::fastdds::rtps::UDPv4TransportDescriptor;
 
@@ -62,6 +64,7 @@ void configure(Transport transport, const perf_test_run &run, eprosima::fastdds:
     LibrarySettings library;
     library.intraprocess_delivery = is_direct(transport) ? INTRAPROCESS_FULL : INTRAPROCESS_OFF;
     if (transport != Transport::LIBRARY_DEFAULT) DomainParticipantFactory::get_instance()->set_library_settings(library);
+    if (transport == Transport::LARGE_DATA) qos.setup_transports(BuiltinTransports::LARGE_DATA);
     if (transport != Transport::UDP && transport != Transport::SHARED_MEMORY) return;
     qos.transport().use_builtin_transports = false;
     if (transport == Transport::UDP) qos.transport().user_transports.push_back(udp());
@@ -85,7 +88,10 @@ const char *transport_in_effect(const eprosima::fastdds::dds::DomainParticipantQ
         if (sharing == DataSharingKind::AUTO && is_direct) return name(Transport::LIBRARY_DEFAULT);
         if (sharing == DataSharingKind::ON && !is_direct) return name(Transport::DATA_SHARING);
         if (sharing == DataSharingKind::OFF && is_direct) return name(Transport::INTRA_PROCESS);
-    } else if (transports.size() == 1 && sharing == DataSharingKind::OFF && !is_direct) {
+    } else if (sharing == DataSharingKind::OFF && !is_direct) {
+        // LARGE_DATA has UDP, TCP and shared memory.
+        if (transports.size() == 3) return name(Transport::LARGE_DATA);
+        if (transports.size() != 1) return "unknown";
         const auto *only = transports.front().get();
         if (dynamic_cast<const UDPv4TransportDescriptor *>(only)) return name(Transport::UDP);
         if (dynamic_cast<const SharedMemTransportDescriptor *>(only)) return name(Transport::SHARED_MEMORY);

@@ -8,9 +8,10 @@
 
 #include "perf_test_backend.h"
 
-enum class Transport { LIBRARY_DEFAULT, UDP, SHARED_MEMORY, DATA_SHARING, INTRA_PROCESS };
+enum class Transport { LIBRARY_DEFAULT, UDP, SHARED_MEMORY, LARGE_DATA, DATA_SHARING, INTRA_PROCESS };
 
-constexpr const char *TRANSPORT_NAMES[] = {"default", "udp", "shm", "data-sharing", "intra-process", nullptr};
+constexpr const char *TRANSPORT_NAMES[] = {"default",      "udp",           "shm",  "large-data",
+                                           "data-sharing", "intra-process", nullptr};
 
 // False: there is no transport of this name.
 bool parse_transport(const char *name, Transport *transport);
