@@ -20,8 +20,8 @@ const char *const EXECUTOR_NAMES[] = {"wait-set", nullptr};
 const perf_test_setting SETTINGS[] = {
     {"transport", TRANSPORT_NAMES, "data-sharing",
      "the way of messages: default is direct delivery within a process, data sharing of types of bounded size, and "
-     "shared memory or UDP for others; udp (with large socket buffers), shm (in one piece), large-data (the library's "
-     "LARGE_DATA: shared memory in fragments on one host) and data-sharing are these alone; intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
+     "shared memory or UDP for others; large-data is the same with the library's transports for LARGE_DATA; udp (with "
+     "large socket buffers), shm (in one piece) and data-sharing are these alone; intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
     {"publishing", PUBLISHING_NAMES, nullptr,
      "the thread that sends: sync, the library's default, is the publishing thread, async one of the library"},
 };
@@ -45,7 +45,7 @@ int check_loans(const perf_test_run *run, Transport transport, bool is_plain, pe
                               run->message.name);
     if (transport == Transport::DATA_SHARING) return 0;
     bool is_one_process = run->strategy != PERF_TEST_INTER_PROCESS;
-    if (transport == (is_one_process ? Transport::INTRA_PROCESS : Transport::LIBRARY_DEFAULT)) return 0;
+    if (is_one_process ? transport == Transport::INTRA_PROCESS : chooses_data_sharing(transport)) return 0;
     return perf_test_fail(error, "Fast DDS copies loans with transport=%s and these processes: leave out --zero-copy, "
                           "or use --set transport=data-sharing%s", TRANSPORT_NAMES[static_cast<int>(transport)],
                           is_one_process ? " or transport=intra-process" : "");

@@ -47,11 +47,13 @@ std::shared_ptr<SharedMemTransportDescriptor> shared_memory(const perf_test_run 
 }
 
 // Whether messages within a process are delivered directly.
-bool is_direct(Transport transport) {
-    return transport == Transport::LIBRARY_DEFAULT || transport == Transport::INTRA_PROCESS;
-}
+bool is_direct(Transport transport) { return chooses_data_sharing(transport) || transport == Transport::INTRA_PROCESS; }
 
 } // namespace
+
+bool chooses_data_sharing(Transport transport) {
+    return transport == Transport::LIBRARY_DEFAULT || transport == Transport::LARGE_DATA;
+}
 
 bool parse_transport(const char *name, Transport *transport) {
     for (int i = 0; name && TRANSPORT_NAMES[i]; i++) {
@@ -73,7 +75,7 @@ void configure(Transport transport, const perf_test_run &run, eprosima::fastdds:
 
 void configure(Transport transport, eprosima::fastdds::dds::DataSharingQosPolicy &data_sharing) {
     if (transport == Transport::DATA_SHARING) data_sharing.on("");
-    else if (transport != Transport::LIBRARY_DEFAULT) data_sharing.off();
+    else if (!chooses_data_sharing(transport)) data_sharing.off();
 }
 
 const char *transport_in_effect(const eprosima::fastdds::dds::DomainParticipantQos &participant,
@@ -88,10 +90,9 @@ const char *transport_in_effect(const eprosima::fastdds::dds::DomainParticipantQ
         if (sharing == DataSharingKind::AUTO && is_direct) return name(Transport::LIBRARY_DEFAULT);
         if (sharing == DataSharingKind::ON && !is_direct) return name(Transport::DATA_SHARING);
         if (sharing == DataSharingKind::OFF && is_direct) return name(Transport::INTRA_PROCESS);
-    } else if (sharing == DataSharingKind::OFF && !is_direct) {
-        // LARGE_DATA has UDP, TCP and shared memory.
-        if (transports.size() == 3) return name(Transport::LARGE_DATA);
-        if (transports.size() != 1) return "unknown";
+    } else if (transports.size() == 3 && sharing == DataSharingKind::AUTO && is_direct) {
+        return name(Transport::LARGE_DATA); // UDP, TCP and shared memory
+    } else if (transports.size() == 1 && sharing == DataSharingKind::OFF && !is_direct) {
         const auto *only = transports.front().get();
         if (dynamic_cast<const UDPv4TransportDescriptor *>(only)) return name(Transport::UDP);
         if (dynamic_cast<const SharedMemTransportDescriptor *>(only)) return name(Transport::SHARED_MEMORY);

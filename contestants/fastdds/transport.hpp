@@ -16,6 +16,9 @@ constexpr const char *TRANSPORT_NAMES[] = {"default",      "udp",           "shm
 // False: there is no transport of this name.
 bool parse_transport(const char *name, Transport *transport);
 
+// Whether the library shares data of bounded size and delivers directly within a process, as it does by default.
+bool chooses_data_sharing(Transport transport);
+
 // The setting of the whole library, and the transports of a participant.
 void configure(Transport transport, const perf_test_run &run, eprosima::fastdds::dds::DomainParticipantQos &qos);
 
