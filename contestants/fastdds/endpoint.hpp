@@ -4,12 +4,13 @@
 
 #include <exception>
 #include <fastdds/dds/subscriber/DataReader.hpp>
-#include <fastdds/rtps/common/SampleIdentity.h>
+#include <fastdds/rtps/common/SampleIdentity.hpp>
 
 #include "perf_test_backend.h"
 
 extern const perf_test_publisher_functions PUBLISHER_FUNCTIONS;
 extern const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS;
+extern const perf_test_subscription_functions LISTENER_FUNCTIONS;
 extern const perf_test_executor_functions EXECUTOR_FUNCTIONS;
 
 int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
@@ -17,6 +18,8 @@ int create_client(void *session, const perf_test_run *run, const perf_test_endpo
 int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
                   perf_test_service_end *server, perf_test_error *error);
 
+// A subscription without a wait set, whose data reader receives nothing before it is enabled; nullptr: failed.
+void *create_reader(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error);
 // The data reader of a subscription.
 eprosima::fastdds::dds::DataReader *reader_of(void *subscription);
 // A subscription to responses takes only those to requests of this publisher.
@@ -25,9 +28,9 @@ void take_responses_to(void *subscription, void *publisher);
 void answer_requests_of(void *publisher, void *subscription);
 
 // The id of the data writer of a publisher.
-const eprosima::fastrtps::rtps::GUID_t &guid_of(void *publisher);
+const eprosima::fastdds::rtps::GUID_t &guid_of(void *publisher);
 // The identity of the sample that a subscription has taken last.
-const eprosima::fastrtps::rtps::SampleIdentity *taken_last(void *subscription);
+const eprosima::fastdds::rtps::SampleIdentity *taken_last(void *subscription);
 
 // The result of `work`, or `failed` and the sentence of its exception.
 template <class Work, class Result> Result guarded(perf_test_error *error, Result failed, Work work) noexcept {

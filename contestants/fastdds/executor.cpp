@@ -64,8 +64,8 @@ int add(void *executor, const Callback &callback, perf_test_error *error) {
         if (!condition) return perf_test_fail(error, "Fast DDS has not created a condition for messages");
         self->callbacks[condition] = callback;
         ReturnCode_t result = self->waits.attach_condition(*condition);
-        if (result == ReturnCode_t::RETCODE_OK) return 0;
-        return perf_test_fail(error, "Fast DDS cannot wait for messages: return code %u", result());
+        if (result == RETCODE_OK) return 0;
+        return perf_test_fail(error, "Fast DDS cannot wait for messages: return code %d", result);
     });
 }
 
@@ -90,8 +90,8 @@ int64_t run_timers(const Executor *self) {
     return next_ns;
 }
 
-eprosima::fastrtps::Duration_t until(int64_t time_ns) {
-    if (time_ns == INT64_MAX) return eprosima::fastrtps::c_TimeInfinite;
+eprosima::fastdds::dds::Duration_t until(int64_t time_ns) {
+    if (time_ns == INT64_MAX) return eprosima::fastdds::dds::c_TimeInfinite;
     int64_t wait_ns = std::max<int64_t>(time_ns - perf_test_now_ns(), 0);
     return {static_cast<int32_t>(wait_ns / 1000000000), static_cast<uint32_t>(wait_ns % 1000000000)};
 }
@@ -114,9 +114,9 @@ int spin(void *executor, int64_t, perf_test_error *error) {
         ConditionSeq ready;
         while (!self->is_stopped) {
             ReturnCode_t result = self->waits.wait(ready, until(run_timers(self)));
-            if (result == ReturnCode_t::RETCODE_TIMEOUT) continue;
-            if (result != ReturnCode_t::RETCODE_OK)
-                return perf_test_fail(error, "Fast DDS's wait set has failed: return code %u", result());
+            if (result == RETCODE_TIMEOUT) continue;
+            if (result != RETCODE_OK)
+                return perf_test_fail(error, "Fast DDS's wait set has failed: return code %d", result);
             for (const Condition *condition : ready) {
                 auto found = self->callbacks.find(condition);
                 if (found != self->callbacks.end() && receive(found->second, error) != 0) return -1;

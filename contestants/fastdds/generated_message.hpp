@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "generated_support.hpp"
 #include "message_type.hpp"
 
 // Whether T has a member function of this name.
@@ -27,13 +28,15 @@ struct has_performance_header<T, std::void_t<decltype(std::declval<T &>().header
 
 template <class Array> Payload bytes_of(Array &array) { return {array.data(), array.size() * sizeof array[0]}; }
 
-template <class T, class Support> class GeneratedMessage : public MessageType {
+template <class T> class GeneratedMessage : public MessageType {
 public:
     explicit GeneratedMessage(const perf_test_message &message)
         : content(message.content), bytes(message.bytes), unbounded_bytes(message.unbounded_bytes),
           last_id(message.last_id) {}
 
-    eprosima::fastdds::dds::TopicDataType *create_support() const override { return new Support; }
+    eprosima::fastdds::dds::TopicDataType *create_support() const override {
+        return new GeneratedSupport<T>(!IS_SIZED, IS_BOUNDED);
+    }
 
     size_t memory_bytes() const override { return sizeof(T); }
 
@@ -93,9 +96,10 @@ private:
         else return false;
     }
     static constexpr bool IS_VECTOR = is_vector();
+    static constexpr bool IS_BOUNDED =
+        !IS_VECTOR && !has_unbounded_sequence<T>::value && !has_unbounded_string<T>::value;
     // Whether each message has a size of its own.
-    static constexpr bool IS_SIZED = IS_VECTOR || has_bounded_sequence<T>::value ||
-                                     has_unbounded_sequence<T>::value || has_unbounded_string<T>::value;
+    static constexpr bool IS_SIZED = !IS_BOUNDED || has_bounded_sequence<T>::value;
 
     uint32_t content;
     uint64_t bytes;

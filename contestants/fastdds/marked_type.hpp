@@ -16,36 +16,41 @@ struct Marks {
 inline thread_local Marks marks;
 
 class MarkedType : public eprosima::fastdds::dds::TopicDataType {
-    using Payload = eprosima::fastrtps::rtps::SerializedPayload_t;
+    using Representation = eprosima::fastdds::dds::DataRepresentationId_t;
+    using Serialized = eprosima::fastdds::rtps::SerializedPayload_t;
+    using Handle = eprosima::fastdds::rtps::InstanceHandle_t;
 
 public:
     explicit MarkedType(TopicDataType *type) : inner(type) {
-        m_typeSize = inner->m_typeSize;
-        m_isGetKeyDefined = inner->m_isGetKeyDefined;
+        max_serialized_type_size = inner->max_serialized_type_size;
+        is_compute_key_provided = inner->is_compute_key_provided;
     }
 
-    bool serialize(void *data, Payload *payload) override {
-        bool is_good = inner->serialize(data, payload);
+    bool serialize(const void *data, Serialized &payload, Representation representation) override {
+        bool is_good = inner->serialize(data, payload, representation);
         marks.serialised_ns = perf_test_now_ns();
         return is_good;
     }
 
-    bool deserialize(Payload *payload, void *data) override {
+    bool deserialize(Serialized &payload, void *data) override {
         marks.in_hand_ns = perf_test_now_ns();
         return inner->deserialize(payload, data);
     }
 
-    std::function<uint32_t()> getSerializedSizeProvider(void *data) override {
-        return inner->getSerializedSizeProvider(data);
+    uint32_t calculate_serialized_size(const void *data, Representation representation) override {
+        return inner->calculate_serialized_size(data, representation);
     }
 
-    void *createData() override { return inner->createData(); }
-    void deleteData(void *data) override { inner->deleteData(data); }
-    bool getKey(void *data, eprosima::fastrtps::rtps::InstanceHandle_t *handle, bool force_md5) override {
-        return inner->getKey(data, handle, force_md5);
+    void *create_data() override { return inner->create_data(); }
+    void delete_data(void *data) override { inner->delete_data(data); }
+    bool compute_key(Serialized &payload, Handle &handle, bool force_md5) override {
+        return inner->compute_key(payload, handle, force_md5);
+    }
+    bool compute_key(const void *data, Handle &handle, bool force_md5) override {
+        return inner->compute_key(data, handle, force_md5);
     }
     bool is_bounded() const override { return inner->is_bounded(); }
-    bool is_plain() const override { return inner->is_plain(); }
+    bool is_plain(Representation representation) const override { return inner->is_plain(representation); }
     bool construct_sample(void *memory) const override { return inner->construct_sample(memory); }
 
 private:

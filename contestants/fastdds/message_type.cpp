@@ -2,8 +2,8 @@
 
 #include "message_type.hpp"
 
-#include <layout_1x/layout_1xPubSubTypes.h>
-#include <layout_2x/layout_2xPubSubTypes.h>
+#include <layout_1x/layout_1x.h>
+#include <layout_2x/layout_2x.h>
 
 #include "generated_message.hpp"
 #include "raw_message.hpp"
@@ -18,12 +18,11 @@ struct Entry {
     Create create;
 };
 
-template <class T, class Support> std::unique_ptr<MessageType> create(const perf_test_message &message) {
-    return std::make_unique<GeneratedMessage<T, Support>>(message);
+template <class T> std::unique_ptr<MessageType> create(const perf_test_message &message) {
+    return std::make_unique<GeneratedMessage<T>>(message);
 }
 
-#define ENTRY(LAYOUT, MODULE, PACKAGE, NAME) \
-    {LAYOUT, #NAME, create<MODULE::PACKAGE::msg::dds_::NAME##_, MODULE::PACKAGE::msg::dds_::NAME##_PubSubType>},
+#define ENTRY(LAYOUT, MODULE, PACKAGE, NAME) {LAYOUT, #NAME, create<MODULE::PACKAGE::msg::dds_::NAME##_>},
 const Entry ENTRIES[] = {
 #define MESSAGE(PACKAGE, NAME) ENTRY("1.x", layout_1x, PACKAGE, NAME)
 #include <layout_1x/layout_1x.inc>

@@ -1,6 +1,7 @@
 // A publisher is a data writer and, on the copy path, the message that it sends.
 
 #include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/rtps/common/WriteParams.hpp>
 
 #include <optional>
 #include <stdexcept>
@@ -10,9 +11,9 @@
 #include "session.hpp"
 
 using namespace eprosima::fastdds::dds;
-using eprosima::fastrtps::rtps::GUID_t;
-using eprosima::fastrtps::rtps::SampleIdentity;
-using eprosima::fastrtps::rtps::WriteParams;
+using eprosima::fastdds::rtps::GUID_t;
+using eprosima::fastdds::rtps::SampleIdentity;
+using eprosima::fastdds::rtps::WriteParams;
 
 namespace {
 
@@ -27,7 +28,7 @@ struct Writer {
 
 void destroy(void *endpoint) {
     Writer *self = static_cast<Writer *>(endpoint);
-    if (self->message) self->type.support->deleteData(self->message);
+    if (self->message) self->type.support->delete_data(self->message);
     self->session.publisher->delete_datawriter(self->writer);
     delete self;
 }
@@ -41,14 +42,14 @@ void *create(void *session_given, const perf_test_run *run, const perf_test_endp
         if (!writer) throw std::runtime_error("Fast DDS has not created a data writer; its own message is above");
         void *message = nullptr;
         bool loans = run->zero_copy || (plan->pass_by == PERF_TEST_LOANED_MSG && type.is_loanable());
-        if (!loans) type.message->prepare(message = type.support->createData());
+        if (!loans) type.message->prepare(message = type.support->create_data());
         return new Writer{session, std::move(type), writer, message, {}, nullptr};
     });
 }
 
 int64_t matched(void *endpoint, perf_test_error *error) {
     PublicationMatchedStatus status;
-    if (static_cast<Writer *>(endpoint)->writer->get_publication_matched_status(status) == ReturnCode_t::RETCODE_OK)
+    if (static_cast<Writer *>(endpoint)->writer->get_publication_matched_status(status) == RETCODE_OK)
         return status.current_count;
     return perf_test_fail(error, "Fast DDS does not tell the number of matched data readers");
 }
@@ -75,7 +76,7 @@ ReturnCode_t write(Writer *self, void *message) {
     if (!self->request) return self->writer->write(message, HANDLE_NIL);
     WriteParams params;
     params.related_sample_identity(*self->request);
-    return self->writer->write(message, params) ? ReturnCode_t::RETCODE_OK : ReturnCode_t::RETCODE_ERROR;
+    return self->writer->write(message, params);
 }
 
 int publish(void *endpoint, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
@@ -83,16 +84,16 @@ int publish(void *endpoint, perf_test_draft *draft, perf_test_sent *sent, perf_t
         Writer *self = static_cast<Writer *>(endpoint);
         const MessageType &type = *self->type.message;
         void *message = self->message;
-        if (!message && self->writer->loan_sample(message) != ReturnCode_t::RETCODE_OK)
+        if (!message && self->writer->loan_sample(message) != RETCODE_OK)
             return perf_test_fail(error, "Fast DDS has no free sample to loan");
         if (!self->message && !self->is_in_place) self->is_in_place = self->session.reaches_all_in_place(message);
         Payload payload = type.payload(message);
         perf_test_draft_write(draft, payload.start, payload.bytes);
         type.stamp(message, perf_test_draft_stamp(draft));
         ReturnCode_t result = write(self, message);
-        if (result != ReturnCode_t::RETCODE_OK) {
+        if (result != RETCODE_OK) {
             if (!self->message) self->writer->discard_loan(message);
-            return perf_test_fail(error, "Fast DDS has not written the message: return code %u", result());
+            return perf_test_fail(error, "Fast DDS has not written the message: return code %d", result);
         }
         sent->loaned = self->is_in_place.value_or(false);
         if (self->session.run.phases) sent->serialised_ns = std::exchange(marks.serialised_ns, 0);

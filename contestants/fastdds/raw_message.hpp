@@ -8,36 +8,38 @@
 #include "message_type.hpp"
 
 class RawSupport : public eprosima::fastdds::dds::TopicDataType {
+    using Representation = eprosima::fastdds::dds::DataRepresentationId_t;
+    using Serialized = eprosima::fastdds::rtps::SerializedPayload_t;
+
 public:
     explicit RawSupport(size_t message_bytes) : bytes(message_bytes) {
-        m_typeSize = static_cast<uint32_t>(ENCAPSULATION_BYTES + bytes);
+        max_serialized_type_size = static_cast<uint32_t>(ENCAPSULATION_BYTES + bytes);
     }
 
-    bool serialize(void *data, eprosima::fastrtps::rtps::SerializedPayload_t *payload) override {
-        if (payload->max_size < ENCAPSULATION_BYTES + bytes) return false;
-        payload->encapsulation = DEFAULT_ENCAPSULATION;
+    bool serialize(const void *data, Serialized &payload, Representation) override {
+        if (payload.max_size < ENCAPSULATION_BYTES + bytes) return false;
+        payload.encapsulation = DEFAULT_ENCAPSULATION;
         const uint8_t encapsulation[ENCAPSULATION_BYTES] = {0, DEFAULT_ENCAPSULATION, 0, 0};
-        memcpy(payload->data, encapsulation, ENCAPSULATION_BYTES);
-        memcpy(payload->data + ENCAPSULATION_BYTES, data, bytes);
-        payload->length = static_cast<uint32_t>(ENCAPSULATION_BYTES + bytes);
+        memcpy(payload.data, encapsulation, ENCAPSULATION_BYTES);
+        memcpy(payload.data + ENCAPSULATION_BYTES, data, bytes);
+        payload.length = static_cast<uint32_t>(ENCAPSULATION_BYTES + bytes);
         return true;
     }
 
-    bool deserialize(eprosima::fastrtps::rtps::SerializedPayload_t *payload, void *data) override {
-        if (payload->length < ENCAPSULATION_BYTES + bytes) return false;
-        memcpy(data, payload->data + ENCAPSULATION_BYTES, bytes);
+    bool deserialize(Serialized &payload, void *data) override {
+        if (payload.length < ENCAPSULATION_BYTES + bytes) return false;
+        memcpy(data, payload.data + ENCAPSULATION_BYTES, bytes);
         return true;
     }
 
-    std::function<uint32_t()> getSerializedSizeProvider(void *) override {
-        return [size = m_typeSize] { return size; };
-    }
+    uint32_t calculate_serialized_size(const void *, Representation) override { return max_serialized_type_size; }
 
-    void *createData() override { return calloc(1, bytes); }
-    void deleteData(void *data) override { free(data); }
-    bool getKey(void *, eprosima::fastrtps::rtps::InstanceHandle_t *, bool) override { return false; }
+    void *create_data() override { return calloc(1, bytes); }
+    void delete_data(void *data) override { free(data); }
+    bool compute_key(Serialized &, eprosima::fastdds::rtps::InstanceHandle_t &, bool) override { return false; }
+    bool compute_key(const void *, eprosima::fastdds::rtps::InstanceHandle_t &, bool) override { return false; }
     bool is_bounded() const override { return true; }
-    bool is_plain() const override { return true; }
+    bool is_plain(Representation) const override { return true; }
 
 private:
     size_t bytes;

@@ -14,7 +14,7 @@ using namespace eprosima::fastdds::dds;
 namespace {
 
 // A publisher whose history is full waits at most this long for its subscriptions.
-const eprosima::fastrtps::Duration_t MAX_BLOCKING_TIME{5, 0};
+const eprosima::fastdds::dds::Duration_t MAX_BLOCKING_TIME{5, 0};
 // The pool of data sharing is as large as the history, so that of KEEP_ALL is limited.
 constexpr uint64_t KEEP_ALL_POOL_BYTES = 1 << 30;
 
@@ -59,7 +59,7 @@ void ParticipantDeleter::operator()(DomainParticipant *participant) const {
 }
 
 bool Type::is_loanable() const {
-    return support->is_plain() && message->memory_bytes() + ENCAPSULATION_BYTES <= support->m_typeSize;
+    return support->is_plain(eprosima::fastdds::dds::DEFAULT_DATA_REPRESENTATION) && message->memory_bytes() + ENCAPSULATION_BYTES <= support->max_serialized_type_size;
 }
 
 Session::Session(const perf_test_run &given) : run(given) {
@@ -73,7 +73,9 @@ Session::Session(const perf_test_run &given) : run(given) {
     configure(transport, run, qos);
     participant.reset(created(factory->create_participant(run.domain_id, qos), "a participant"));
     publisher = created(participant->create_publisher(PUBLISHER_QOS_DEFAULT), "a publisher");
-    subscriber = created(participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT), "a subscriber");
+    SubscriberQos of_readers = participant->get_default_subscriber_qos();
+    of_readers.entity_factory().autoenable_created_entities = false;
+    subscriber = created(participant->create_subscriber(of_readers), "a subscriber");
     publisher->set_default_datawriter_qos(writer_qos(run.qos, *type(run.message).message));
 }
 
@@ -85,8 +87,8 @@ Type Session::type(const perf_test_message &message) {
     if (!type.support.empty()) return type;
     TopicDataType *support = type.message->create_support();
     type.support.reset(run.phases ? new MarkedType(support) : support);
-    type.support->setName(name.c_str());
-    if (type.support.register_type(participant.get()) != ReturnCode_t::RETCODE_OK)
+    type.support->set_name(name.c_str());
+    if (type.support.register_type(participant.get()) != RETCODE_OK)
         throw std::runtime_error("Fast DDS does not accept the type " + name);
     return type;
 }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 const std::string FOLDER = "/dev/shm/", SEMAPHORE_PREFIX = "sem.";
 // Segments and ports of the transport, and the segments of data sharing.
-const std::string PREFIXES[] = {"fastrtps_", "fast_datasharing_"};
+const std::string PREFIXES[] = {"fastdds_", "fast_datasharing_"};
 // A file that is younger may belong to a process that has neither locked nor mapped it yet.
 constexpr int64_t MIN_AGE_NS = 100000000;
 

@@ -18,8 +18,8 @@
 #include "session.hpp"
 
 using namespace eprosima::fastdds::dds;
-using eprosima::fastrtps::rtps::GUID_t;
-using eprosima::fastrtps::rtps::SampleIdentity;
+using eprosima::fastdds::rtps::GUID_t;
+using eprosima::fastdds::rtps::SampleIdentity;
 
 namespace {
 
@@ -29,6 +29,7 @@ struct Reader {
     DataReader *reader;
     bool loans;
     void *message; // nullptr: it reads in place
+    bool has_wait_set;
     WaitSet waits;
     ConditionSeq active;
     // The loan of one sample, whose type is known only to the data reader.
@@ -47,35 +48,31 @@ void release(void *endpoint) {
 void destroy(void *endpoint) {
     Reader *self = static_cast<Reader *>(endpoint);
     release(self);
-    if (self->message) self->type.support->deleteData(self->message);
-    if (!self->session.run.executor) self->waits.detach_condition(self->reader->get_statuscondition());
+    if (self->message) self->type.support->delete_data(self->message);
+    if (self->has_wait_set) self->waits.detach_condition(self->reader->get_statuscondition());
     self->session.subscriber->delete_datareader(self->reader);
     delete self;
 }
 
-void *create(void *session_given, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
-    return guarded(error, static_cast<void *>(nullptr), [&]() -> void * {
-        Session &session = *static_cast<Session *>(session_given);
-        Type type = session.type(plan->message);
-        DataReaderQos qos = session.reader_qos(plan->qos, *type.message);
-        DataReader *reader = session.subscriber->create_datareader(session.topic(*plan, false, type), qos);
-        if (!reader) throw std::runtime_error("Fast DDS has not created a data reader; its own message is above");
-        bool is_overrun = plan->pace_messages == 0 && plan->qos.history == PERF_TEST_KEEP_LAST;
-        bool reads_in_place = plan->pass_by & (PERF_TEST_SHARED_PTR | PERF_TEST_LOANED_MSG);
-        bool loans = run->zero_copy || (reads_in_place && type.is_loanable());
-        void *message = nullptr;
-        if (!loans || is_overrun) type.message->prepare(message = type.support->createData());
-        Reader *self = new Reader{session, std::move(type), reader, loans, message, {}, {}, {}, {}, {}, {}, {}};
-        if (run->executor) return self; // which has a condition of its own
-        reader->get_statuscondition().set_enabled_statuses(StatusMask::data_available());
-        self->waits.attach_condition(reader->get_statuscondition());
-        return self;
-    });
+void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+    Reader *self = static_cast<Reader *>(create_reader(session, run, plan, error));
+    if (!self) return nullptr;
+    if (!run->executor) { // which has a condition of its own
+        StatusCondition &condition = self->reader->get_statuscondition();
+        condition.set_enabled_statuses(StatusMask::data_available());
+        self->waits.attach_condition(condition);
+        self->has_wait_set = true;
+    }
+    ReturnCode_t result = self->reader->enable();
+    if (result == RETCODE_OK) return self;
+    destroy(self);
+    perf_test_fail(error, "Fast DDS has not enabled a data reader: return code %d", result);
+    return nullptr;
 }
 
 int64_t matched(void *endpoint, perf_test_error *error) {
     SubscriptionMatchedStatus status;
-    if (static_cast<Reader *>(endpoint)->reader->get_subscription_matched_status(status) == ReturnCode_t::RETCODE_OK)
+    if (static_cast<Reader *>(endpoint)->reader->get_subscription_matched_status(status) == RETCODE_OK)
         return status.current_count;
     return perf_test_fail(error, "Fast DDS does not tell the number of matched data writers");
 }
@@ -93,7 +90,7 @@ void mismatches(void *endpoint, perf_test_sentences *sentences) {
 // The library reads the time of reception from the realtime clock. A message of more than 64 KB comes in fragments by
 // UDP and by the default transport in shared memory: the time is the arrival of the first fragment, and the phase
 // `wake-up` contains the arrival of the others.
-int64_t monotonic_ns(const eprosima::fastrtps::rtps::Time_t &reception) {
+int64_t monotonic_ns(const eprosima::fastdds::rtps::Time_t &reception) {
     timespec day;
     clock_gettime(CLOCK_REALTIME, &day);
     int64_t age_ns = (day.tv_sec - reception.seconds()) * INT64_C(1000000000) + day.tv_nsec - reception.nanosec();
@@ -124,9 +121,9 @@ int take_copy(Reader *self, perf_test_taken *taken, perf_test_error *error) {
     for (SampleInfo info;;) {
         ReturnCode_t result = self->reader->take_next_sample(self->message, &info);
         taken->received_ns = perf_test_now_ns();
-        if (result == ReturnCode_t::RETCODE_NO_DATA) return 0;
-        if (result != ReturnCode_t::RETCODE_OK)
-            return perf_test_fail(error, "Fast DDS has not taken a message: return code %u", result());
+        if (result == RETCODE_NO_DATA) return 0;
+        if (result != RETCODE_OK)
+            return perf_test_fail(error, "Fast DDS has not taken a message: return code %d", result);
         if (!is_own(self, info)) continue;
         describe(self, self->message, info, taken);
         return 1;
@@ -137,9 +134,9 @@ int take_loan(Reader *self, perf_test_taken *taken, perf_test_error *error) {
     for (;; release(self)) {
         ReturnCode_t result = self->reader->take(self->samples, self->infos, 1);
         taken->received_ns = perf_test_now_ns();
-        if (result == ReturnCode_t::RETCODE_NO_DATA) return 0;
-        if (result != ReturnCode_t::RETCODE_OK)
-            return perf_test_fail(error, "Fast DDS has not loaned a message: return code %u", result());
+        if (result == RETCODE_NO_DATA) return 0;
+        if (result != RETCODE_OK)
+            return perf_test_fail(error, "Fast DDS has not loaned a message: return code %d", result);
         if (!is_own(self, self->infos[0])) continue;
         const void *loan = self->samples.buffer()[0];
         if (self->message) memcpy(self->message, loan, self->type.message->memory_bytes());
@@ -162,15 +159,32 @@ int take(void *endpoint, perf_test_taken *taken, perf_test_error *error) {
 int wait_for_message(void *endpoint, int64_t timeout_ns, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Reader *self = static_cast<Reader *>(endpoint);
-        eprosima::fastrtps::Duration_t timeout(static_cast<int32_t>(timeout_ns / 1000000000),
+        eprosima::fastdds::dds::Duration_t timeout(static_cast<int32_t>(timeout_ns / 1000000000),
                                                static_cast<uint32_t>(timeout_ns % 1000000000));
         ReturnCode_t result = self->waits.wait(self->active, timeout);
-        if (result == ReturnCode_t::RETCODE_OK || result == ReturnCode_t::RETCODE_TIMEOUT) return 0;
-        return perf_test_fail(error, "Fast DDS's wait set has failed: return code %u", result());
+        if (result == RETCODE_OK || result == RETCODE_TIMEOUT) return 0;
+        return perf_test_fail(error, "Fast DDS's wait set has failed: return code %d", result);
     });
 }
 
 } // namespace
+
+void *create_reader(void *session_given, const perf_test_run *run, const perf_test_endpoint *plan,
+                    perf_test_error *error) {
+    return guarded(error, static_cast<void *>(nullptr), [&]() -> void * {
+        Session &session = *static_cast<Session *>(session_given);
+        Type type = session.type(plan->message);
+        DataReaderQos qos = session.reader_qos(plan->qos, *type.message);
+        DataReader *reader = session.subscriber->create_datareader(session.topic(*plan, false, type), qos);
+        if (!reader) throw std::runtime_error("Fast DDS has not created a data reader; its own message is above");
+        bool is_overrun = plan->pace_messages == 0 && plan->qos.history == PERF_TEST_KEEP_LAST;
+        bool reads_in_place = plan->pass_by & (PERF_TEST_SHARED_PTR | PERF_TEST_LOANED_MSG);
+        bool loans = run->zero_copy || (reads_in_place && type.is_loanable());
+        void *message = nullptr;
+        if (!loans || is_overrun) type.message->prepare(message = type.support->create_data());
+        return new Reader{session, std::move(type), reader, loans, message, false, {}, {}, {}, {}, {}, {}, {}};
+    });
+}
 
 DataReader *reader_of(void *subscription) { return static_cast<Reader *>(subscription)->reader; }
 

@@ -1,18 +1,21 @@
 #include "transport.hpp"
 
-#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
-#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
-#include <fastrtps/xmlparser/XMLProfileManager.h>
+#include <fastdds/LibrarySettings.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/rtps/attributes/BuiltinTransports.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
 
 #include <algorithm>
 
+using eprosima::fastdds::INTRAPROCESS_FULL;
+using eprosima::fastdds::INTRAPROCESS_OFF;
+using eprosima::fastdds::LibrarySettings;
 using eprosima::fastdds::dds::DataSharingKind;
+using eprosima::fastdds::dds::DomainParticipantFactory;
+using eprosima::fastdds::rtps::BuiltinTransports;
 using eprosima::fastdds::rtps::SharedMemTransportDescriptor;
 using eprosima::fastdds::rtps::UDPv4TransportDescriptor;
-using eprosima::fastrtps::INTRAPROCESS_FULL;
-using eprosima::fastrtps::INTRAPROCESS_OFF;
-using eprosima::fastrtps::LibrarySettingsAttributes;
-using eprosima::fastrtps::xmlparser::XMLProfileManager;
 
 namespace {
 
@@ -44,11 +47,13 @@ std::shared_ptr<SharedMemTransportDescriptor> shared_memory(const perf_test_run 
 }
 
 // Whether messages within a process are delivered directly.
-bool is_direct(Transport transport) {
-    return transport == Transport::LIBRARY_DEFAULT || transport == Transport::INTRA_PROCESS;
-}
+bool is_direct(Transport transport) { return chooses_data_sharing(transport) || transport == Transport::INTRA_PROCESS; }
 
 } // namespace
+
+bool chooses_data_sharing(Transport transport) {
+    return transport == Transport::LIBRARY_DEFAULT || transport == Transport::LARGE_DATA;
+}
 
 bool parse_transport(const char *name, Transport *transport) {
     for (int i = 0; name && TRANSPORT_NAMES[i]; i++) {
@@ -58,9 +63,10 @@ bool parse_transport(const char *name, Transport *transport) {
 }
 
 void configure(Transport transport, const perf_test_run &run, eprosima::fastdds::dds::DomainParticipantQos &qos) {
-    LibrarySettingsAttributes library;
+    LibrarySettings library;
     library.intraprocess_delivery = is_direct(transport) ? INTRAPROCESS_FULL : INTRAPROCESS_OFF;
-    if (transport != Transport::LIBRARY_DEFAULT) XMLProfileManager::library_settings(library);
+    if (transport != Transport::LIBRARY_DEFAULT) DomainParticipantFactory::get_instance()->set_library_settings(library);
+    if (transport == Transport::LARGE_DATA) qos.setup_transports(BuiltinTransports::LARGE_DATA);
     if (transport != Transport::UDP && transport != Transport::SHARED_MEMORY) return;
     qos.transport().use_builtin_transports = false;
     if (transport == Transport::UDP) qos.transport().user_transports.push_back(udp());
@@ -69,12 +75,14 @@ void configure(Transport transport, const perf_test_run &run, eprosima::fastdds:
 
 void configure(Transport transport, eprosima::fastdds::dds::DataSharingQosPolicy &data_sharing) {
     if (transport == Transport::DATA_SHARING) data_sharing.on("");
-    else if (transport != Transport::LIBRARY_DEFAULT) data_sharing.off();
+    else if (!chooses_data_sharing(transport)) data_sharing.off();
 }
 
 const char *transport_in_effect(const eprosima::fastdds::dds::DomainParticipantQos &participant,
                                 const eprosima::fastdds::dds::DataWriterQos &writer) {
-    bool is_direct = XMLProfileManager::library_settings().intraprocess_delivery == INTRAPROCESS_FULL;
+    LibrarySettings library;
+    DomainParticipantFactory::get_instance()->get_library_settings(library);
+    bool is_direct = library.intraprocess_delivery == INTRAPROCESS_FULL;
     DataSharingKind sharing = writer.data_sharing().kind();
     const auto &transports = participant.transport().user_transports;
     auto name = [](Transport transport) { return TRANSPORT_NAMES[static_cast<int>(transport)]; };
@@ -82,6 +90,8 @@ const char *transport_in_effect(const eprosima::fastdds::dds::DomainParticipantQ
         if (sharing == DataSharingKind::AUTO && is_direct) return name(Transport::LIBRARY_DEFAULT);
         if (sharing == DataSharingKind::ON && !is_direct) return name(Transport::DATA_SHARING);
         if (sharing == DataSharingKind::OFF && is_direct) return name(Transport::INTRA_PROCESS);
+    } else if (transports.size() == 3 && sharing == DataSharingKind::AUTO && is_direct) {
+        return name(Transport::LARGE_DATA); // UDP, TCP and shared memory
     } else if (transports.size() == 1 && sharing == DataSharingKind::OFF && !is_direct) {
         const auto *only = transports.front().get();
         if (dynamic_cast<const UDPv4TransportDescriptor *>(only)) return name(Transport::UDP);

@@ -8,12 +8,16 @@
 
 #include "perf_test_backend.h"
 
-enum class Transport { LIBRARY_DEFAULT, UDP, SHARED_MEMORY, DATA_SHARING, INTRA_PROCESS };
+enum class Transport { LIBRARY_DEFAULT, UDP, SHARED_MEMORY, LARGE_DATA, DATA_SHARING, INTRA_PROCESS };
 
-constexpr const char *TRANSPORT_NAMES[] = {"default", "udp", "shm", "data-sharing", "intra-process", nullptr};
+constexpr const char *TRANSPORT_NAMES[] = {"default",      "udp",           "shm",  "large-data",
+                                           "data-sharing", "intra-process", nullptr};
 
 // False: there is no transport of this name.
 bool parse_transport(const char *name, Transport *transport);
+
+// Whether the library shares data of bounded size and delivers directly within a process, as it does by default.
+bool chooses_data_sharing(Transport transport);
 
 // The setting of the whole library, and the transports of a participant.
 void configure(Transport transport, const perf_test_run &run, eprosima::fastdds::dds::DomainParticipantQos &qos);

@@ -1,6 +1,6 @@
-// Fast DDS as a back end of perf_test.
+#include "backend.hpp"
 
-#include <fastrtps/config.h>
+#include <fastdds/config.hpp>
 
 #include <exception>
 
@@ -20,8 +20,8 @@ const char *const EXECUTOR_NAMES[] = {"wait-set", nullptr};
 const perf_test_setting SETTINGS[] = {
     {"transport", TRANSPORT_NAMES, "data-sharing",
      "the way of messages: default is direct delivery within a process, data sharing of types of bounded size, and "
-     "shared memory or UDP for others; udp (with large socket buffers), shm (in one piece) and data-sharing are these "
-     "alone; intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
+     "shared memory or UDP for others; large-data is the same with the library's transports for LARGE_DATA; udp (with "
+     "large socket buffers), shm (in one piece) and data-sharing are these alone; intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
     {"publishing", PUBLISHING_NAMES, nullptr,
      "the thread that sends: sync, the library's default, is the publishing thread, async one of the library"},
 };
@@ -45,7 +45,7 @@ int check_loans(const perf_test_run *run, Transport transport, bool is_plain, pe
                               run->message.name);
     if (transport == Transport::DATA_SHARING) return 0;
     bool is_one_process = run->strategy != PERF_TEST_INTER_PROCESS;
-    if (transport == (is_one_process ? Transport::INTRA_PROCESS : Transport::LIBRARY_DEFAULT)) return 0;
+    if (is_one_process ? transport == Transport::INTRA_PROCESS : chooses_data_sharing(transport)) return 0;
     return perf_test_fail(error, "Fast DDS copies loans with transport=%s and these processes: leave out --zero-copy, "
                           "or use --set transport=data-sharing%s", TRANSPORT_NAMES[static_cast<int>(transport)],
                           is_one_process ? " or transport=intra-process" : "");
@@ -78,18 +78,18 @@ void close_session(void *session) { delete static_cast<Session *>(session); }
 
 void effective(void *session, perf_test_effective *effective) { static_cast<Session *>(session)->effective(effective); }
 
-perf_test_backend describe() {
+perf_test_backend describe(const char *name, uint32_t delivery) {
     perf_test_backend backend = {};
     backend.version = PERF_TEST_BACKEND_VERSION;
-    backend.name = "fastdds";
-    backend.middleware_version = FASTRTPS_VERSION_STR;
+    backend.name = name;
+    backend.middleware_version = FASTDDS_VERSION_STR;
     perf_test_capabilities &can = backend.capabilities;
     can.zero_copy = PERF_TEST_PLAIN | PERF_TEST_FIELDS;
     can.reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT;
     can.durability = PERF_TEST_VOLATILE | PERF_TEST_TRANSIENT_LOCAL;
     can.history = PERF_TEST_KEEP_LAST | PERF_TEST_KEEP_ALL;
     can.wait = PERF_TEST_SPIN | PERF_TEST_BLOCK | PERF_TEST_ADAPTIVE;
-    can.delivery = PERF_TEST_PULL;
+    can.delivery = delivery;
     can.matching = PERF_TEST_MATCHING_COUNT;
     can.copies = can.sources = can.raw = can.phases = true;
     backend.settings = SETTINGS;
@@ -100,6 +100,10 @@ perf_test_backend describe() {
     backend.close = close_session;
     backend.effective = effective;
     backend.publisher = PUBLISHER_FUNCTIONS;
+    if (delivery == PERF_TEST_PUSH) {
+        backend.subscription = LISTENER_FUNCTIONS;
+        return backend;
+    }
     backend.subscription = SUBSCRIPTION_FUNCTIONS;
     backend.create_client = create_client;
     backend.create_server = create_server;
@@ -110,7 +114,7 @@ perf_test_backend describe() {
 
 } // namespace
 
-int main(int argc, char **argv) {
-    static const perf_test_backend backend = describe();
+int run_worker(int argc, char **argv, const char *name, uint32_t delivery) {
+    static const perf_test_backend backend = describe(name, delivery);
     return perf_test_worker_main(argc, argv, &backend);
 }

@@ -1,0 +1,96 @@
+// A subscription by a listener, which a thread of Fast DDS calls: the one that reads the transport or is notified of data
+// sharing. With direct delivery within a process it is the publishing thread. The listener takes all messages that are
+// there, as the library's examples do. The data reader begins to receive when it has the listener.
+
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/DataReaderListener.hpp>
+
+#include <mutex>
+
+#include "endpoint.hpp"
+
+using namespace eprosima::fastdds::dds;
+
+namespace {
+
+class Listening : public DataReaderListener {
+public:
+    explicit Listening(void *given) : subscription(given) {}
+    ~Listening() override { SUBSCRIPTION_FUNCTIONS.matched.destroy(subscription); }
+
+    void on_data_available(DataReader *) override {
+        std::lock_guard<std::mutex> lock(delivery);
+        perf_test_error error;
+        int result = 1;
+        while (sink && result == 1) {
+            perf_test_taken taken = {};
+            result = SUBSCRIPTION_FUNCTIONS.take(subscription, &taken, &error);
+            if (result == 1) perf_test_sink_taken(sink, &taken);
+            else if (result == -1) perf_test_sink_failed(sink, error.sentence);
+            SUBSCRIPTION_FUNCTIONS.release(subscription);
+        }
+    }
+
+    // Messages go to this sink from now on; nullptr: nowhere, and no delivery is running when it returns.
+    void deliver_to(perf_test_sink *given) {
+        std::lock_guard<std::mutex> lock(delivery);
+        sink = given;
+    }
+
+    void *const subscription;
+    bool has_started = false;
+
+private:
+    // Locked after the data reader's own mutex, with which the library calls listeners.
+    std::mutex delivery;
+    perf_test_sink *sink = nullptr;
+};
+
+Listening *listening(void *endpoint) { return static_cast<Listening *>(endpoint); }
+
+void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+    return guarded(error, static_cast<void *>(nullptr), [&]() -> void * {
+        void *subscription = create_reader(session, run, plan, error);
+        return subscription ? new Listening(subscription) : nullptr;
+    });
+}
+
+int64_t matched(void *endpoint, perf_test_error *error) {
+    Listening *self = listening(endpoint);
+    return self->has_started ? SUBSCRIPTION_FUNCTIONS.matched.matched(self->subscription, error) : 0;
+}
+
+void mismatches(void *endpoint, perf_test_sentences *sentences) {
+    SUBSCRIPTION_FUNCTIONS.matched.mismatches(listening(endpoint)->subscription, sentences);
+}
+
+void destroy(void *endpoint) { delete listening(endpoint); }
+
+int start(void *endpoint, perf_test_sink *sink, perf_test_error *error) {
+    return guarded(error, -1, [&] {
+        Listening *self = listening(endpoint);
+        self->deliver_to(sink);
+        DataReader *reader = reader_of(self->subscription);
+        ReturnCode_t result = reader->set_listener(self, StatusMask::data_available());
+        if (result == RETCODE_OK) result = reader->enable();
+        if (result != RETCODE_OK)
+            return perf_test_fail(error, "Fast DDS has not begun to deliver messages: return code %d", result);
+        self->has_started = true;
+        return 0;
+    });
+}
+
+int stop(void *endpoint, perf_test_error *error) {
+    return guarded(error, -1, [&] {
+        Listening *self = listening(endpoint);
+        reader_of(self->subscription)->set_listener(nullptr);
+        // A thread that has read the listener before may still call it, and delivers nothing.
+        self->deliver_to(nullptr);
+        return 0;
+    });
+}
+
+} // namespace
+
+const perf_test_subscription_functions LISTENER_FUNCTIONS = {
+    {matched, mismatches, nullptr, destroy}, create, nullptr, nullptr, nullptr, start, stop, nullptr};
