@@ -47,7 +47,7 @@ static const char *roudi_command(const perf_test_run *run) {
     uint64_t most = CHUNKS_BYTES / chunk_bytes;
     if (count > most) count = most;
     snprintf(command, sizeof command,
-             "exec iox-roudi --log-level warning --config-file <(printf '[general]\\nversion = 1\\n[[segment]]\\n"
+             "exec " IOX_ROUDI " --log-level warning --config-file <(printf '[general]\\nversion = 1\\n[[segment]]\\n"
              "[[segment.mempool]]\\nsize = %llu\\ncount = %llu\\n')",
              (unsigned long long)chunk_bytes, (unsigned long long)count);
     return command;
@@ -72,14 +72,13 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
     int needed = roudi_needed(run, error);
     if (needed <= 0) return needed;
     const char *const command[] = {"bash", "-c", roudi_command(run), NULL};
-    perf_test_daemons_add(daemons, &(perf_test_daemon){"iox-roudi", command, .ready_line = "ready for clients"});
+    perf_test_daemons_add(daemons, &(perf_test_daemon){"iox-roudi", command, .ready_file = ROUDI_SOCKET});
     return 0;
 }
 
 int clean_up(const perf_test_run *run, perf_test_error *error) {
     (void)error;
-    /* The name of a runtime of iceoryx in Cyclone DDS; the process id follows. */
-    if (is_set(run, "shared-memory", "on")) roudi_clean_up("iceoryx_rt_");
+    if (is_set(run, "shared-memory", "on")) roudi_clean_up();
     return 0;
 }
 
@@ -89,16 +88,15 @@ static void write_configuration(const perf_test_run *run, char *text, size_t byt
     bool is_tuned = is_set(run, "tuning", "documented");
     snprintf(text, bytes,
              "<CycloneDDS><Domain Id=\"any\">"
-             "<General><Interfaces><NetworkInterface name=\"lo\"/></Interfaces>"
+             "<General><Interfaces><NetworkInterface name=\"lo\"/>%s</Interfaces>"
              "<AllowMulticast>false</AllowMulticast>%s</General>"
              "<Discovery><ParticipantIndex>auto</ParticipantIndex>"
              "<MaxAutoParticipantIndex>119</MaxAutoParticipantIndex>"
              "<Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>%s"
-             "<SharedMemory><Enable>%s</Enable><LogLevel>warn</LogLevel></SharedMemory>"
              "</Domain></CycloneDDS>",
+             is_set(run, "shared-memory", "on") ? "<PubSubMessageExchange type=\"iox\" config=\"LOG_LEVEL=WARN;\"/>" : "",
              is_tuned ? "<MaxMessageSize>65500B</MaxMessageSize>" : "",
-             is_tuned ? "<Internal><SocketReceiveBufferSize max=\"10MB\"/></Internal>" : "",
-             is_set(run, "shared-memory", "on") ? "true" : "false");
+             is_tuned ? "<Internal><SocketReceiveBufferSize max=\"10MB\"/></Internal>" : "");
 }
 
 /* Whether each setting has one of its values. */

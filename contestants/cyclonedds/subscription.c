@@ -115,13 +115,21 @@ static void mismatches(void *subscription, perf_test_sentences *sentences) {
     perf_test_sentences_add(sentences, sentence);
 }
 
+/* The message of a sample that lies in the memory of iceoryx as it was written; NULL: it was serialised. */
+static const void *in_place(const struct ddsi_serdata *serdata) {
+    const dds_loaned_sample_t *loan = serdata->loan;
+    bool is_in_place = loan && loan->loan_origin.origin_kind == DDS_LOAN_ORIGIN_KIND_PSMX
+                       && loan->metadata->sample_state == DDS_LOANED_SAMPLE_STATE_RAW_DATA;
+    return is_in_place ? loan->sample_ptr : NULL;
+}
+
 /* Takes a sample as it came, and converts it unless it can be read in place. */
 static int take_serialised(struct subscription *self, dds_sample_info_t *info, perf_test_taken *taken) {
     struct ddsi_serdata *serdata = NULL;
     int count = dds_takecdr(self->base.entity, &serdata, 1, info, DDS_ANY_STATE);
     if (count <= 0) return count;
     taken->in_hand_ns = self->arrivals ? perf_test_now_ns() : 0;
-    taken->loaned = self->base.loans && info->valid_data && serdata->iox_chunk;
+    taken->loaned = self->base.loans && info->valid_data && in_place(serdata);
     if (taken->loaned) return self->held = serdata, count;
     bool is_converted = !info->valid_data || ddsi_serdata_to_sample(serdata, self->base.message, NULL, NULL);
     ddsi_serdata_unref(serdata);
@@ -158,7 +166,7 @@ static int take(void *subscription, perf_test_taken *taken, perf_test_error *err
         taken->received_ns = perf_test_now_ns();
         /* A sample without data says that a writer has gone. */
         if (self->arrivals && info.valid_data) taken->arrived_ns = arrived_ns(self->arrivals, &self->base.plan->qos);
-        sample = taken->loaned ? self->held->iox_chunk : self->base.message;
+        sample = taken->loaned ? in_place(self->held) : self->base.message;
     } while (!info.valid_data || !is_own(&self->base, sample));
     memcpy(taken->source, source_of(self, info.publication_handle), sizeof taken->source);
     read_message(&self->base.form, sample, taken);
