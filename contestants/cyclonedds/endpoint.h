@@ -31,7 +31,8 @@ void close_endpoint(struct endpoint *endpoint);
 const char *policy_name(uint32_t policy_id);
 
 extern const perf_test_publisher_functions PUBLISHER;
-extern const perf_test_subscription_functions SUBSCRIPTION;
+/* Taken from its reader, which a wait set watches; and delivered by its listener. */
+extern const perf_test_subscription_functions SUBSCRIPTION, LISTENING_SUBSCRIPTION;
 
 int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
                   perf_test_service_end *client, perf_test_error *error);

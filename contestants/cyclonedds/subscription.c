@@ -22,6 +22,7 @@ struct arrivals {
 struct subscription {
     struct endpoint base;
     dds_entity_t wait_set;
+    perf_test_sink *sink;      /* of messages that the listener delivers */
     struct ddsi_serdata *held; /* the sample that was taken last, if it is read in place */
     struct source sources[SOURCES];
     size_t source_count;
@@ -54,13 +55,11 @@ static int64_t arrived_ns(struct arrivals *arrivals, const perf_test_qos *qos) {
     return index < count ? atomic_load_explicit(&arrivals->times_ns[index % ARRIVALS], memory_order_relaxed) : 0;
 }
 
-static int listen_to_arrivals(struct subscription *self) {
-    self->arrivals = calloc(1, sizeof *self->arrivals);
-    if (!self->arrivals) return DDS_RETCODE_OUT_OF_RESOURCES;
+static dds_return_t listen(dds_entity_t reader, dds_on_data_available_fn function, void *argument) {
     dds_listener_t *listener = dds_create_listener(NULL);
     /* The status stays as without a listener, for the wait set, which is woken after the listener has returned. */
-    dds_lset_data_available_arg(listener, on_data_available, self->arrivals, false);
-    dds_return_t result = dds_set_listener(self->base.entity, listener);
+    dds_lset_data_available_arg(listener, function, argument, false);
+    dds_return_t result = dds_set_listener(reader, listener);
     dds_delete_listener(listener);
     return result;
 }
@@ -72,12 +71,24 @@ static dds_return_t wait_alone(struct subscription *self) {
     return result == DDS_RETCODE_OK ? dds_waitset_attach(self->wait_set, self->base.entity, 0) : result;
 }
 
-static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+/* A subscription without a wait set and without a listener. */
+static void *create_bare(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+                         perf_test_error *error) {
     struct subscription *self = calloc(1, sizeof *self);
     if (!self) return perf_test_fail(error, "there is no memory"), NULL;
     if (open_endpoint(&self->base, session, plan, PERF_TEST_SUBSCRIPTION, error) != 0) return destroy(self), NULL;
+    if (!run->phases) return self;
+    self->arrivals = calloc(1, sizeof *self->arrivals);
+    if (self->arrivals) return self;
+    perf_test_fail(error, "there is no memory");
+    return destroy(self), NULL;
+}
+
+static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+    struct subscription *self = create_bare(session, run, plan, error);
+    if (!self) return NULL;
     dds_return_t result = run->executor ? DDS_RETCODE_OK : wait_alone(self);
-    if (result == DDS_RETCODE_OK && run->phases) result = listen_to_arrivals(self);
+    if (result == DDS_RETCODE_OK && self->arrivals) result = listen(self->base.entity, on_data_available, self->arrivals);
     if (result == DDS_RETCODE_OK) return self;
     perf_test_fail(error, "Cyclone DDS cannot wait for messages of %s: %s", plan->topic, dds_strretcode(result));
     return destroy(self), NULL;
@@ -180,10 +191,48 @@ static int wait_for_message(void *subscription, int64_t timeout_ns, perf_test_er
     return perf_test_fail(error, "Cyclone DDS cannot wait: %s", dds_strretcode(result));
 }
 
+/* Delivers all that came, on the thread of the library that stored it. */
+static void deliver(dds_entity_t reader, void *subscription) {
+    struct subscription *self = subscription;
+    perf_test_error error;
+    int result;
+    if (self->arrivals) on_data_available(reader, self->arrivals);
+    do {
+        perf_test_taken taken = {0};
+        result = take(self, &taken, &error);
+        if (result > 0) perf_test_sink_taken(self->sink, &taken);
+        release(self);
+    } while (result > 0);
+    if (result < 0) perf_test_sink_failed(self->sink, error.sentence);
+}
+
+static int start(void *subscription, perf_test_sink *sink, perf_test_error *error) {
+    struct subscription *self = subscription;
+    self->sink = sink;
+    /* It is also called for what has come before. */
+    dds_return_t result = listen(self->base.entity, deliver, self);
+    if (result == DDS_RETCODE_OK) return 0;
+    return perf_test_fail(error, "Cyclone DDS cannot listen: %s", dds_strretcode(result));
+}
+
+/* The library waits for the end of a delivery that is running. */
+static int stop(void *subscription, perf_test_error *error) {
+    dds_return_t result = dds_set_listener(((struct subscription *)subscription)->base.entity, NULL);
+    if (result == DDS_RETCODE_OK) return 0;
+    return perf_test_fail(error, "Cyclone DDS cannot end listening: %s", dds_strretcode(result));
+}
+
 const perf_test_subscription_functions SUBSCRIPTION = {
     {.matched = matched, .mismatches = mismatches, .destroy = destroy},
     .create = create,
     .take = take,
     .release = release,
     .wait = wait_for_message,
+};
+
+const perf_test_subscription_functions LISTENING_SUBSCRIPTION = {
+    {.matched = matched, .mismatches = mismatches, .destroy = destroy},
+    .create = create_bare,
+    .start = start,
+    .stop = stop,
 };
