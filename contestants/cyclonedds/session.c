@@ -20,8 +20,11 @@ const perf_test_setting SETTINGS[] = {
 
 /* Cyclone DDS keeps the history of TRANSIENT_LOCAL in iceoryx up to this depth, a constant of iceoryx. */
 enum { SHARED_HISTORY_MAX = 16 };
-/* The longest queue of iceoryx, and a few chunks for the moments at which one is on its way. */
-enum { QUEUE_MAX = 256, SPARE_CHUNKS = 4 };
+/* The chunks of iceoryx that a reader may hold are 256: its history, the message in hand and the next one. The plug-in
+   drops further ones without a word. */
+enum { SHARED_DEPTH_MAX = 254 };
+/* A few chunks for the moments at which one is on its way. */
+enum { SPARE_CHUNKS = 4 };
 /* The chunks of a run take at most so many bytes. */
 static const uint64_t CHUNKS_BYTES = (uint64_t)1 << 30;
 /* Space in a chunk for the headers of iceoryx and of Cyclone DDS, and for the padding of a struct. */
@@ -34,9 +37,9 @@ static bool is_set(const perf_test_run *run, const char *name, const char *value
 
 /* The command of RouDi, with memory for the messages of this run only, as the documentation of Cyclone DDS advises. */
 static const char *roudi_command(const perf_test_run *run) {
-    static char command[512];
+    static char command[1024];
     uint64_t chunk_bytes = (run->message.bytes + sizeof(struct call) + CHUNK_HEADER_BYTES) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
-    uint64_t depth = run->qos.depth < QUEUE_MAX ? run->qos.depth : QUEUE_MAX;
+    uint64_t depth = run->qos.depth;
     uint64_t history = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL ? depth : 0;
     uint64_t publishers = run->publishers ? run->publishers : 1;
     /* Of each publisher: its history, the message that it writes and the last one. Of each subscription: the sample in
@@ -64,11 +67,12 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
         return perf_test_fail(error, "Cyclone DDS loans no messages without a type: leave out --raw or --zero-copy");
     if (!shares_memory) return 0;
     bool is_transient = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL;
-    if (run->qos.history == PERF_TEST_KEEP_ALL || (is_transient && run->qos.depth > SHARED_HISTORY_MAX))
+    uint32_t most = is_transient ? SHARED_HISTORY_MAX : SHARED_DEPTH_MAX;
+    if (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > most)
         return perf_test_fail(error,
-                              "Cyclone DDS has no shared memory for KEEP_ALL, nor for TRANSIENT_LOCAL with a depth of "
-                              "more than %d, and would use the network: add --set shared-memory=off",
-                              SHARED_HISTORY_MAX);
+                              "Cyclone DDS keeps at most %u messages in shared memory%s: give --history KEEP_LAST and a "
+                              "smaller --history-depth, or --set shared-memory=off",
+                              most, is_transient ? " for late readers" : "");
     int needed = roudi_needed(run, error);
     if (needed <= 0) return needed;
     const char *const command[] = {"bash", "-c", roudi_command(run), NULL};
