@@ -55,7 +55,7 @@ static int64_t arrived_ns(struct arrivals *arrivals, const perf_test_qos *qos) {
     return index < count ? atomic_load_explicit(&arrivals->times_ns[index % ARRIVALS], memory_order_relaxed) : 0;
 }
 
-static dds_return_t listen(dds_entity_t reader, dds_on_data_available_fn function, void *argument) {
+static dds_return_t set_listener(dds_entity_t reader, dds_on_data_available_fn function, void *argument) {
     dds_listener_t *listener = dds_create_listener(NULL);
     /* The status stays as without a listener, for the wait set, which is woken after the listener has returned. */
     dds_lset_data_available_arg(listener, function, argument, false);
@@ -88,7 +88,7 @@ static void *create(void *session, const perf_test_run *run, const perf_test_end
     struct subscription *self = create_bare(session, run, plan, error);
     if (!self) return NULL;
     dds_return_t result = run->executor ? DDS_RETCODE_OK : wait_alone(self);
-    if (result == DDS_RETCODE_OK && self->arrivals) result = listen(self->base.entity, on_data_available, self->arrivals);
+    if (result == DDS_RETCODE_OK && self->arrivals) result = set_listener(self->base.entity, on_data_available, self->arrivals);
     if (result == DDS_RETCODE_OK) return self;
     perf_test_fail(error, "Cyclone DDS cannot wait for messages of %s: %s", plan->topic, dds_strretcode(result));
     return destroy(self), NULL;
@@ -210,7 +210,7 @@ static int start(void *subscription, perf_test_sink *sink, perf_test_error *erro
     struct subscription *self = subscription;
     self->sink = sink;
     /* It is also called for what has come before. */
-    dds_return_t result = listen(self->base.entity, deliver, self);
+    dds_return_t result = set_listener(self->base.entity, deliver, self);
     if (result == DDS_RETCODE_OK) return 0;
     return perf_test_fail(error, "Cyclone DDS cannot listen: %s", dds_strretcode(result));
 }
