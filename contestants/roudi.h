@@ -75,13 +75,17 @@ static inline bool roudi_socket_is_dead(const char *name) {
     return is_dead;
 }
 
-/* Removes the sockets of dead clients, and the files of RouDi if it is dead. */
+/* Removes the sockets of dead clients with their locks, and the files of RouDi if it is dead. */
 static inline void roudi_clean_up(void) {
     DIR *folder = opendir(ROUDI_SOCKETS);
     const struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         bool is_client = strncmp(entry->d_name, ROUDI_CLIENT_PREFIX, strlen(ROUDI_CLIENT_PREFIX)) == 0;
-        if (is_client && roudi_socket_is_dead(entry->d_name)) unlinkat(dirfd(folder), entry->d_name, 0);
+        if (!is_client || entry->d_type != DT_SOCK || !roudi_socket_is_dead(entry->d_name)) continue;
+        char lock[sizeof entry->d_name + sizeof ".lock"];
+        snprintf(lock, sizeof lock, "%s.lock", entry->d_name);
+        unlinkat(dirfd(folder), entry->d_name, 0);
+        unlinkat(dirfd(folder), lock, 0);
     }
     if (folder) closedir(folder);
     if (roudi_is_running() || unlink(ROUDI_MANAGEMENT_FILE) != 0) return;

@@ -18,8 +18,6 @@ const perf_test_setting SETTINGS[] = {
      .meaning = "documented: MaxMessageSize 65500 B, and receive buffers of 10 MB as far as the kernel allows"},
 };
 
-/* Cyclone DDS keeps the history of TRANSIENT_LOCAL in iceoryx up to this depth, a constant of iceoryx. */
-enum { SHARED_HISTORY_MAX = 16 };
 /* The chunks of iceoryx that a reader may hold are 256: its history, the message in hand and the next one. The plug-in
    drops further ones without a word. */
 enum { SHARED_DEPTH_MAX = 254 };
@@ -40,11 +38,10 @@ static const char *roudi_command(const perf_test_run *run) {
     static char command[1024];
     uint64_t chunk_bytes = (run->message.bytes + sizeof(struct call) + CHUNK_HEADER_BYTES) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
     uint64_t depth = run->qos.depth;
-    uint64_t history = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL ? depth : 0;
     uint64_t publishers = run->publishers ? run->publishers : 1;
-    /* Of each publisher: its history, the message that it writes and the last one. Of each subscription: the sample in
-       hand and the next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
-    uint64_t count = publishers * (history + 2) + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
+    /* Of each publisher: the message that it writes and the last one. Of each subscription: the sample in hand and the
+       next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
+    uint64_t count = 2 * publishers + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
     if (run->round_trip) count *= 2;
     if (run->executor) count += publishers * depth; /* each publisher has a topic, whose subscriptions hold others */
     uint64_t most = CHUNKS_BYTES / chunk_bytes;
@@ -66,13 +63,14 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
     if (run->zero_copy && run->raw)
         return perf_test_fail(error, "Cyclone DDS loans no messages without a type: leave out --raw or --zero-copy");
     if (!shares_memory) return 0;
-    bool is_transient = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL;
-    uint32_t most = is_transient ? SHARED_HISTORY_MAX : SHARED_DEPTH_MAX;
-    if (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > most)
+    if (run->qos.durability == PERF_TEST_TRANSIENT_LOCAL)
+        return perf_test_fail(error, "Cyclone DDS gives late readers no history in shared memory: add --set "
+                                     "shared-memory=off, or --durability VOLATILE");
+    if (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > SHARED_DEPTH_MAX)
         return perf_test_fail(error,
-                              "Cyclone DDS keeps at most %u messages in shared memory%s: give --history KEEP_LAST and a "
-                              "smaller --history-depth, or --set shared-memory=off",
-                              most, is_transient ? " for late readers" : "");
+                              "Cyclone DDS keeps at most %d messages of a reader in shared memory: give --history "
+                              "KEEP_LAST and a smaller --history-depth, or --set shared-memory=off",
+                              SHARED_DEPTH_MAX);
     int needed = roudi_needed(run, error);
     if (needed <= 0) return needed;
     const char *const command[] = {"bash", "-c", roudi_command(run), NULL};
