@@ -64,7 +64,9 @@ static inline int roudi_needed(const perf_test_run *run, perf_test_error *error)
 
 /* Whether no process receives at this socket any more. */
 static inline bool roudi_socket_is_dead(const char *name) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_un address;
+    memset(&address, 0, sizeof address);
+    address.sun_family = AF_UNIX;
     if (snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", ROUDI_SOCKETS, name)
         >= (int)sizeof address.sun_path)
         return false;

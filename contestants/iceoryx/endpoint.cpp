@@ -39,7 +39,7 @@ struct OwnMessage {
 // The name of a topic: a type, the domain and the topic.
 iox::capro::ServiceDescription service(const perf_test_run *run, const perf_test_endpoint *plan) {
     using iox::capro::IdString_t;
-    auto text = [](const std::string &name) { return IdString_t(iox::TruncateToCapacity, name); };
+    auto text = [](const std::string &name) { return IdString_t(iox::TruncateToCapacity, name.c_str()); };
     return {text(plan->message.type_name), text(std::to_string(run->domain_id)), text(plan->topic)};
 }
 

@@ -36,7 +36,7 @@ void *open_session(const perf_test_run *run, perf_test_error *error) try {
     // The library logs every step otherwise.
     iox::log::Logger::init(iox::log::LogLevel::Warn);
     std::string name = "perf_test_iceoryx_" + std::to_string(getpid());
-    iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::TruncateToCapacity, name));
+    iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::TruncateToCapacity, name.c_str()));
     return const_cast<perf_test_run *>(run);
 } catch (...) {
     return fail_with_exception(error, "start"), nullptr;
