@@ -1,4 +1,4 @@
-/* RouDi, the daemon of iceoryx 2.0, and the files that it and its clients leave when they are killed. For C and C++. */
+/* RouDi, the daemon of iceoryx 2.95, and the files that it and its clients leave when they are killed. For C and C++. */
 #ifndef ROUDI_H
 #define ROUDI_H
 
@@ -7,18 +7,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "perf_test_backend.h"
 
 /* iceoryx holds the lock of this file while RouDi runs, and keeps the sockets of all processes in the same folder. */
-#define ROUDI_LOCK_FILE "/tmp/iox-unique-roudi.lock"
+#define ROUDI_LOCK_FILE "/tmp/iox1_0_i_unique_roudi.lock"
 #define ROUDI_SOCKETS "/tmp"
-/* The memory of RouDi's own data. That of messages has the name of the user's group. */
-#define ROUDI_MANAGEMENT_FILE "/dev/shm/iceoryx_mgmt"
+#define ROUDI_SOCKET ROUDI_SOCKETS "/iox1_0_i_roudi"
+/* The beginning of the sockets of clients, whose names follow. */
+#define ROUDI_CLIENT_PREFIX "iox1_0_u_"
+/* The memory of RouDi's own data, and the beginning of the memory of messages, which the user's group follows. */
+#define ROUDI_MANAGEMENT_FILE "/dev/shm/iox1_0_i_management"
+#define ROUDI_MESSAGES_PREFIX "/dev/shm/iox1_0_u_"
 
 static inline bool roudi_is_running(void) {
     int lock = open(ROUDI_LOCK_FILE, O_RDONLY | O_CLOEXEC);
@@ -57,22 +62,39 @@ static inline int roudi_needed(const perf_test_run *run, perf_test_error *error)
     return perf_test_fail(error, "a RouDi runs (%s) that does not belong to this run: end it first", process);
 }
 
-/* Removes the files of dead clients, whose names are this prefix and the process id, and those of RouDi if it is
-   dead. */
-static inline void roudi_clean_up(const char *client_prefix) {
+/* Whether no process receives at this socket any more. */
+static inline bool roudi_socket_is_dead(const char *name) {
+    struct sockaddr_un address;
+    memset(&address, 0, sizeof address);
+    address.sun_family = AF_UNIX;
+    if (snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", ROUDI_SOCKETS, name)
+        >= (int)sizeof address.sun_path)
+        return false;
+    int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (sender < 0) return false;
+    bool is_dead = connect(sender, (const struct sockaddr *)&address, sizeof address) != 0 && errno == ECONNREFUSED;
+    close(sender);
+    return is_dead;
+}
+
+/* Removes the sockets of dead clients with their locks, and the files of RouDi if it is dead. */
+static inline void roudi_clean_up(void) {
     DIR *folder = opendir(ROUDI_SOCKETS);
     const struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
-        if (strncmp(entry->d_name, client_prefix, strlen(client_prefix)) != 0) continue;
-        long pid = strtol(entry->d_name + strlen(client_prefix), NULL, 10);
-        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH) unlinkat(dirfd(folder), entry->d_name, 0);
+        bool is_client = strncmp(entry->d_name, ROUDI_CLIENT_PREFIX, strlen(ROUDI_CLIENT_PREFIX)) == 0;
+        if (!is_client || entry->d_type != DT_SOCK || !roudi_socket_is_dead(entry->d_name)) continue;
+        char lock[sizeof entry->d_name + sizeof ".lock"];
+        snprintf(lock, sizeof lock, "%s.lock", entry->d_name);
+        unlinkat(dirfd(folder), entry->d_name, 0);
+        unlinkat(dirfd(folder), lock, 0);
     }
     if (folder) closedir(folder);
     if (roudi_is_running() || unlink(ROUDI_MANAGEMENT_FILE) != 0) return;
     const struct group *own = getgrgid(getegid());
     char messages[300];
     if (!own) return;
-    snprintf(messages, sizeof messages, "/dev/shm/%s", own->gr_name);
+    snprintf(messages, sizeof messages, "%s%s", ROUDI_MESSAGES_PREFIX, own->gr_name);
     unlink(messages);
 }
 

@@ -70,13 +70,17 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
                               name, dds_strretcode(endpoint->entity));
     if (!is_as_asked)
         return perf_test_fail(error, "Cyclone DDS gave an endpoint of %s another QoS than was asked for", name);
-    if (dds_is_shared_memory_available(endpoint->entity) != session->shares_memory
-        || (run->zero_copy && !dds_is_loan_available(endpoint->entity)))
+    dds_return_t result = dds_get_entity_sertype(endpoint->entity, &endpoint->sertype);
+    if (result != DDS_RETCODE_OK)
+        return perf_test_fail(error, "Cyclone DDS gives out no type of %s: %s", name, dds_strretcode(result));
+    /* A message of another type is serialised into the memory of iceoryx. */
+    bool has_loans = session->shares_memory && endpoint->sertype->is_memcpy_safe;
+    if (dds_is_shared_memory_available(endpoint->entity) != session->shares_memory || (run->zero_copy && !has_loans))
         return perf_test_fail(error,
                               "Cyclone DDS does not use shared memory for %s as it was asked to: change --set "
                               "shared-memory, or leave out --zero-copy",
                               name);
-    endpoint->loans = run->zero_copy || (wants_loans(plan, kind) && dds_is_loan_available(endpoint->entity));
+    endpoint->loans = run->zero_copy || (wants_loans(plan, kind) && has_loans);
     endpoint->message = new_message(form);
     return endpoint->message ? 0 : perf_test_fail(error, "there is no memory for a message");
 }

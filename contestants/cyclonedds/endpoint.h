@@ -3,8 +3,9 @@
 #ifndef ENDPOINT_H
 #define ENDPOINT_H
 
-#include <dds/ddsc/dds_loan_api.h>
+#include <dds/ddsc/dds_psmx.h>
 #include <dds/ddsi/ddsi_serdata.h>
+#include <dds/ddsi/ddsi_sertype.h>
 
 #include "message.h"
 #include "session.h"
@@ -14,6 +15,7 @@ struct endpoint {
     const perf_test_endpoint *plan;
     struct form form;
     dds_entity_t topic, entity; /* the reader or the writer */
+    const struct ddsi_sertype *sertype; /* the serialised type of its messages */
     void *message;              /* the user's own */
     bool loans;                 /* messages are written or read in the middleware's memory */
     struct call call;           /* of a client: its id, and its last request; of a server: the request in hand */
@@ -29,7 +31,8 @@ void close_endpoint(struct endpoint *endpoint);
 const char *policy_name(uint32_t policy_id);
 
 extern const perf_test_publisher_functions PUBLISHER;
-extern const perf_test_subscription_functions SUBSCRIPTION;
+/* Taken from its reader, which a wait set watches; and delivered by its listener. */
+extern const perf_test_subscription_functions SUBSCRIPTION, LISTENING_SUBSCRIPTION;
 
 int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
                   perf_test_service_end *client, perf_test_error *error);

@@ -1,41 +1,16 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "endpoint.h"
 
 struct publisher {
     struct endpoint base;
-    struct ddsi_sertype *sertype; /* with --phases: of its messages, which are serialised first and sent then */
+    bool marks; /* with --phases: messages are serialised first and sent then */
 };
 
 static void destroy(void *publisher) {
     struct publisher *self = publisher;
-    if (self->sertype) ddsi_sertype_unref(self->sertype);
     close_endpoint(&self->base);
     free(self);
-}
-
-/* The serialised type of the messages. The library gives it out with a sample only, so one is sent on a topic of its
-   own. */
-static struct ddsi_sertype *sertype_of(const struct endpoint *endpoint) {
-    dds_entity_t participant = endpoint->session->participant;
-    char name[64];
-    snprintf(name, sizeof name, "perf_test_type_%d_%x", (int)getpid(), (unsigned)endpoint->entity);
-    dds_entity_t topic = dds_create_topic(participant, endpoint->form.descriptor, name, NULL, NULL);
-    dds_entity_t reader = dds_create_reader(participant, topic, NULL, NULL);
-    dds_entity_t writer = dds_create_writer(participant, topic, NULL, NULL);
-    struct ddsi_serdata *sample = NULL;
-    dds_sample_info_t info;
-    struct ddsi_sertype *sertype = NULL;
-    if (dds_write(writer, endpoint->message) == DDS_RETCODE_OK
-        && dds_takecdr(reader, &sample, 1, &info, DDS_ANY_STATE) == 1) {
-        sertype = ddsi_sertype_ref(sample->type);
-        ddsi_serdata_unref(sample);
-    }
-    dds_delete(writer);
-    dds_delete(reader);
-    dds_delete(topic);
-    return sertype;
 }
 
 static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
@@ -43,7 +18,7 @@ static void *create(void *session, const perf_test_run *run, const perf_test_end
     if (!self) return perf_test_fail(error, "there is no memory"), NULL;
     if (open_endpoint(&self->base, session, plan, PERF_TEST_PUBLISHER, error) != 0) return destroy(self), NULL;
     /* Nothing is serialised in shared memory. */
-    if (run->phases && !self->base.session->shares_memory) self->sertype = sertype_of(&self->base);
+    self->marks = run->phases && !self->base.session->shares_memory;
     return self;
 }
 
@@ -73,7 +48,7 @@ static bool source(void *publisher, uint8_t source[16]) {
 
 /* Serialises the message and sends it. The writer takes over the serialised message. */
 static dds_return_t send_serialised(struct publisher *self, perf_test_sent *sent) {
-    struct ddsi_serdata *serdata = ddsi_serdata_from_sample(self->sertype, SDK_DATA, self->base.message);
+    struct ddsi_serdata *serdata = ddsi_serdata_from_sample(self->base.sertype, SDK_DATA, self->base.message);
     if (!serdata) return DDS_RETCODE_BAD_PARAMETER;
     sent->serialised_ns = perf_test_now_ns();
     return dds_writecdr(self->base.entity, serdata);
@@ -90,12 +65,12 @@ static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent
     struct endpoint *base = &self->base;
     void *message = base->message;
     if (base->loans) {
-        dds_return_t result = dds_loan_sample(base->entity, &message);
+        dds_return_t result = dds_request_loan(base->entity, &message);
         if (result < 0) return perf_test_fail(error, "Cyclone DDS loans no message: %s", dds_strretcode(result));
     }
     if (base->form.prefix_bytes) write_call(base, message);
     write_message(&base->form, message, draft);
-    dds_return_t result = self->sertype ? send_serialised(self, sent) : dds_write(base->entity, message);
+    dds_return_t result = self->marks ? send_serialised(self, sent) : dds_write(base->entity, message);
     if (result < 0) {
         /* Only a message that was sent gives its loan back. */
         if (base->loans) dds_return_loan(base->entity, &message, 1);

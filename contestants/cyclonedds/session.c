@@ -18,10 +18,11 @@ const perf_test_setting SETTINGS[] = {
      .meaning = "documented: MaxMessageSize 65500 B, and receive buffers of 10 MB as far as the kernel allows"},
 };
 
-/* Cyclone DDS keeps the history of TRANSIENT_LOCAL in iceoryx up to this depth, a constant of iceoryx. */
-enum { SHARED_HISTORY_MAX = 16 };
-/* The longest queue of iceoryx, and a few chunks for the moments at which one is on its way. */
-enum { QUEUE_MAX = 256, SPARE_CHUNKS = 4 };
+/* The chunks of iceoryx that a reader may hold are 256: its history, the message in hand and the next one. The plug-in
+   drops further ones without a word. */
+enum { SHARED_DEPTH_MAX = 254 };
+/* A few chunks for the moments at which one is on its way. */
+enum { SPARE_CHUNKS = 4 };
 /* The chunks of a run take at most so many bytes. */
 static const uint64_t CHUNKS_BYTES = (uint64_t)1 << 30;
 /* Space in a chunk for the headers of iceoryx and of Cyclone DDS, and for the padding of a struct. */
@@ -34,20 +35,19 @@ static bool is_set(const perf_test_run *run, const char *name, const char *value
 
 /* The command of RouDi, with memory for the messages of this run only, as the documentation of Cyclone DDS advises. */
 static const char *roudi_command(const perf_test_run *run) {
-    static char command[512];
+    static char command[1024];
     uint64_t chunk_bytes = (run->message.bytes + sizeof(struct call) + CHUNK_HEADER_BYTES) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
-    uint64_t depth = run->qos.depth < QUEUE_MAX ? run->qos.depth : QUEUE_MAX;
-    uint64_t history = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL ? depth : 0;
+    uint64_t depth = run->qos.depth;
     uint64_t publishers = run->publishers ? run->publishers : 1;
-    /* Of each publisher: its history, the message that it writes and the last one. Of each subscription: the sample in
-       hand and the next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
-    uint64_t count = publishers * (history + 2) + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
+    /* Of each publisher: the message that it writes and the last one. Of each subscription: the sample in hand and the
+       next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
+    uint64_t count = 2 * publishers + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
     if (run->round_trip) count *= 2;
     if (run->executor) count += publishers * depth; /* each publisher has a topic, whose subscriptions hold others */
     uint64_t most = CHUNKS_BYTES / chunk_bytes;
     if (count > most) count = most;
     snprintf(command, sizeof command,
-             "exec iox-roudi --log-level warning --config-file <(printf '[general]\\nversion = 1\\n[[segment]]\\n"
+             "exec " IOX_ROUDI " --log-level warning --config-file <(printf '[general]\\nversion = 1\\n[[segment]]\\n"
              "[[segment.mempool]]\\nsize = %llu\\ncount = %llu\\n')",
              (unsigned long long)chunk_bytes, (unsigned long long)count);
     return command;
@@ -63,23 +63,24 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
     if (run->zero_copy && run->raw)
         return perf_test_fail(error, "Cyclone DDS loans no messages without a type: leave out --raw or --zero-copy");
     if (!shares_memory) return 0;
-    bool is_transient = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL;
-    if (run->qos.history == PERF_TEST_KEEP_ALL || (is_transient && run->qos.depth > SHARED_HISTORY_MAX))
+    if (run->qos.durability == PERF_TEST_TRANSIENT_LOCAL)
+        return perf_test_fail(error, "Cyclone DDS gives late readers no history in shared memory: add --set "
+                                     "shared-memory=off, or --durability VOLATILE");
+    if (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > SHARED_DEPTH_MAX)
         return perf_test_fail(error,
-                              "Cyclone DDS has no shared memory for KEEP_ALL, nor for TRANSIENT_LOCAL with a depth of "
-                              "more than %d, and would use the network: add --set shared-memory=off",
-                              SHARED_HISTORY_MAX);
+                              "Cyclone DDS keeps at most %d messages of a reader in shared memory: give --history "
+                              "KEEP_LAST and a smaller --history-depth, or --set shared-memory=off",
+                              SHARED_DEPTH_MAX);
     int needed = roudi_needed(run, error);
     if (needed <= 0) return needed;
     const char *const command[] = {"bash", "-c", roudi_command(run), NULL};
-    perf_test_daemons_add(daemons, &(perf_test_daemon){"iox-roudi", command, .ready_line = "ready for clients"});
+    perf_test_daemons_add(daemons, &(perf_test_daemon){"iox-roudi", command, .ready_file = ROUDI_SOCKET});
     return 0;
 }
 
 int clean_up(const perf_test_run *run, perf_test_error *error) {
     (void)error;
-    /* The name of a runtime of iceoryx in Cyclone DDS; the process id follows. */
-    if (is_set(run, "shared-memory", "on")) roudi_clean_up("iceoryx_rt_");
+    if (is_set(run, "shared-memory", "on")) roudi_clean_up();
     return 0;
 }
 
@@ -89,16 +90,15 @@ static void write_configuration(const perf_test_run *run, char *text, size_t byt
     bool is_tuned = is_set(run, "tuning", "documented");
     snprintf(text, bytes,
              "<CycloneDDS><Domain Id=\"any\">"
-             "<General><Interfaces><NetworkInterface name=\"lo\"/></Interfaces>"
+             "<General><Interfaces><NetworkInterface name=\"lo\"/>%s</Interfaces>"
              "<AllowMulticast>false</AllowMulticast>%s</General>"
              "<Discovery><ParticipantIndex>auto</ParticipantIndex>"
              "<MaxAutoParticipantIndex>119</MaxAutoParticipantIndex>"
              "<Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>%s"
-             "<SharedMemory><Enable>%s</Enable><LogLevel>warn</LogLevel></SharedMemory>"
              "</Domain></CycloneDDS>",
+             is_set(run, "shared-memory", "on") ? "<PubSubMessageExchange type=\"iox\" config=\"LOG_LEVEL=WARN;\"/>" : "",
              is_tuned ? "<MaxMessageSize>65500B</MaxMessageSize>" : "",
-             is_tuned ? "<Internal><SocketReceiveBufferSize max=\"10MB\"/></Internal>" : "",
-             is_set(run, "shared-memory", "on") ? "true" : "false");
+             is_tuned ? "<Internal><SocketReceiveBufferSize max=\"10MB\"/></Internal>" : "");
 }
 
 /* Whether each setting has one of its values. */

@@ -22,6 +22,7 @@ struct arrivals {
 struct subscription {
     struct endpoint base;
     dds_entity_t wait_set;
+    perf_test_sink *sink;      /* of messages that the listener delivers */
     struct ddsi_serdata *held; /* the sample that was taken last, if it is read in place */
     struct source sources[SOURCES];
     size_t source_count;
@@ -54,13 +55,11 @@ static int64_t arrived_ns(struct arrivals *arrivals, const perf_test_qos *qos) {
     return index < count ? atomic_load_explicit(&arrivals->times_ns[index % ARRIVALS], memory_order_relaxed) : 0;
 }
 
-static int listen_to_arrivals(struct subscription *self) {
-    self->arrivals = calloc(1, sizeof *self->arrivals);
-    if (!self->arrivals) return DDS_RETCODE_OUT_OF_RESOURCES;
+static dds_return_t set_listener(dds_entity_t reader, dds_on_data_available_fn function, void *argument) {
     dds_listener_t *listener = dds_create_listener(NULL);
     /* The status stays as without a listener, for the wait set, which is woken after the listener has returned. */
-    dds_lset_data_available_arg(listener, on_data_available, self->arrivals, false);
-    dds_return_t result = dds_set_listener(self->base.entity, listener);
+    dds_lset_data_available_arg(listener, function, argument, false);
+    dds_return_t result = dds_set_listener(reader, listener);
     dds_delete_listener(listener);
     return result;
 }
@@ -72,12 +71,24 @@ static dds_return_t wait_alone(struct subscription *self) {
     return result == DDS_RETCODE_OK ? dds_waitset_attach(self->wait_set, self->base.entity, 0) : result;
 }
 
-static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+/* A subscription without a wait set and without a listener. */
+static void *create_bare(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+                         perf_test_error *error) {
     struct subscription *self = calloc(1, sizeof *self);
     if (!self) return perf_test_fail(error, "there is no memory"), NULL;
     if (open_endpoint(&self->base, session, plan, PERF_TEST_SUBSCRIPTION, error) != 0) return destroy(self), NULL;
+    if (!run->phases) return self;
+    self->arrivals = calloc(1, sizeof *self->arrivals);
+    if (self->arrivals) return self;
+    perf_test_fail(error, "there is no memory");
+    return destroy(self), NULL;
+}
+
+static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+    struct subscription *self = create_bare(session, run, plan, error);
+    if (!self) return NULL;
     dds_return_t result = run->executor ? DDS_RETCODE_OK : wait_alone(self);
-    if (result == DDS_RETCODE_OK && run->phases) result = listen_to_arrivals(self);
+    if (result == DDS_RETCODE_OK && self->arrivals) result = set_listener(self->base.entity, on_data_available, self->arrivals);
     if (result == DDS_RETCODE_OK) return self;
     perf_test_fail(error, "Cyclone DDS cannot wait for messages of %s: %s", plan->topic, dds_strretcode(result));
     return destroy(self), NULL;
@@ -115,13 +126,21 @@ static void mismatches(void *subscription, perf_test_sentences *sentences) {
     perf_test_sentences_add(sentences, sentence);
 }
 
+/* The message of a sample that lies in the memory of iceoryx as it was written; NULL: it was serialised. */
+static const void *in_place(const struct ddsi_serdata *serdata) {
+    const dds_loaned_sample_t *loan = serdata->loan;
+    bool is_in_place = loan && loan->loan_origin.origin_kind == DDS_LOAN_ORIGIN_KIND_PSMX
+                       && loan->metadata->sample_state == DDS_LOANED_SAMPLE_STATE_RAW_DATA;
+    return is_in_place ? loan->sample_ptr : NULL;
+}
+
 /* Takes a sample as it came, and converts it unless it can be read in place. */
 static int take_serialised(struct subscription *self, dds_sample_info_t *info, perf_test_taken *taken) {
     struct ddsi_serdata *serdata = NULL;
     int count = dds_takecdr(self->base.entity, &serdata, 1, info, DDS_ANY_STATE);
     if (count <= 0) return count;
     taken->in_hand_ns = self->arrivals ? perf_test_now_ns() : 0;
-    taken->loaned = self->base.loans && info->valid_data && serdata->iox_chunk;
+    taken->loaned = self->base.loans && info->valid_data && in_place(serdata);
     if (taken->loaned) return self->held = serdata, count;
     bool is_converted = !info->valid_data || ddsi_serdata_to_sample(serdata, self->base.message, NULL, NULL);
     ddsi_serdata_unref(serdata);
@@ -158,7 +177,7 @@ static int take(void *subscription, perf_test_taken *taken, perf_test_error *err
         taken->received_ns = perf_test_now_ns();
         /* A sample without data says that a writer has gone. */
         if (self->arrivals && info.valid_data) taken->arrived_ns = arrived_ns(self->arrivals, &self->base.plan->qos);
-        sample = taken->loaned ? self->held->iox_chunk : self->base.message;
+        sample = taken->loaned ? in_place(self->held) : self->base.message;
     } while (!info.valid_data || !is_own(&self->base, sample));
     memcpy(taken->source, source_of(self, info.publication_handle), sizeof taken->source);
     read_message(&self->base.form, sample, taken);
@@ -172,10 +191,48 @@ static int wait_for_message(void *subscription, int64_t timeout_ns, perf_test_er
     return perf_test_fail(error, "Cyclone DDS cannot wait: %s", dds_strretcode(result));
 }
 
+/* Delivers all that came, on the thread of the library that stored it. */
+static void deliver(dds_entity_t reader, void *subscription) {
+    struct subscription *self = subscription;
+    perf_test_error error;
+    int result;
+    if (self->arrivals) on_data_available(reader, self->arrivals);
+    do {
+        perf_test_taken taken = {0};
+        result = take(self, &taken, &error);
+        if (result > 0) perf_test_sink_taken(self->sink, &taken);
+        release(self);
+    } while (result > 0);
+    if (result < 0) perf_test_sink_failed(self->sink, error.sentence);
+}
+
+static int start(void *subscription, perf_test_sink *sink, perf_test_error *error) {
+    struct subscription *self = subscription;
+    self->sink = sink;
+    /* It is also called for what has come before. */
+    dds_return_t result = set_listener(self->base.entity, deliver, self);
+    if (result == DDS_RETCODE_OK) return 0;
+    return perf_test_fail(error, "Cyclone DDS cannot listen: %s", dds_strretcode(result));
+}
+
+/* The library waits for the end of a delivery that is running. */
+static int stop(void *subscription, perf_test_error *error) {
+    dds_return_t result = dds_set_listener(((struct subscription *)subscription)->base.entity, NULL);
+    if (result == DDS_RETCODE_OK) return 0;
+    return perf_test_fail(error, "Cyclone DDS cannot end listening: %s", dds_strretcode(result));
+}
+
 const perf_test_subscription_functions SUBSCRIPTION = {
     {.matched = matched, .mismatches = mismatches, .destroy = destroy},
     .create = create,
     .take = take,
     .release = release,
     .wait = wait_for_message,
+};
+
+const perf_test_subscription_functions LISTENING_SUBSCRIPTION = {
+    {.matched = matched, .mismatches = mismatches, .destroy = destroy},
+    .create = create_bare,
+    .start = start,
+    .stop = stop,
 };

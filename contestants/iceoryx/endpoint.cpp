@@ -39,7 +39,7 @@ struct OwnMessage {
 // The name of a topic: a type, the domain and the topic.
 iox::capro::ServiceDescription service(const perf_test_run *run, const perf_test_endpoint *plan) {
     using iox::capro::IdString_t;
-    auto text = [](const std::string &name) { return IdString_t(iox::cxx::TruncateToCapacity, name); };
+    auto text = [](const std::string &name) { return IdString_t(iox::TruncateToCapacity, name.c_str()); };
     return {text(plan->message.type_name), text(std::to_string(run->domain_id)), text(plan->topic)};
 }
 
@@ -104,7 +104,7 @@ int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_
     if (loan.has_error())
         return perf_test_fail(error, "iceoryx loans no chunk of %llu bytes (error %d): the memory pools of RouDi are "
                               "too small or in use", static_cast<unsigned long long>(self.bytes),
-                              int(loan.get_error()));
+                              int(loan.error()));
     void *chunk = loan.value();
     if (self.own.bytes) std::memcpy(chunk, self.own.bytes, self.bytes);
     else write_message(chunk, self, draft);
@@ -186,8 +186,8 @@ int take(void *subscription, perf_test_taken *taken, perf_test_error *error) try
     auto &self = *static_cast<Subscription *>(subscription);
     auto result = self.port.take();
     if (result.has_error()) {
-        if (result.get_error() == iox::popo::ChunkReceiveResult::NO_CHUNK_AVAILABLE) return 0;
-        return perf_test_fail(error, "iceoryx cannot take a message (error %d)", int(result.get_error()));
+        if (result.error() == iox::popo::ChunkReceiveResult::NO_CHUNK_AVAILABLE) return 0;
+        return perf_test_fail(error, "iceoryx cannot take a message (error %d)", int(result.error()));
     }
     const void *message = result.value();
     if (self.marks) taken->in_hand_ns = perf_test_now_ns();

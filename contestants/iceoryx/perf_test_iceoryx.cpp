@@ -6,10 +6,10 @@
 
 #include "../roudi.h"
 #include "endpoint.hpp"
-#include "iceoryx_hoofs/log/logmanager.hpp"
 #include "iceoryx_posh/iceoryx_posh_types.hpp"
 #include "iceoryx_posh/runtime/posh_runtime.hpp"
 #include "iceoryx_versions.hpp"
+#include "iox/logging.hpp"
 #include "roudi.hpp"
 
 namespace {
@@ -29,15 +29,14 @@ int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error 
     return fail_with_exception(error, "check the run");
 }
 
-int clean_up(const perf_test_run *, perf_test_error *) { return roudi_clean_up(RUNTIME_PREFIX), 0; }
+int clean_up(const perf_test_run *, perf_test_error *) { return roudi_clean_up(), 0; }
 
 // The runtime belongs to the process; the run is the session.
 void *open_session(const perf_test_run *run, perf_test_error *error) try {
     // The library logs every step otherwise.
-    iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kWarn,
-                                                             iox::log::LogLevelOutput::kHideLogLevel);
-    std::string name = RUNTIME_PREFIX + std::to_string(getpid());
-    iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
+    iox::log::Logger::init(iox::log::LogLevel::Warn);
+    std::string name = "perf_test_iceoryx_" + std::to_string(getpid());
+    iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::TruncateToCapacity, name.c_str()));
     return const_cast<perf_test_run *>(run);
 } catch (...) {
     return fail_with_exception(error, "start"), nullptr;

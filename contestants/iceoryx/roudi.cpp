@@ -32,9 +32,9 @@ int add_roudi(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
     std::string config = "[general]\\nversion = 1\\n[[segment]]\\n[[segment.mempool]]\\nsize = " +
                          std::to_string(bytes) + "\\ncount = " + std::to_string(chunk_count(run)) + "\\n";
     // A pipe, so that no file is left.
-    std::string script = "exec iox-roudi -c <(printf '" + config + "')";
+    std::string script = "exec " IOX_ROUDI " --log-level warning -c <(printf '" + config + "')";
     const char *command[] = {"bash", "-c", script.c_str(), nullptr};
-    perf_test_daemon roudi = {"iox-roudi", command, nullptr, "RouDi is ready for clients"};
+    perf_test_daemon roudi = {"iox-roudi", command, ROUDI_SOCKET, nullptr};
     perf_test_daemons_add(daemons, &roudi);
     return 0;
 }

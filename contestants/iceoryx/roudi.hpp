@@ -6,6 +6,3 @@
 // Adds RouDi to the daemons of the run, unless the program with the other endpoints has started one. Returns -1 if an
 // unrelated RouDi runs.
 int add_roudi(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error);
-
-// The beginning of the runtime names of workers; their process id follows.
-constexpr const char *RUNTIME_PREFIX = "perf_test_iceoryx_";

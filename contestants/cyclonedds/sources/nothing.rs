@@ -1,0 +1,1 @@
+//! Nothing: cargo asks each package for a target.
