@@ -54,6 +54,7 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
     const struct form *form = &endpoint->form;
     if (!form->type)
         return perf_test_fail(error, "Cyclone DDS was built without %s: build it again", plan->message.name);
+    if (session->shares_memory && check_shared_qos(&plan->qos, error) != 0) return -1;
     char name[512]; /* as ROS 2's topics and services have in DDS */
     if (!is_call) snprintf(name, sizeof name, "rt%s", plan->topic);
     else if (publishes == (plan->kind == PERF_TEST_CLIENT)) snprintf(name, sizeof name, "rq%sRequest", plan->topic);

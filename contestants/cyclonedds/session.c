@@ -53,6 +53,18 @@ static const char *roudi_command(const perf_test_run *run) {
     return command;
 }
 
+int check_shared_qos(const perf_test_qos *qos, perf_test_error *error) {
+    if (qos->durability == PERF_TEST_TRANSIENT_LOCAL)
+        return perf_test_fail(error, "Cyclone DDS gives late readers no history in shared memory: add --set "
+                                     "shared-memory=off, or --durability VOLATILE");
+    if (qos->history == PERF_TEST_KEEP_ALL || qos->depth > SHARED_DEPTH_MAX)
+        return perf_test_fail(error,
+                              "Cyclone DDS keeps at most %d messages of a reader in shared memory: give --history "
+                              "KEEP_LAST and a smaller --history-depth, or --set shared-memory=off",
+                              SHARED_DEPTH_MAX);
+    return 0;
+}
+
 int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) {
     bool shares_memory = is_set(run, "shared-memory", "on");
     if (!form_of(&run->message, run->raw, false).type)
@@ -63,14 +75,7 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
     if (run->zero_copy && run->raw)
         return perf_test_fail(error, "Cyclone DDS loans no messages without a type: leave out --raw or --zero-copy");
     if (!shares_memory) return 0;
-    if (run->qos.durability == PERF_TEST_TRANSIENT_LOCAL)
-        return perf_test_fail(error, "Cyclone DDS gives late readers no history in shared memory: add --set "
-                                     "shared-memory=off, or --durability VOLATILE");
-    if (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > SHARED_DEPTH_MAX)
-        return perf_test_fail(error,
-                              "Cyclone DDS keeps at most %d messages of a reader in shared memory: give --history "
-                              "KEEP_LAST and a smaller --history-depth, or --set shared-memory=off",
-                              SHARED_DEPTH_MAX);
+    if (check_shared_qos(&run->qos, error) != 0) return -1;
     int needed = roudi_needed(run, error);
     if (needed <= 0) return needed;
     const char *const command[] = {"bash", "-c", roudi_command(run), NULL};

@@ -15,6 +15,8 @@ struct session {
     bool shares_memory; /* messages go through iceoryx */
 };
 
+/* Whether messages with this QoS can go through shared memory; -1: no. */
+int check_shared_qos(const perf_test_qos *qos, perf_test_error *error);
 int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error);
 int clean_up(const perf_test_run *run, perf_test_error *error);
 void *open_session(const perf_test_run *run, perf_test_error *error);
