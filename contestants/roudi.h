@@ -1,4 +1,5 @@
-/* RouDi, the daemon of iceoryx 2.95, and the files that it and its clients leave when they are killed. For C and C++. */
+/* RouDi, the daemon of iceoryx 2.95, and the files that it and its clients leave when they are killed. For C and C++.
+   The program is IOX_ROUDI. */
 #ifndef ROUDI_H
 #define ROUDI_H
 

@@ -36,7 +36,8 @@ static bool is_set(const perf_test_run *run, const char *name, const char *value
 /* The command of RouDi, with memory for the messages of this run only, as the documentation of Cyclone DDS advises. */
 static const char *roudi_command(const perf_test_run *run) {
     static char command[1024];
-    uint64_t chunk_bytes = (run->message.bytes + sizeof(struct call) + CHUNK_HEADER_BYTES) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
+    uint64_t bytes = run->message.bytes + sizeof(struct call) + CHUNK_HEADER_BYTES;
+    uint64_t chunk_bytes = bytes / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
     uint64_t depth = run->qos.depth;
     uint64_t publishers = run->publishers ? run->publishers : 1;
     /* Of each publisher: the message that it writes and the last one. Of each subscription: the sample in hand and the
@@ -92,7 +93,7 @@ int clean_up(const perf_test_run *run, perf_test_error *error) {
 /* The configuration: only the loopback interface, which may not support multicast, so participants look for each other
    at known ports. A domain has ports for 120 participants before those of the next domain begin. */
 static void write_configuration(const perf_test_run *run, char *text, size_t bytes) {
-    bool is_tuned = is_set(run, "tuning", "documented");
+    bool is_tuned = is_set(run, "tuning", "documented"), shares_memory = is_set(run, "shared-memory", "on");
     snprintf(text, bytes,
              "<CycloneDDS><Domain Id=\"any\">"
              "<General><Interfaces><NetworkInterface name=\"lo\"/>%s</Interfaces>"
@@ -101,7 +102,7 @@ static void write_configuration(const perf_test_run *run, char *text, size_t byt
              "<MaxAutoParticipantIndex>119</MaxAutoParticipantIndex>"
              "<Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>%s"
              "</Domain></CycloneDDS>",
-             is_set(run, "shared-memory", "on") ? "<PubSubMessageExchange type=\"iox\" config=\"LOG_LEVEL=WARN;\"/>" : "",
+             shares_memory ? "<PubSubMessageExchange type=\"iox\" config=\"LOG_LEVEL=WARN;\"/>" : "",
              is_tuned ? "<MaxMessageSize>65500B</MaxMessageSize>" : "",
              is_tuned ? "<Internal><SocketReceiveBufferSize max=\"10MB\"/></Internal>" : "");
 }

@@ -88,7 +88,8 @@ static void *create(void *session, const perf_test_run *run, const perf_test_end
     struct subscription *self = create_bare(session, run, plan, error);
     if (!self) return NULL;
     dds_return_t result = run->executor ? DDS_RETCODE_OK : wait_alone(self);
-    if (result == DDS_RETCODE_OK && self->arrivals) result = set_listener(self->base.entity, on_data_available, self->arrivals);
+    if (result == DDS_RETCODE_OK && self->arrivals)
+        result = set_listener(self->base.entity, on_data_available, self->arrivals);
     if (result == DDS_RETCODE_OK) return self;
     perf_test_fail(error, "Cyclone DDS cannot wait for messages of %s: %s", plan->topic, dds_strretcode(result));
     return destroy(self), NULL;
