@@ -23,7 +23,7 @@ const perf_test_setting SETTINGS[] = {
 enum { SHARED_DEPTH_MAX = 254 };
 /* A few chunks for the moments at which one is on its way. */
 enum { SPARE_CHUNKS = 4 };
-/* The chunks of a run take at most so many bytes. */
+/* The most bytes that the chunks of a run take. */
 static const uint64_t CHUNKS_BYTES = (uint64_t)1 << 30;
 /* Space in a chunk for the headers of iceoryx and of Cyclone DDS, and for the padding of a struct. */
 enum { CHUNK_HEADER_BYTES = 320, CHUNK_ALIGNMENT = 64 };
@@ -91,7 +91,7 @@ int clean_up(const perf_test_run *run, perf_test_error *error) {
 }
 
 /* The configuration: only the loopback interface, which may not support multicast, so participants look for each other
-   at known ports. A domain has ports for 120 participants before those of the next domain begin. */
+   at known ports. A domain has ports for 120 participants before the ports of the next domain begin. */
 static void write_configuration(const perf_test_run *run, char *text, size_t bytes) {
     bool is_tuned = is_set(run, "tuning", "documented"), shares_memory = is_set(run, "shared-memory", "on");
     snprintf(text, bytes,
