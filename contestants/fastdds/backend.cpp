@@ -21,7 +21,8 @@ const perf_test_setting SETTINGS[] = {
     {"transport", TRANSPORT_NAMES, "data-sharing",
      "the way of messages: default is direct delivery within a process, data sharing of types of bounded size, and "
      "shared memory or UDP for others; large-data is the same with the library's transports for LARGE_DATA; udp (with "
-     "large socket buffers), shm (in one piece) and data-sharing are these alone; intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
+     "large socket buffers), shm (in one piece) and data-sharing are these alone; intra-process is direct delivery "
+     "within a process, with one pool of memory instead of data sharing"},
     {"publishing", PUBLISHING_NAMES, nullptr,
      "the thread that sends: sync, the library's default, is the publishing thread, async one of the library"},
 };

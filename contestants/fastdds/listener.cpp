@@ -1,6 +1,6 @@
-// A subscription by a listener, which a thread of Fast DDS calls: the one that reads the transport or is notified of data
-// sharing. With direct delivery within a process it is the publishing thread. The listener takes all messages that are
-// there, as the library's examples do. The data reader begins to receive when it has the listener.
+// A subscription by a listener. The thread of Fast DDS that reads the transport or is notified of data sharing calls it,
+// and the publishing thread with direct delivery within a process. The listener takes all messages that are there, as
+// the library's examples do. The data reader begins to receive when it has the listener.
 
 #include <fastdds/dds/subscriber/DataReader.hpp>
 #include <fastdds/dds/subscriber/DataReaderListener.hpp>

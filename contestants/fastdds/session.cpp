@@ -59,7 +59,8 @@ void ParticipantDeleter::operator()(DomainParticipant *participant) const {
 }
 
 bool Type::is_loanable() const {
-    return support->is_plain(eprosima::fastdds::dds::DEFAULT_DATA_REPRESENTATION) && message->memory_bytes() + ENCAPSULATION_BYTES <= support->max_serialized_type_size;
+    return support->is_plain(DEFAULT_DATA_REPRESENTATION) &&
+           message->memory_bytes() + ENCAPSULATION_BYTES <= support->max_serialized_type_size;
 }
 
 Session::Session(const perf_test_run &given) : run(given) {

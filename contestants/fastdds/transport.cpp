@@ -65,7 +65,8 @@ bool parse_transport(const char *name, Transport *transport) {
 void configure(Transport transport, const perf_test_run &run, eprosima::fastdds::dds::DomainParticipantQos &qos) {
     LibrarySettings library;
     library.intraprocess_delivery = is_direct(transport) ? INTRAPROCESS_FULL : INTRAPROCESS_OFF;
-    if (transport != Transport::LIBRARY_DEFAULT) DomainParticipantFactory::get_instance()->set_library_settings(library);
+    DomainParticipantFactory *factory = DomainParticipantFactory::get_instance();
+    if (transport != Transport::LIBRARY_DEFAULT) factory->set_library_settings(library);
     if (transport == Transport::LARGE_DATA) qos.setup_transports(BuiltinTransports::LARGE_DATA);
     if (transport != Transport::UDP && transport != Transport::SHARED_MEMORY) return;
     qos.transport().use_builtin_transports = false;
