@@ -72,12 +72,11 @@ static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent
     write_message(&base->form, message, draft);
     dds_return_t result = self->marks ? send_serialised(self, sent) : dds_write(base->entity, message);
     if (result < 0) {
-        /* Only a message that was sent gives its loan back. */
+        /* The loan is still there if the writer could not be locked. */
         if (base->loans) dds_return_loan(base->entity, &message, 1);
         return perf_test_fail(error, "Cyclone DDS does not send: %s", dds_strretcode(result));
     }
-    /* The history of TRANSIENT_LOCAL has a copy. */
-    sent->loaned = base->loans && base->plan->qos.durability == PERF_TEST_VOLATILE;
+    sent->loaned = base->loans;
     return 0;
 }
 

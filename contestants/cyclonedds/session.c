@@ -41,8 +41,9 @@ static const char *roudi_command(const perf_test_run *run) {
     uint64_t depth = run->qos.depth;
     uint64_t publishers = run->publishers ? run->publishers : 1;
     /* Of each publisher: the message that it writes and the last one. Of each subscription: the sample in hand and the
-       next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
-    uint64_t count = 2 * publishers + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
+       next one, and a history, which may hold other messages if the reader is late. Of all: a queue of iceoryx. */
+    uint64_t subscriptions = run->subscriptions;
+    uint64_t count = 2 * publishers + 2 * subscriptions + (1 + subscriptions) * depth + SPARE_CHUNKS;
     if (run->round_trip) count *= 2;
     if (run->executor) count += publishers * depth; /* each publisher has a topic, whose subscriptions hold others */
     uint64_t most = CHUNKS_BYTES / chunk_bytes;

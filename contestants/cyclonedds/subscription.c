@@ -87,7 +87,9 @@ static void *create_bare(void *session, const perf_test_run *run, const perf_tes
 static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     struct subscription *self = create_bare(session, run, plan, error);
     if (!self) return NULL;
-    dds_return_t result = run->executor ? DDS_RETCODE_OK : wait_alone(self);
+    /* A reader that polls has no wait set: each message would signal it. */
+    bool is_waited_for = !run->executor && run->wait != PERF_TEST_SPIN;
+    dds_return_t result = is_waited_for ? wait_alone(self) : DDS_RETCODE_OK;
     if (result == DDS_RETCODE_OK && self->arrivals)
         result = set_listener(self->base.entity, on_data_available, self->arrivals);
     if (result == DDS_RETCODE_OK) return self;

@@ -57,7 +57,8 @@ void destroy(void *endpoint) {
 void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     Reader *self = static_cast<Reader *>(create_reader(session, run, plan, error));
     if (!self) return nullptr;
-    if (!run->executor) { // which has a condition of its own
+    // An executor has a condition of its own, and a reader that polls needs none: each message would signal it.
+    if (!run->executor && run->wait != PERF_TEST_SPIN) {
         StatusCondition &condition = self->reader->get_statuscondition();
         condition.set_enabled_statuses(StatusMask::data_available());
         self->waits.attach_condition(condition);

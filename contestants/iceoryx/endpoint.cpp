@@ -157,7 +157,9 @@ void *create_subscription(void *, const perf_test_run *run, const perf_test_endp
     }
     std::unique_ptr<Subscription> self(new (std::nothrow) Subscription(run, plan, options));
     if (!self || !self->own.allocate(run, self->bytes)) return perf_test_fail(error, "there is no memory"), nullptr;
-    if (self->wait_set.attachState(self->port, iox::popo::SubscriberState::HAS_DATA).has_error())
+    // A reader that polls has no wait set: each message would signal it.
+    if (run->wait != PERF_TEST_SPIN &&
+        self->wait_set.attachState(self->port, iox::popo::SubscriberState::HAS_DATA).has_error())
         return perf_test_fail(error, "iceoryx cannot attach the subscription to a wait set"), nullptr;
     return self.release();
 } catch (...) {
@@ -175,9 +177,8 @@ int64_t subscription_matched(void *subscription, perf_test_error *error) try {
     return fail_with_exception(error, "look for publishers");
 }
 
-void count_overwritten(Subscription &self, const ChunkHeader &header) {
-    uint64_t sequence = header.sequenceNumber();
-    uint64_t &next = self.next_sequences.try_emplace(static_cast<uint64_t>(header.originId()), sequence).first->second;
+void count_overwritten(Subscription &self, uint64_t origin, uint64_t sequence) {
+    uint64_t &next = self.next_sequences.try_emplace(origin, sequence).first->second;
     if (sequence > next) self.overwritten += sequence - next;
     next = sequence + 1;
 }
@@ -193,8 +194,8 @@ int take(void *subscription, perf_test_taken *taken, perf_test_error *error) try
     if (self.marks) taken->in_hand_ns = perf_test_now_ns();
     const ChunkHeader &header = *ChunkHeader::fromUserPayload(message);
     uint64_t length = header.userPayloadSize();
+    uint64_t sequence = header.sequenceNumber(), origin = static_cast<uint64_t>(header.originId());
     write_source(header.originId(), taken->source);
-    count_overwritten(self, header);
     if (length != self.bytes) {
         self.port.release(message);
         return perf_test_fail(error, "iceoryx has a message of %llu bytes and not %llu on the topic: another program "
@@ -209,6 +210,7 @@ int take(void *subscription, perf_test_taken *taken, perf_test_error *error) try
         self.held = message;
     }
     taken->received_ns = perf_test_now_ns();
+    count_overwritten(self, origin, sequence);
     Head head;
     std::memcpy(&head, message, sizeof head);
     taken->time_ns = head.time_ns;
