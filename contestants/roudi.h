@@ -52,8 +52,8 @@ static inline long roudi_pid(void) {
     return pid;
 }
 
-/* Whether the run must start RouDi. 1: yes; 0: no, that of the program with the other endpoints serves it; -1: another
-   one runs, whose CPU time and memory would not be those of the run. */
+/* Whether the run must start RouDi. 1: yes; 0: no, the RouDi of the program with the other endpoints serves it; -1:
+   another one runs, whose CPU time and memory would not belong to the run. */
 static inline int roudi_needed(const perf_test_run *run, perf_test_error *error) {
     if (!roudi_is_running()) return 1;
     if (run->publishers == 0 || run->subscriptions == 0) return 0;

@@ -1,5 +1,5 @@
-// The executor: one thread with a wait set, as a user of Fast DDS without ROS writes it. In each turn it runs the timers
-// that are due, and takes one message, request or response of each data reader that has some.
+// The executor: one thread with a wait set, as a user of Fast DDS without ROS writes it. In each turn it runs the
+// timers that are due, and takes one message, request or response of each data reader that has some.
 
 #include <fastdds/dds/core/condition/GuardCondition.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>

@@ -1,5 +1,5 @@
-// A subscription by a listener. The thread of Fast DDS that reads the transport or is notified of data sharing calls it,
-// and the publishing thread with direct delivery within a process. The listener takes all messages that are there, as
+// A subscription by a listener. The thread of Fast DDS that reads the transport or is notified of data sharing calls
+// it, and the publishing thread with direct delivery within a process. The listener takes all messages that are there, as
 // the library's examples do. The data reader begins to receive when it has the listener.
 
 #include <fastdds/dds/subscriber/DataReader.hpp>

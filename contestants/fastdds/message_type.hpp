@@ -21,7 +21,7 @@ public:
 
     // A new type for Fast DDS: it creates, serialises and deserialises messages.
     virtual eprosima::fastdds::dds::TopicDataType *create_support() const = 0;
-    // The memory of a message, which is that of a loan if the type is plain.
+    // The memory of a message: of a loan if the type is plain.
     virtual size_t memory_bytes() const = 0;
     // Gives a new message its size and touches its pages.
     virtual void prepare(void *message) const = 0;
@@ -31,6 +31,6 @@ public:
     // Writes time, id and length.
     virtual void read(const void *message, perf_test_taken *taken) const = 0;
 
-    // That of the messages of a run; none if Fast DDS's types have no such message.
+    // The type of the messages of a run; none if Fast DDS's types have no such message.
     static std::unique_ptr<MessageType> find(const perf_test_message &message, bool raw);
 };

@@ -15,7 +15,7 @@ namespace {
 
 // A publisher whose history is full waits at most this long for its subscriptions.
 const eprosima::fastdds::dds::Duration_t MAX_BLOCKING_TIME{5, 0};
-// The pool of data sharing is as large as the history, so that of KEEP_ALL is limited.
+// The pool of data sharing is as large as the history, so the pool of KEEP_ALL is limited.
 constexpr uint64_t KEEP_ALL_POOL_BYTES = 1 << 30;
 
 std::string type_name(const perf_test_message &message, bool raw) {

@@ -27,7 +27,7 @@ uint64_t chunk_count(const perf_test_run *run) {
 int add_roudi(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) {
     int needed = roudi_needed(run, error);
     if (needed <= 0) return needed;
-    // The size of a chunk is that of its message; RouDi adds the header. It is a multiple of 32.
+    // The size of a chunk is the size of its message; RouDi adds the header. It is a multiple of 32.
     uint64_t bytes = (std::max<uint64_t>(run->message.bytes, 128) + 31) / 32 * 32;
     std::string config = "[general]\\nversion = 1\\n[[segment]]\\n[[segment.mempool]]\\nsize = " +
                          std::to_string(bytes) + "\\ncount = " + std::to_string(chunk_count(run)) + "\\n";

@@ -209,24 +209,36 @@ impl Contestant {
 }
 
 impl Contestant {
-    /// The run with the best settings, or without them and with a note where they are refused and the defaults are not.
+    /// The run with the best settings. Where they are refused, it has all of them but one, or the defaults if that is
+    /// refused, too, and a note.
     fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
-        let resolve = |options: &RunOptions| {
-            let resolved = cli::resolve_for(&self.communicator, description.clone(), options);
+        let resolve = |settings: &Settings| {
+            let mut options = options.clone();
+            options.endpoints.set.extend(settings.clone());
+            let resolved = cli::resolve_for(&self.communicator, description.clone(), &options);
             resolved.map(|resolved| resolved.spec)
         };
         let mut best = if self.is_best { description.best() } else { Settings::new() };
         best.retain(|name, _| !options.endpoints.set.iter().any(|(given, _)| given == name));
-        let mut with_best = options.clone();
-        with_best.endpoints.set.extend(best.clone());
-        let refused = match resolve(&with_best) {
+        let refused = match resolve(&best) {
             Ok(spec) => return Ok(spec),
             Err(failure) => failure.to_string(),
         };
-        let without = if best.is_empty() { None } else { resolve(&options).ok() };
-        let mut spec = without.ok_or_else(|| refused.clone())?;
-        spec.heading_notes.push(format!("the default settings replace the best, which are refused here: {refused}"));
-        Ok(spec)
+        let without = |left_out: &[&String]| {
+            let mut some = best.clone();
+            some.retain(|name, _| !left_out.contains(&name));
+            some
+        };
+        let one = best.keys().map(|name| vec![name]);
+        let all = (!best.is_empty()).then(|| best.keys().collect::<Vec<_>>());
+        for left_out in one.chain(all) {
+            let Ok(mut spec) = resolve(&without(&left_out)) else { continue };
+            let names = left_out.iter().map(|name| format!("{name}={}", best[*name])).collect::<Vec<_>>().join(", ");
+            let note = format!("the default replaces the best setting {names}, which is refused here: {refused}");
+            spec.heading_notes.push(note);
+            return Ok(spec);
+        }
+        Err(refused)
     }
 }
 
@@ -310,6 +322,15 @@ mod tests {
         // A run that the defaults cannot do either keeps the sentence of the best.
         let refused = best.spec(&shared("-m Arry1k")).unwrap_err();
         assert!(refused.contains("cannot be `green`"), "{refused}");
+        // A second setting, whose best is not refused, keeps it.
+        for description in &mut best.description {
+            let mut other = description.settings[0].clone();
+            (other.name, other.best) = ("shade".into(), Some("red".to_owned()));
+            description.settings.push(other);
+        }
+        let spec = best.spec(&shared("-m Array1k")).unwrap();
+        assert_eq!((spec.settings["colour"].as_str(), spec.settings["shade"].as_str()), ("blue", "red"));
+        assert!(spec.heading_notes[0].starts_with("the default replaces the best setting colour=green,"), "{spec:?}");
     }
 
     #[test]
