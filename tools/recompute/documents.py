@@ -1,6 +1,7 @@
 """The documents of a folder of results, and the rule of each. A table without a rule is an error."""
 
 import matrix
+import middlewares
 import readme
 import robots
 import micro
@@ -18,7 +19,8 @@ OF_WORDS = {
 
 
 def of_versus(ledger, folder, logs, front_page):
-    found = versus.check(ledger, folder / "versus.md", logs)
+    rule = middlewares if middlewares.is_one(markdown(folder / "versus.md")) else versus
+    found = rule.check(ledger, folder / "versus.md", logs)
     if front_page and folder.name == readme.QUOTED:
         readme.check(ledger, front_page, found)
 

@@ -6,11 +6,12 @@ from tables import markdown
 
 TITLE = "What it costs"
 # The folder that it quotes.
-QUOTED = "versus-block"
+QUOTED = "block"
 # The names of its rows: contestant, and the middleware's name before its version.
 ROWS = {
-    "Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "iceoryx": "iceoryx:best", "Cyclone DDS": "cyclonedds:best",
-    "Fast DDS": "fastdds:best", "Zenoh": "zenoh:best",
+    "Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "iceoryx": "iceoryx:best",
+    "Cyclone DDS": "cyclonedds-listener:best", "Fast DDS": "fastdds-listener:best", "Zenoh": "zenoh-callback:best",
+    "rclcpp": "rclcpp:best",
 }
 
 

@@ -76,14 +76,18 @@ def bases_of(name, of_case):
     return alike or [base for base in bases if base.is_best() == own.is_best()] or bases
 
 
+def title_of(case, runs):
+    """The heading of a case, by the runs of the base."""
+    spec, qos = runs[0].spec, runs[0].qos()
+    rounds = "one round" if len(runs) == 1 else f"medians of {len(runs)} rounds"
+    return f"{case}: {spec['message']}, {spec['message_bytes']} bytes, {spec['rate_hz']} Hz, {qos}; {rounds}"
+
+
 def check_case(ledger, table, case, of_case):
     """A case: a row for each contestant."""
     check = Checked(ledger, table)
     # Some middlewares lack the QoS that was asked for; the base has it.
-    first = min(of_case.values(), key=lambda one: one.middleware != BASE).runs
-    spec, qos = first[0].spec, first[0].qos()
-    rounds = "one round" if len(first) == 1 else f"medians of {len(first)} rounds"
-    title = f"{case}: {spec['message']}, {spec['message_bytes']} bytes, {spec['rate_hz']} Hz, {qos}; {rounds}"
+    title = title_of(case, min(of_case.values(), key=lambda one: one.middleware != BASE).runs)
     if table.title != title:
         check.fail(None, f"the heading is `{table.title}`, and the logs say `{title}`")
     one_base = None if table.header[-2].startswith("base/") else table.header[-2].split("/")[0]

@@ -91,10 +91,12 @@ impl Accounts {
 
     /// The cost of messages from the beginning of the statistics: with `drained`, the cost of all messages until the
     /// last one is received (`sums` has their counts); otherwise the cost of the messages within the whole seconds of
-    /// the run. A run shorter than a second counts all messages in either case.
+    /// the run. If none is received after these, they are the whole cost: a reader that busy-waits uses time after
+    /// them, too. A run shorter than a second counts all messages in either case.
     pub fn message_cost(&self, sums: &Tally, drained: bool) -> MessageCost {
-        let drained = drained || self.workers.iter().all(|account| account.end.is_none());
         let all = (sums.received.samples, sums.sent.samples + sums.relayed.samples);
+        let is_short = self.workers.iter().all(|account| account.end.is_none());
+        let drained = is_short || (drained && all != self.in_rows);
         let (received, sent) = if drained { all } else { self.in_rows };
         let cpu_ns = |account: &Account| {
             let end = account.end.as_ref().filter(|_| !drained).unwrap_or(&account.drained);
