@@ -79,6 +79,9 @@ fn line(topic: &TopicStatus) -> String {
     let counts = topic.counts;
     let mut line =
         format!("{:3} {}: {} messages, {} bytes", topic.direction, topic.name, counts.carried, counts.carried_bytes);
+    if topic.rate_hz > 0.0 {
+        line += &format!("; now {:.1} Hz, {:.0} bytes/s", topic.rate_hz, topic.bytes_per_s);
+    }
     for (count, what) in [
         (topic.waiting as u64, "wait for the network"),
         (counts.overwritten, "overwritten by newer ones, because the link is slower"),
