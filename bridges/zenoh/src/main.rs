@@ -8,6 +8,7 @@
 
 mod bridge;
 mod config;
+mod confinement;
 mod log;
 mod network;
 mod payload;
@@ -57,13 +58,17 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     zenoh::try_init_log_from_env(); // `RUST_LOG`
+    let policy = cli.policy.as_deref().map(Policy::from_file).transpose()?.unwrap_or_default();
+    let config = config::config(&Endpoints { connect: cli.connect, listen: cli.listen, is_router: cli.router })?;
+    // Before other threads exist: each would have to confine itself.
+    if !confinement::confine(&config.to_string())? {
+        say("this kernel has no Landlock, so the bridge may open all files of its user");
+    }
     gantry::init_with_arguments([])?;
     let domain_id = match cli.domain_id {
         Some(domain_id) => domain_id,
         None => gantry::default_domain_id()?,
     };
-    let policy = cli.policy.as_deref().map(Policy::from_file).transpose()?.unwrap_or_default();
-    let config = config::config(&Endpoints { connect: cli.connect, listen: cli.listen, is_router: cli.router })?;
     let place = only_bridge(domain_id, "zenoh")?;
     let network = Network::open(config, domain_id)?;
     say(format_args!("domain {domain_id} is session {} on the network", network.session_id));

@@ -29,4 +29,4 @@ pub use inbound::{FarSample, Inlet};
 pub use only_one::{AnotherBridge, only_bridge};
 pub use outbound::{Carrier, Lane, LaneOptions, Sender};
 pub use policy::{Policy, PolicyError, Treatment};
-pub use status::{LinkStatus, Status, TopicStatus};
+pub use status::{LinkStatus, Rates, Status, TopicStatus};

@@ -1,6 +1,6 @@
 //! One bridge for each network and domain: two of them would carry each message twice.
 
-use gantry::Node;
+use gantry::{BRIDGE_NODE, Node};
 use gantry_shm::{GraphEntry, Participant};
 use std::{sync::Arc, thread, time::Duration};
 
@@ -33,9 +33,9 @@ pub enum AnotherBridge {
 /// # Errors
 /// There is one already, or the domain cannot be joined.
 pub fn only_bridge(domain_id: u32, network: &str) -> Result<(Node, Arc<Participant>), AnotherBridge> {
-    let name = format!("_gantry_bridge_{network}");
+    let name = format!("{BRIDGE_NODE}{network}");
     let participant = Participant::join(domain_id).map_err(gantry::Error::from)?;
-    let others = || -> gantry::Result<Vec<GraphEntry>> { Ok(participant.nodes_of_name(&format!("/{name}"))?) };
+    let others = || -> gantry::Result<Vec<GraphEntry>> { Ok(participant.nodes_of_name(&name)?) };
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -46,7 +46,7 @@ pub fn only_bridge(domain_id: u32, network: &str) -> Result<(Node, Arc<Participa
             }
             Some(_) => {}
             None => {
-                let builder = Node::builder(&name).domain_id(domain_id).use_global_arguments(false);
+                let builder = Node::builder(name.trim_start_matches('/')).domain_id(domain_id).use_global_arguments(false);
                 let node = builder.rmw_implementation(&crate::graph::far_mark(network, "")).build()?;
                 if others()?.len() == 1 {
                     return Ok((node, participant));

@@ -2,6 +2,7 @@
 
 use crate::counts::CountValues;
 use serde::{Deserialize, Serialize};
+use std::{collections::HashMap, time::Instant};
 
 /// The status of a bridge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,4 +51,57 @@ pub struct TopicStatus {
     pub counts: CountValues,
     /// Samples that wait for the network.
     pub waiting: usize,
+    /// The messages that were carried in each second since the last status.
+    pub rate_hz: f64,
+    /// The bytes of these in each second.
+    pub bytes_per_s: f64,
+}
+
+/// The counters of the last status, for the rates of the next one.
+#[derive(Debug, Default)]
+pub struct Rates {
+    at: Option<Instant>,
+    counts: HashMap<(String, String), CountValues>,
+}
+
+impl Rates {
+    /// Sets the rates of topics since the last call; they are 0 at the first one, and for a topic that is new.
+    pub fn set(&mut self, topics: &mut [TopicStatus]) {
+        let now = Instant::now();
+        let seconds = self.at.replace(now).map(|before| now.duration_since(before).as_secs_f64());
+        for topic in topics {
+            let name = (topic.direction.clone(), topic.name.clone());
+            let before = self.counts.insert(name, topic.counts);
+            if let (Some(before), Some(seconds)) = (before, seconds.filter(|seconds| *seconds > 0.0)) {
+                let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
+                topic.rate_hz = rate(topic.counts.carried, before.carried);
+                topic.bytes_per_s = rate(topic.counts.carried_bytes, before.carried_bytes);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_since_the_last_status() {
+        let topic = |carried, carried_bytes| TopicStatus {
+            name: "/scan".to_owned(),
+            counts: CountValues { carried, carried_bytes, ..CountValues::default() },
+            ..TopicStatus::default()
+        };
+        let mut rates = Rates::default();
+        let mut first = [topic(1000, 8000)];
+        rates.set(&mut first);
+        assert_eq!((first[0].rate_hz, first[0].bytes_per_s), (0.0, 0.0));
+        let mut second = [topic(1010, 8080)];
+        rates.set(&mut second);
+        let [TopicStatus { rate_hz, bytes_per_s, .. }] = second;
+        assert!(rate_hz > 0.0 && (bytes_per_s / rate_hz - 8.0).abs() < 1e-6, "{rate_hz} {bytes_per_s}");
+        let mut third = [topic(1010, 8080)];
+        rates.set(&mut third);
+        assert_eq!(third[0].rate_hz, 0.0);
+    }
 }

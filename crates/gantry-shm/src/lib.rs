@@ -72,7 +72,7 @@ cfg_if::cfg_if! { if #[cfg(not(all(test, feature = "loom")))] {
         report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     };
     pub use os::{
-        directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE},
+        directory::{DIRECTORY_VARIABLE, shared_memory_directory},
         schedule::SchedulingPolicy,
         signals::with_signals_blocked,
     };

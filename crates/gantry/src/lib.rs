@@ -123,8 +123,8 @@ pub use gantry_shm::{
 pub use graph::{Connection, EndpointType, GraphChanges, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, Nth, is_logged, set_log_level, set_logger_level};
 pub use node::{
-    CallbackGroup, Node, NodeBuilder, ServiceTopic, WeakNode, default_domain_id, expand_topic_name, init,
-    init_with_arguments, private_domain_id, remove_ros_arguments, service_topic,
+    BRIDGE_NODE, CallbackGroup, Node, NodeBuilder, ServiceTopic, WeakNode, default_domain_id, expand_topic_name, init,
+    init_with_arguments, other_hosts_variable, private_domain_id, remove_ros_arguments, service_topic,
 };
 pub use parameter::{
     Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant, parameters_from_yaml_file,

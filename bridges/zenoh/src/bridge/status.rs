@@ -2,13 +2,16 @@
 
 use super::Context;
 use gantry::{Node, Publisher, Qos};
-use gantry_bridge::{LinkStatus, Status, TopicStatus};
+use gantry_bridge::{LinkStatus, Rates, Status, TopicStatus};
 use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
 use std::{collections::HashMap, sync::atomic::Ordering::Relaxed};
 use zenoh::Wait;
 
 /// Publishes the status on `~/status` of the bridge's node.
-pub struct StatusPublisher(Publisher<Text>);
+pub struct StatusPublisher {
+    publisher: Publisher<Text>,
+    rates: Rates,
+}
 
 /// The part of the status that the bridge's tables have.
 pub struct Tables<'a> {
@@ -20,14 +23,16 @@ pub struct Tables<'a> {
 
 impl StatusPublisher {
     pub fn new(node: &Node) -> gantry::Result<StatusPublisher> {
-        Ok(StatusPublisher(node.create_publisher("~/status", Qos::default().keep_last(1).transient_local())?))
+        let publisher = node.create_publisher("~/status", Qos::default().keep_last(1).transient_local())?;
+        Ok(StatusPublisher { publisher, rates: Rates::default() })
     }
 
     pub fn publish(&mut self, context: &Context, tables: Tables<'_>) -> gantry::Result<()> {
-        let status = status(context, tables);
+        let mut status = status(context, tables);
+        self.rates.set(&mut status.topics);
         let text = serde_json::to_string(&status).unwrap_or_default();
-        let message = self.0.loan_with(StringShape { data: &text })?;
-        self.0.publish(message)?;
+        let message = self.publisher.loan_with(StringShape { data: &text })?;
+        self.publisher.publish(message)?;
         Ok(())
     }
 }
@@ -39,7 +44,7 @@ fn status(context: &Context, tables: Tables<'_>) -> Status {
         |link: zenoh::session::Link| LinkStatus { session: link.zid().to_string(), address: link.dst().to_string() };
     let topics = context.all_counts().into_iter().map(|((direction, name), counts)| {
         let waiting = if direction == "out" { tables.waiting.get(&*name).copied().unwrap_or_default() } else { 0 };
-        TopicStatus { name, direction: direction.to_owned(), counts: counts.values(), waiting }
+        TopicStatus { name, direction: direction.to_owned(), counts: counts.values(), waiting, ..TopicStatus::default() }
     });
     Status {
         network: "zenoh".to_owned(),

@@ -5,7 +5,7 @@ use crate::{
     session::Session,
 };
 use clap::Args;
-use gantry::{Node, Qos};
+use gantry::{BRIDGE_NODE, Node, Qos};
 use gantry_bridge::{Status, TopicStatus};
 use gantry_msgs::std_msgs::msg::String as Text;
 use serde::Serialize;
@@ -28,7 +28,7 @@ struct Report(Vec<Status>);
 impl Arguments {
     pub fn run(self, session: Session) -> Result<()> {
         let domain = session.join()?;
-        let is_status = |name: &&String| name.starts_with("/_gantry_bridge_") && name.ends_with("/status");
+        let is_status = |name: &&String| name.starts_with(BRIDGE_NODE) && name.ends_with("/status");
         let topics: Vec<String> = domain.topics(true)?.keys().filter(is_status).cloned().collect();
         if topics.is_empty() {
             let domain_id = domain.node.domain_id();
@@ -79,6 +79,9 @@ fn line(topic: &TopicStatus) -> String {
     let counts = topic.counts;
     let mut line =
         format!("{:3} {}: {} messages, {} bytes", topic.direction, topic.name, counts.carried, counts.carried_bytes);
+    if topic.rate_hz > 0.0 {
+        line += &format!("; now {:.1} Hz, {:.0} bytes/s", topic.rate_hz, topic.bytes_per_s);
+    }
     for (count, what) in [
         (topic.waiting as u64, "wait for the network"),
         (counts.overwritten, "overwritten by newer ones, because the link is slower"),

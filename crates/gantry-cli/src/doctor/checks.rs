@@ -2,6 +2,7 @@
 
 use super::machine::{Limits, SharedMemory};
 use crate::service::is_of_service;
+use gantry::{BRIDGE_NODE, other_hosts_variable};
 use gantry_shm::{DomainReport, EndpointDescription, ProcessReport, PublisherState};
 use std::collections::BTreeMap;
 
@@ -76,6 +77,20 @@ pub fn check_domain(
         doubts.push(format!("domain {id}: {count} nodes are named {node}; give each a name or a namespace of its own"));
     }
     doubts.extend(unpublished(id, report, all));
+    doubts.extend(missing_bridge(id, report));
+}
+
+/// The environment of the verb stands for the environment of the programs, which is not known.
+fn missing_bridge(id: u32, report: &DomainReport) -> Option<String> {
+    let variable = other_hosts_variable()?;
+    let mut nodes = report.processes.iter().filter(|process| process.is_alive).flat_map(|process| &process.nodes);
+    let is_alone = nodes.clone().next().is_some() && !nodes.any(|node| node.starts_with(BRIDGE_NODE));
+    is_alone.then(|| {
+        format!(
+            "domain {id}: {variable} asks for nodes of other hosts, and no bridge runs; `gantry bridge zenoh --domain-id {id}` \
+             starts one"
+        )
+    })
 }
 
 /// The living publishers with the living subscriptions of the same topic.

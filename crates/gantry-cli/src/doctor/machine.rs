@@ -1,7 +1,7 @@
 //! The machine, the limits of this user's programs, and the file system of the shared memory.
 
 use super::bytes_text;
-use gantry_shm::{DEFAULT_ROOT, DIRECTORY_VARIABLE};
+use gantry_shm::shared_memory_directory;
 use rustix::{
     fs::{statfs, statvfs},
     process::{Resource, getrlimit},
@@ -78,8 +78,7 @@ pub struct FileSystem {
 impl SharedMemory {
     /// The folder in `GANTRY_SHM_DIR`, `/dev/shm` if it is unset.
     pub fn read() -> SharedMemory {
-        let named = std::env::var(DIRECTORY_VARIABLE).ok().filter(|directory| !directory.is_empty());
-        let directory = named.unwrap_or(DEFAULT_ROOT.to_owned());
+        let directory = shared_memory_directory();
         let file_system = match (statvfs(&directory), statfs(&directory)) {
             (Ok(room), Ok(kind)) => Some(FileSystem {
                 is_tmpfs: u64::try_from(kind.f_type).is_ok_and(|kind| kind == TMPFS_MAGIC),
@@ -90,7 +89,7 @@ impl SharedMemory {
             }),
             _ => None,
         };
-        SharedMemory { directory, file_system }
+        SharedMemory { directory: directory.display().to_string(), file_system }
     }
 }
 

@@ -36,7 +36,8 @@ fn the_status_names_each_reason() {
     let status = r#"{ "network": "test", "domain_id": 3, "session": "ab12", "local_nodes": 2, "far_nodes": 5, "malformed": 1,
         "links": [{ "session": "cd34", "address": "tcp/192.168.7.2:7447" }],
         "topics": [{ "name": "/idle", "direction": "out" },
-                   { "name": "/image", "direction": "out", "carried": 7, "carried_bytes": 700, "overwritten": 3, "waiting": 2 }],
+                   { "name": "/image", "direction": "out", "carried": 7, "carried_bytes": 700, "overwritten": 3, "waiting": 2,
+                     "rate_hz": 2.5, "bytes_per_s": 250.0 }],
         "mismatches": ["/map is not carried: …"] }"#;
     let message = publisher.loan_with(StringShape { data: status }).unwrap();
     publisher.publish(message).unwrap();
@@ -44,7 +45,7 @@ fn the_status_names_each_reason() {
     for line in [
         "test: domain 3 is session ab12; it shows 2 nodes and sees 5",
         "  connected with cd34 at tcp/192.168.7.2:7447",
-        "  out /image: 7 messages, 700 bytes; 2 wait for the network; 3 overwritten by newer ones, because the link is slower",
+        "  out /image: 7 messages, 700 bytes; now 2.5 Hz, 250 bytes/s; 2 wait for the network; 3 overwritten by newer ones, because the link is slower",
         "  /map is not carried: …",
     ] {
         assert!(text.lines().any(|printed| printed == line), "{line} is not in {text}");

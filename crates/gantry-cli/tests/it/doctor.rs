@@ -15,6 +15,7 @@ tests![
     mismatches_of_any_topic_and_service_are_problems,
     a_killed_program_leaves_no_problem,
     a_subscription_without_a_publisher_is_a_doubt,
+    a_domain_without_the_bridge_that_the_environment_asks_for_is_a_doubt,
     a_reader_that_does_not_take_is_a_doubt,
     machine_memory_and_limits_are_shown,
 ];
@@ -149,6 +150,17 @@ fn a_subscription_without_a_publisher_is_a_doubt() {
     let _camera = there.create_publisher::<Int32>("seen_only_there", Qos::default()).unwrap();
     let text = prints(84, &["doctor"]);
     assert!(text.contains(&format!("{doubt}; domain 85 has one\n")), "{text}");
+}
+
+fn a_domain_without_the_bridge_that_the_environment_asks_for_is_a_doubt() {
+    let doctor = || run(command(83, &["doctor"]).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")).out;
+    let doubt = "DOUBT: domain 83: ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET asks for nodes of other hosts, and no bridge runs";
+    assert!(!doctor().contains(doubt), "a domain without nodes needs no bridge");
+    let _node = node_in(83, "robot");
+    assert!(doctor().contains(doubt), "{}", doctor());
+    assert!(!prints(83, &["doctor"]).contains("other hosts"));
+    let _bridge = node_in(83, "_gantry_bridge_test");
+    assert!(!doctor().contains(doubt), "{}", doctor());
 }
 
 fn a_reader_that_does_not_take_is_a_doubt() {

@@ -5,7 +5,7 @@
 use crate::{
     domain::{Domain, board::TopicIndex, control::Control, sender::Sender},
     error::Result,
-    os::{directory::default_root, fork::Epoch},
+    os::{directory::shared_memory_directory, fork::Epoch},
     protocol::send::Outbox,
 };
 use std::{
@@ -57,7 +57,7 @@ impl Participant {
     /// # Errors
     /// As [`Participant::join_under`].
     pub fn join(domain_id: u32) -> Result<Arc<Participant>> {
-        Participant::join_under(&default_root(), domain_id)
+        Participant::join_under(&shared_memory_directory(), domain_id)
     }
 
     /// Joins the domain under `root`; a process that joined it already gets the same participant. Removes the files

@@ -15,7 +15,7 @@ use crate::{
     },
     error::Result,
     observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
-    os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, default_root},
+    os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, shared_memory_directory},
     protocol::{
         layout::{READER_ACTIVE, READER_GATING, line_hash},
         sync::Ordering::Relaxed,
@@ -29,7 +29,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 /// # Errors
 /// The user's directory cannot be trusted or read.
 pub fn domains() -> Result<Vec<u32>> {
-    domains_under(&default_root())
+    domains_under(&shared_memory_directory())
 }
 
 /// The domains of this user under `root`.
@@ -49,7 +49,7 @@ pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
 /// # Errors
 /// Its directory cannot be trusted or read. An error of a single file is a problem in the report.
 pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
-    inspect_under(&default_root(), domain_id)
+    inspect_under(&shared_memory_directory(), domain_id)
 }
 
 /// Inspects a domain under `root`; `None` if the domain does not exist.

@@ -24,7 +24,7 @@ use std::{
 };
 
 /// The root of the shared memory if `GANTRY_SHM_DIR` is not set.
-pub const DEFAULT_ROOT: &str = "/dev/shm";
+const DEFAULT_ROOT: &str = "/dev/shm";
 /// The environment variable that sets the root of the shared memory.
 pub const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
 /// The environment variable that permits a root on a disk, if it is `1`.
@@ -46,8 +46,9 @@ pub(crate) const PROCESS_SUFFIX: &str = ".process";
 /// Ending of a publisher's file's name.
 pub(crate) const PUBLISHER_SUFFIX: &str = ".pub";
 
-/// The root that `GANTRY_SHM_DIR` names, `/dev/shm` if it is unset.
-pub(crate) fn default_root() -> PathBuf {
+/// The folder of all domains' folders: the one that `GANTRY_SHM_DIR` names, `/dev/shm` if it is unset.
+#[must_use]
+pub fn shared_memory_directory() -> PathBuf {
     variable(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
 }
 

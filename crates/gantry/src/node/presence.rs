@@ -1,5 +1,6 @@
 //! A node's record in the graph.
 
+use super::other_hosts::warn_of_missing_bridge;
 use crate::{error::Result, log};
 use gantry_shm::{GraphRecord, NodeDetails, Participant};
 use std::{
@@ -24,6 +25,7 @@ impl Presence {
     pub(crate) fn new(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<Presence> {
         let record = GraphRecord::node(participant.clone(), node, details)?;
         warn_of_namesake(&participant, node);
+        warn_of_missing_bridge(&participant, node);
         let seen_generation = AtomicU64::new(participant.graph_generation()?);
         Ok(Presence { participant, _record: record, seen_generation })
     }

@@ -5,7 +5,7 @@ use crate::{
     executors::failures::{collect_log, logged, on_log},
     support::*,
 };
-use gantry::{Executor, LogLevel, Node, Qos, SingleThreadedExecutor};
+use gantry::{BRIDGE_NODE, Executor, LogLevel, Node, Qos, SingleThreadedExecutor};
 use gantry_msgs::{geometry_msgs::msg::Twist, std_msgs};
 use std::{
     io::{BufRead, BufReader},
@@ -22,6 +22,8 @@ use std::{
 const NEIGHBOUR_DOMAIN: u32 = 231;
 /// Another one.
 const BLOCKED_DOMAIN: u32 = 228;
+/// Another one.
+const BRIDGE_DOMAIN: u32 = 227;
 
 tests! {
     mismatches_are_printed_once_in_ros_2_s_format,
@@ -31,6 +33,7 @@ tests! {
     a_subscriber_of_tracing_gets_everything,
     an_error_that_main_returns_is_a_sentence,
     two_nodes_of_one_name_are_told_once,
+    other_hosts_without_a_bridge_are_warned_of_once,
     a_misspelt_parameter_is_told_when_an_executor_gets_the_node,
     a_neighbour_in_another_domain_is_told,
     a_level_that_is_set_later_counts_for_the_hint_about_a_neighbour,
@@ -59,6 +62,10 @@ pub fn play(role: &str, topic: &str) -> bool {
             let nodes: Vec<_> = (0..3).map(|_| Node::new(topic).unwrap()).collect();
             let _other = Node::builder(topic).namespace("/other").build().unwrap();
             return nodes.len() == 3;
+        }
+        "two-nodes" => {
+            let nodes = [topic, "other"].map(|name| Node::new(name).unwrap());
+            return nodes.len() == 2;
         }
         "misspelt-parameter" => {
             misspell_a_parameter();
@@ -118,14 +125,26 @@ fn misspell_a_parameter() {
 fn printed(role: &str, level: Option<&str>) -> (Vec<String>, String) {
     // The roles have domains of their own, in which no other node has the same name.
     static DOMAIN: AtomicU32 = AtomicU32::new(190);
-    let domain_id = DOMAIN.fetch_add(1, Ordering::Relaxed).to_string();
-    let mut command = Command::new(std::env::current_exe().unwrap());
     let topic = format!("log_{role}_{}", level.unwrap_or("unset")).replace('-', "_");
+    let level = level.map(|level| ("GANTRY_LOG", level));
+    printed_in(DOMAIN.fetch_add(1, Ordering::Relaxed), role, &topic, level)
+}
+
+/// As [`printed`], in this domain and with this environment.
+fn printed_in<'a>(
+    domain_id: u32,
+    role: &str,
+    topic: &str,
+    variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> (Vec<String>, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--child", role, &topic])
-        .env("ROS_DOMAIN_ID", domain_id)
+        .args(["--child", role, topic])
+        .env("ROS_DOMAIN_ID", domain_id.to_string())
         .env_remove("GANTRY_LOG")
-        .envs(level.map(|level| ("GANTRY_LOG", level)));
+        .env_remove("ROS_AUTOMATIC_DISCOVERY_RANGE")
+        .env_remove("ROS_STATIC_PEERS")
+        .envs(variables);
     let output = command.stdin(Stdio::null()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));
@@ -213,6 +232,28 @@ fn two_nodes_of_one_name_are_told_once() {
     let (lines, _) = printed("namesake", None);
     let [line] = &lines[..] else { panic!("{lines:#?}") };
     assert!(line.contains(" have the name /log_namesake_unset (in it"), "{line}");
+}
+
+fn other_hosts_without_a_bridge_are_warned_of_once() {
+    let subnet = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET");
+    let peers = ("ROS_STATIC_PEERS", "192.168.7.2");
+    for (variables, expected) in [
+        (vec![subnet], Some("ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET asks for nodes of other hosts")),
+        (vec![peers], Some("ROS_STATIC_PEERS=192.168.7.2 asks for nodes of other hosts")),
+        (vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"), peers], None),
+        (vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")], None),
+        (vec![], None),
+    ] {
+        let (lines, _) = printed_in(BRIDGE_DOMAIN, "two-nodes", "alone", variables);
+        assert_eq!(lines.len(), usize::from(expected.is_some()), "{lines:#?}");
+        if let Some(words) = expected {
+            assert!(lines[0].contains(words) && lines[0].contains("`gantry bridge zenoh --domain-id 227`"), "{lines:#?}");
+        }
+    }
+    let name = BRIDGE_NODE.trim_start_matches('/').to_owned() + "test";
+    let _bridge = Node::builder(&name).domain_id(BRIDGE_DOMAIN).build().unwrap();
+    let (lines, _) = printed_in(BRIDGE_DOMAIN, "two-nodes", "accompanied", [subnet]);
+    assert_eq!(lines, [""; 0]);
 }
 
 /// The hint also comes for a callback that waits in an executor, and not for a subscription with a publisher in its own

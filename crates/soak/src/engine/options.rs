@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::Parser;
-use gantry_shm::{DEFAULT_ROOT, DIRECTORY_VARIABLE};
+use gantry_shm::shared_memory_directory;
 use std::{path::PathBuf, time::Duration};
 
 /// Lets processes come, go, stall and die at random, and checks every sample.
@@ -69,13 +69,9 @@ impl Options {
                 duration: Duration::from_secs(self.seconds.unwrap_or(60 * self.minutes.unwrap_or(1))),
                 seed,
                 processes: self.processes.into(),
-                directory: self.directory.unwrap_or_else(default_directory),
+                directory: self.directory.unwrap_or_else(shared_memory_directory),
             }),
         }
     }
 }
 
-fn default_directory() -> PathBuf {
-    let named = std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty());
-    named.map_or_else(|| DEFAULT_ROOT.into(), PathBuf::from)
-}

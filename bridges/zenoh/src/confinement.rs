@@ -1,0 +1,87 @@
+//! The files that the process may open, by Linux's Landlock: shared memory to read and write, the system's and the
+//! configuration's files to read. So a fault in the code that reads the network cannot reach the user's other files.
+
+use gantry_shm::shared_memory_directory;
+use landlock::{
+    ABI, Access, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
+};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The newest version of Landlock whose rights are handled. An older kernel handles those that it knows.
+const VERSION: ABI = ABI::V5;
+/// Names and addresses, certificates, the machine's properties; programs and libraries.
+const SYSTEM: [&str; 7] = ["/etc", "/proc", "/run", "/sys", "/usr", "/dev/null", "/dev/urandom"];
+/// Transports whose addresses are files that the session makes.
+const LOCAL_TRANSPORTS: [&str; 2] = ["unixsock-stream/", "unixpipe/"];
+
+/// Confines this thread, and those that it will start, to shared memory, the system's files and the files that the
+/// session's configuration (JSON) names. Network addresses stay free: peers tell each other theirs. Returns whether the
+/// kernel can do this.
+///
+/// # Errors
+/// The configuration names a file that cannot be looked at, or the kernel refuses.
+pub fn confine(configuration: &str) -> Result<bool, RulesetError> {
+    let mut strings = Vec::new();
+    collect_strings(&serde_json::from_str(configuration).unwrap_or_default(), &mut strings);
+    let (made, read) = files(&strings);
+    let ruleset = Ruleset::default().handle_access(AccessFs::from_all(VERSION))?.create()?;
+    let written = [shared_memory_directory()].into_iter().chain(made);
+    let read = SYSTEM.map(PathBuf::from).into_iter().chain(read);
+    let status = ruleset
+        .add_rules(path_beneath_rules(written, AccessFs::from_all(VERSION) & !AccessFs::Execute))?
+        .add_rules(path_beneath_rules(read, AccessFs::ReadFile | AccessFs::ReadDir))?
+        .restrict_self()?;
+    Ok(status.ruleset != RulesetStatus::NotEnforced)
+}
+
+fn collect_strings(value: &Value, strings: &mut Vec<String>) {
+    match value {
+        Value::String(string) => strings.push(string.clone()),
+        Value::Array(values) => values.iter().for_each(|value| collect_strings(value, strings)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_strings(value, strings)),
+        _ => {}
+    }
+}
+
+/// The folders in which the session makes files, and the files that it reads.
+fn files(strings: &[String]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut made, mut read) = (Vec::new(), Vec::new());
+    for string in strings {
+        match LOCAL_TRANSPORTS.iter().find_map(|transport| string.strip_prefix(transport)) {
+            Some(address) => made.extend(PathBuf::from(address).parent().map(PathBuf::from)),
+            None => read.extend(Some(PathBuf::from(string)).filter(|path| path.is_absolute() && path.exists())),
+        }
+    }
+    (made, read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, thread};
+
+    #[test]
+    fn only_shared_memory_is_written_and_only_named_files_are_read() {
+        let elsewhere = tempfile::tempdir().unwrap();
+        let [certificate, secret] = ["certificate.pem", "secret"].map(|name| elsewhere.path().join(name));
+        [&certificate, &secret].map(|file| fs::write(file, "text").unwrap());
+        let shared = tempfile::tempdir_in(shared_memory_directory()).unwrap();
+        let configuration = serde_json::json!({ "transport": { "tls": [certificate] } }).to_string();
+        // The confinement is one of a thread, so the test's other threads stay free.
+        let confined = thread::spawn(move || {
+            if !confine(&configuration).unwrap() {
+                println!("SKIPPED: this kernel has no Landlock");
+                return;
+            }
+            let is_refused = |error: std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
+            assert_eq!(fs::read_to_string(&certificate).unwrap(), "text");
+            assert!(fs::read_to_string("/etc/passwd").is_ok());
+            fs::write(shared.path().join("segment"), "bytes").unwrap();
+            assert!(fs::read_to_string(&secret).is_err_and(is_refused));
+            assert!(fs::write(&certificate, "other").is_err_and(is_refused));
+            assert!(std::process::Command::new("/bin/true").status().is_err_and(is_refused));
+        });
+        confined.join().unwrap();
+    }
+}

@@ -1,0 +1,51 @@
+//! Nodes of other hosts: the environment that asks for them, and the bridges that bring them.
+
+use crate::{error::Result, log};
+use gantry_shm::Participant;
+use std::{env, sync::Once};
+
+/// The beginning of the full names of bridges' nodes; the name of the network follows.
+pub const BRIDGE_NODE: &str = "/_gantry_bridge_";
+
+/// The variable of ROS 2's environment that asks for nodes of other hosts, with its value
+/// (`ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET`). A range that is not set asks for none, although it is `SUBNET` in ROS 2:
+/// most users have never chosen it.
+#[must_use]
+pub fn other_hosts_variable() -> Option<String> {
+    let value = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let range = value("ROS_AUTOMATIC_DISCOVERY_RANGE");
+    match range.as_deref() {
+        Some("SUBNET") => Some("ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET".to_owned()),
+        // ROS 2 ignores the list of hosts then.
+        Some("OFF") => None,
+        _ => value("ROS_STATIC_PEERS").map(|hosts| format!("ROS_STATIC_PEERS={hosts}")),
+    }
+}
+
+/// Warns at the first node of a process if the environment asks for other hosts and the domain has no bridge. Hidden
+/// nodes, such as those of bridges and of `ros2`'s commands, do not count.
+pub(crate) fn warn_of_missing_bridge(participant: &Participant, node: &str) {
+    static FIRST: Once = Once::new();
+    if node.rsplit('/').next().is_some_and(|name| name.starts_with('_')) {
+        return;
+    }
+    FIRST.call_once(|| {
+        let Some(variable) = other_hosts_variable() else { return };
+        if matches!(has_bridge(participant), Ok(false)) {
+            let domain_id = participant.domain_id();
+            log::warn(
+                node,
+                format_args!(
+                    "{variable} asks for nodes of other hosts, and domain {domain_id} has no bridge to them yet: `gantry \
+                     bridge zenoh --domain-id {domain_id}` starts one"
+                ),
+            );
+        }
+    });
+}
+
+fn has_bridge(participant: &Participant) -> Result<bool> {
+    // Nodes are endpoints of the topic without a name.
+    let nodes = participant.endpoints_of("")?;
+    Ok(nodes.iter().any(|entry| entry.description.node.starts_with(BRIDGE_NODE)))
+}
