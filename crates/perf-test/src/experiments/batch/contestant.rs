@@ -323,7 +323,7 @@ mod tests {
         let refused = best.spec(&shared("-m Arry1k")).unwrap_err();
         assert!(refused.contains("cannot be `green`"), "{refused}");
         // A second setting, whose best is not refused, keeps it.
-        for description in &mut best.description {
+        if let Ok(description) = &mut best.description {
             let mut other = description.settings[0].clone();
             (other.name, other.best) = ("shade".into(), Some("red".to_owned()));
             description.settings.push(other);
