@@ -46,7 +46,8 @@ pub fn only_bridge(domain_id: u32, network: &str) -> Result<(Node, Arc<Participa
             }
             Some(_) => {}
             None => {
-                let builder = Node::builder(name.trim_start_matches('/')).domain_id(domain_id).use_global_arguments(false);
+                let builder =
+                    Node::builder(name.trim_start_matches('/')).domain_id(domain_id).use_global_arguments(false);
                 let node = builder.rmw_implementation(&crate::graph::far_mark(network, "")).build()?;
                 if others()?.len() == 1 {
                     return Ok((node, participant));

@@ -154,7 +154,8 @@ fn a_subscription_without_a_publisher_is_a_doubt() {
 
 fn a_domain_without_the_bridge_that_the_environment_asks_for_is_a_doubt() {
     let doctor = || run(command(83, &["doctor"]).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")).out;
-    let doubt = "DOUBT: domain 83: ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET asks for nodes of other hosts, and no bridge runs";
+    let doubt =
+        "DOUBT: domain 83: ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET asks for nodes of other hosts, and no bridge runs";
     assert!(!doctor().contains(doubt), "a domain without nodes needs no bridge");
     let _node = node_in(83, "robot");
     assert!(doctor().contains(doubt), "{}", doctor());

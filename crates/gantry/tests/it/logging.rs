@@ -247,7 +247,10 @@ fn other_hosts_without_a_bridge_are_warned_of_once() {
         let (lines, _) = printed_in(BRIDGE_DOMAIN, "two-nodes", "alone", variables);
         assert_eq!(lines.len(), usize::from(expected.is_some()), "{lines:#?}");
         if let Some(words) = expected {
-            assert!(lines[0].contains(words) && lines[0].contains("`gantry bridge zenoh --domain-id 227`"), "{lines:#?}");
+            assert!(
+                lines[0].contains(words) && lines[0].contains("`gantry bridge zenoh --domain-id 227`"),
+                "{lines:#?}"
+            );
         }
     }
     let name = BRIDGE_NODE.trim_start_matches('/').to_owned() + "test";
