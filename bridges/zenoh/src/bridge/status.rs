@@ -44,7 +44,13 @@ fn status(context: &Context, tables: Tables<'_>) -> Status {
         |link: zenoh::session::Link| LinkStatus { session: link.zid().to_string(), address: link.dst().to_string() };
     let topics = context.all_counts().into_iter().map(|((direction, name), counts)| {
         let waiting = if direction == "out" { tables.waiting.get(&*name).copied().unwrap_or_default() } else { 0 };
-        TopicStatus { name, direction: direction.to_owned(), counts: counts.values(), waiting, ..TopicStatus::default() }
+        TopicStatus {
+            name,
+            direction: direction.to_owned(),
+            counts: counts.values(),
+            waiting,
+            ..TopicStatus::default()
+        }
     });
     Status {
         network: "zenoh".to_owned(),
