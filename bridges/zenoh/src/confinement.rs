@@ -65,7 +65,9 @@ mod tests {
     fn only_shared_memory_is_written_and_only_named_files_are_read() {
         let elsewhere = tempfile::tempdir().unwrap();
         let [certificate, secret] = ["certificate.pem", "secret"].map(|name| elsewhere.path().join(name));
-        [&certificate, &secret].map(|file| fs::write(file, "text").unwrap());
+        for file in [&certificate, &secret] {
+            fs::write(file, "text").unwrap();
+        }
         let shared = tempfile::tempdir_in(shared_memory_directory()).unwrap();
         let configuration = serde_json::json!({ "transport": { "tls": [certificate] } }).to_string();
         // The confinement is one of a thread, so the test's other threads stay free.
