@@ -1,0 +1,291 @@
+//! The recorder: it takes samples of all sources and makes chunks of them.
+//!
+//! A large sample stays pinned until its chunk is written, if the disk is idle: at most [`PINS`] of a publisher, and no
+//! longer than [`PIN_TIME`] before they are copied. The other samples are copied at once. If more waits for the disk
+//! than the cache may have, samples stay in their publishers' histories, where the oldest are overwritten and counted.
+
+use super::{
+    discovery::{Mailbox, Source},
+    disk::Disk,
+};
+use crate::{
+    error::Result,
+    output::say,
+    topics::lock,
+    write::{Body, Chunk},
+};
+use gantry::{Attachment, Collector, ENCAPSULATION, GenericSample, Gid, SourceTime};
+use mcap::records::MessageHeader;
+use std::{
+    collections::HashMap,
+    sync::atomic::Ordering::Relaxed,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// The least size of samples that are written from their publisher's memory.
+const MIN_PINNED_BYTES: usize = 32 << 10;
+/// The most pins of a publisher in a chunk.
+const PINS: u32 = 4;
+/// The longest time for which samples are pinned while the disk is busy.
+const PIN_TIME: Duration = Duration::from_millis(20);
+/// The size from which on a chunk is written.
+const CHUNK_BYTES: u64 = 4 << 20;
+/// The capacity of a chunk's buffer at its beginning.
+const BUFFER_BYTES: usize = 256 << 10;
+/// The time after which a chunk is written, if the disk is idle, and in any case.
+const CHUNK_TIME: (Duration, Duration) = (Duration::from_millis(250), Duration::from_millis(750));
+/// The longest time for which samples are taken at the end, while the disk is busy.
+const END_TIME: Duration = Duration::from_secs(5);
+/// The most samples that are taken of a source before the others have their turn.
+const BATCH: usize = 64;
+
+/// Takes samples and gives chunks to the disk.
+pub struct Recorder {
+    collector: Collector,
+    mailbox: Mailbox,
+    sources: Vec<Attached>,
+    publishers: HashMap<Gid, OfPublisher>,
+    chunk: Chunk,
+    /// The number of the chunk, to which the counts of pins belong.
+    chunk_number: u64,
+    opened: Instant,
+    disk: Disk,
+    may_pin: bool,
+    max_cache_bytes: u64,
+    /// The wall clock, less the monotonic one.
+    clock_offset_ns: u64,
+}
+
+struct Attached {
+    source: Source,
+    attachment: Option<Attachment>,
+    is_pending: bool,
+    /// The number of overwritten samples that is counted.
+    overwritten: u64,
+    /// The time of the subscription, CLOCK_MONOTONIC: earlier samples are history.
+    since_ns: u64,
+}
+
+#[derive(Default)]
+struct OfPublisher {
+    newest: u64,
+    chunk_number: u64,
+    pins: u32,
+}
+
+impl Recorder {
+    /// A recorder whose sources come by the mailbox. With `may_pin`, large samples are written from their publishers'
+    /// memory.
+    #[must_use]
+    pub fn new(collector: Collector, mailbox: Mailbox, disk: Disk, may_pin: bool, max_cache_bytes: u64) -> Recorder {
+        let now = SourceTime::now();
+        Recorder {
+            collector,
+            mailbox,
+            sources: Vec::new(),
+            publishers: HashMap::new(),
+            chunk: Chunk::with_capacity(BUFFER_BYTES),
+            chunk_number: 0,
+            opened: Instant::now(),
+            disk,
+            may_pin,
+            max_cache_bytes,
+            clock_offset_ns: now.wall_ns.saturating_sub(now.monotonic_ns),
+        }
+    }
+
+    /// Records what there is, then waits for more until `due` at most.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn step(&mut self, due: Instant) -> Result<()> {
+        self.adopt();
+        self.collector.collect(|bit| {
+            let of_bit = |source: &&mut Attached| source.attachment.as_ref().is_some_and(|own| own.bit() == bit);
+            self.sources.iter_mut().filter(of_bit).for_each(|source| source.is_pending = true);
+        });
+        let has_more = self.take();
+        self.flush();
+        if !has_more {
+            self.wait(due)?;
+        }
+        Ok(())
+    }
+
+    /// Attaches the sources that the discovery found.
+    fn adopt(&mut self) {
+        let found = std::mem::take(&mut *lock(&self.mailbox));
+        for mut source in found {
+            match self.collector.attach(&mut source.subscription) {
+                Ok(attachment) => self.sources.push(Attached {
+                    source,
+                    attachment,
+                    is_pending: true, // no bit announces the samples that were there before
+                    overwritten: 0,
+                    since_ns: SourceTime::now().monotonic_ns,
+                }),
+                Err(error) => say(format_args!("{} is not recorded: {error}", source.topic.name)),
+            }
+        }
+    }
+
+    /// Takes a batch of each source; `false` if all is taken, or the cache is full.
+    fn take(&mut self) -> bool {
+        let now = SourceTime::now();
+        let offset_ns = now.wall_ns.saturating_sub(now.monotonic_ns);
+        // Less than a millisecond is the time between the readings: intervals are better than that.
+        if offset_ns.abs_diff(self.clock_offset_ns) > 1_000_000 {
+            self.clock_offset_ns = offset_ns;
+        }
+        for index in 0..self.sources.len() {
+            if self.sources[index].is_pending {
+                self.take_batch(index);
+            }
+        }
+        !self.is_full() && self.sources.iter().any(|source| source.is_pending)
+    }
+
+    fn take_batch(&mut self, index: usize) {
+        let mut has_failed = false;
+        for _ in 0..BATCH {
+            if self.is_full() {
+                return;
+            }
+            let attached = &mut self.sources[index];
+            match attached.source.subscription.take() {
+                Ok(Some(sample)) => self.add(index, sample),
+                Ok(None) => {
+                    attached.is_pending = false;
+                    return;
+                }
+                Err(error) => {
+                    // The publisher is excluded from now on.
+                    let topic = &attached.source.topic;
+                    topic.unwritten.fetch_add(1, Relaxed);
+                    say(format_args!("{}: {error}", topic.name));
+                    if std::mem::replace(&mut has_failed, true) {
+                        attached.is_pending = false;
+                        return;
+                    }
+                }
+            }
+            if self.chunk.bytes() >= CHUNK_BYTES {
+                self.flush();
+            }
+        }
+    }
+
+    fn add(&mut self, index: usize, sample: GenericSample) {
+        let info = sample.message_info();
+        let of_publisher = self.publishers.entry(info.publisher_gid).or_default();
+        if info.sequence <= of_publisher.newest {
+            return; // the topic's other subscription had it
+        }
+        of_publisher.newest = info.sequence;
+        if self.chunk.messages() == 0 {
+            self.opened = Instant::now();
+        }
+        if of_publisher.chunk_number != self.chunk_number {
+            (of_publisher.chunk_number, of_publisher.pins) = (self.chunk_number, 0);
+        }
+        let attached = &self.sources[index];
+        let header = MessageHeader {
+            channel_id: 0,
+            sequence: info.sequence as u32,
+            log_time: info.source_time_ns.max(attached.since_ns).saturating_add(self.clock_offset_ns),
+            publish_time: info.source_wall_time_ns,
+        };
+        let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
+        let channel = &attached.source.channel;
+        if self.may_pin && is_large && of_publisher.pins < PINS {
+            of_publisher.pins += 1;
+            self.chunk.push(channel, header, Body::Pinned(sample));
+        } else {
+            self.chunk.push(channel, header, Body::Copied(&ENCAPSULATION, sample.bytes()));
+        }
+    }
+
+    /// Whether no more may wait for the disk.
+    fn is_full(&self) -> bool {
+        self.disk.queued_bytes() + self.chunk.bytes() > self.max_cache_bytes && !self.disk.is_idle()
+    }
+
+    /// Gives the chunk to the disk, if it is time.
+    fn flush(&mut self) {
+        if self.chunk.messages() == 0 {
+            return;
+        }
+        let (age, is_idle, has_pins) = (self.opened.elapsed(), self.disk.is_idle(), self.chunk.pins() > 0);
+        let is_due = self.chunk.bytes() >= CHUNK_BYTES || age >= CHUNK_TIME.1;
+        if is_due || is_idle && (has_pins || age >= CHUNK_TIME.0) {
+            self.send();
+        } else if has_pins && age >= PIN_TIME {
+            self.chunk.release_pins();
+        }
+    }
+
+    fn send(&mut self) {
+        if !self.disk.is_idle() {
+            // The chunk waits: its publishers have their memory back before.
+            self.chunk.release_pins();
+        }
+        self.chunk_number += 1;
+        self.disk.send(std::mem::replace(&mut self.chunk, Chunk::with_capacity(BUFFER_BYTES)));
+    }
+
+    /// Waits for samples, for sources, for the disk, and for the time of the chunk.
+    fn wait(&mut self, due: Instant) -> Result<()> {
+        let (is_empty, has_pins) = (self.chunk.messages() == 0, self.chunk.pins() > 0);
+        let chunk_due = match self.disk.is_idle() {
+            true => self.opened + CHUNK_TIME.0,
+            false if has_pins => self.opened + PIN_TIME,
+            false => self.opened + CHUNK_TIME.1,
+        };
+        let due = if is_empty { due } else { due.min(chunk_due) };
+        let waits_for_disk = !self.disk.is_idle() && (!is_empty || self.is_full());
+        let (disk, mailbox) = (&self.disk, &self.mailbox);
+        let queued = disk.queued_bytes();
+        let look = || {
+            let has_written = waits_for_disk && (disk.is_idle() || disk.queued_bytes() != queued);
+            has_written || !gantry::ok() || !lock(mailbox).is_empty()
+        };
+        Ok(self.collector.wait(Some(due), look)?)
+    }
+
+    /// Counts the samples that were overwritten before they were taken.
+    pub fn count_overwritten(&mut self) {
+        for attached in &mut self.sources {
+            let overwritten = attached.source.subscription.overwritten();
+            attached.source.topic.overwritten.fetch_add(overwritten - attached.overwritten, Relaxed);
+            attached.overwritten = overwritten;
+        }
+    }
+
+    /// The disk.
+    #[must_use]
+    pub fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    /// Takes what was published up to now, writes all and completes the bag.
+    ///
+    /// # Errors
+    /// The last file cannot be completed.
+    pub fn end(mut self) -> Result<()> {
+        self.sources.iter_mut().for_each(|source| source.is_pending = true);
+        let patience = Instant::now() + END_TIME;
+        while self.sources.iter().any(|source| source.is_pending) && Instant::now() < patience {
+            self.take();
+            self.flush();
+            if self.is_full() {
+                thread::sleep(PIN_TIME); // waits after a shutdown end at once
+            }
+        }
+        self.count_overwritten();
+        if self.chunk.messages() > 0 {
+            self.send();
+        }
+        self.disk.end()
+    }
+}
