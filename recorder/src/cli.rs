@@ -1,6 +1,6 @@
 //! The command line. The words are `ros2 bag`'s.
 
-use crate::{error::Result, output::Output, record};
+use crate::{error::Result, info, output::Output, record, verify};
 use clap::{Parser, Subcommand};
 
 /// Records topics of Gantry into files of MCAP, without copying large messages, and plays them.
@@ -21,6 +21,10 @@ pub struct Cli {
 enum Command {
     /// Record topics until Ctrl-C
     Record(record::Arguments),
+    /// Say what a bag has: files, topics, types, QoS, times, and what the recorder missed
+    Info(info::Arguments),
+    /// Read every byte of a bag, and say what is damaged
+    Verify(verify::Arguments),
 }
 
 impl Cli {
@@ -32,6 +36,8 @@ impl Cli {
         let output = Output { json: self.json };
         match self.command {
             Command::Record(arguments) => arguments.run(self.domain_id, output),
+            Command::Info(arguments) => arguments.run(output),
+            Command::Verify(arguments) => arguments.run(output),
         }
     }
 }

@@ -12,8 +12,11 @@
 pub mod cli;
 pub mod describe;
 pub mod error;
+pub mod info;
 pub mod output;
+pub mod read;
 pub mod record;
 pub mod text;
 pub mod topics;
+pub mod verify;
 pub mod write;

@@ -196,11 +196,13 @@ impl Writer {
 
     fn update(&mut self) {
         let path = self.bag.file().map(|file| file.path().display().to_string()).unwrap_or_default();
-        match self.bag.update() {
-            Ok(true) => {}
-            Ok(false) => say(format_args!("{path} was removed, with its messages; the next file takes the later ones")),
-            Err(error) if self.failure.is_none() => say(&error),
-            Err(_) => {}
+        if !self.bag.has_file() {
+            say(format_args!("{path} was removed, with its messages; the next file takes the later ones"));
+        }
+        if let Err(error) = self.bag.update()
+            && self.failure.is_none()
+        {
+            say(error);
         }
         let handle = self.bag.file().and_then(|file| file.handle().ok());
         self.store(handle);

@@ -150,22 +150,28 @@ impl BagWriter {
         Ok(Some(finished))
     }
 
-    /// Writes the counts of missing messages and `metadata.yaml`, if they changed. `false`: the present file has been
-    /// removed, and the next chunk begins another one.
-    ///
-    /// # Errors
-    /// `metadata.yaml` cannot be written.
-    pub fn update(&mut self) -> Result<bool> {
+    /// Whether the present file still has its name. If it has been removed, the next chunk begins another file.
+    pub fn has_file(&mut self) -> bool {
         let is_linked = self.file.as_ref().is_none_or(|file| file.is_linked().unwrap_or(true));
         if !is_linked {
             self.file = None;
             self.files.last_mut().into_iter().for_each(|file| file.messages = 0);
         }
+        is_linked
+    }
+
+    /// Writes the counts of missing messages and `metadata.yaml`, if they changed.
+    ///
+    /// # Errors
+    /// `metadata.yaml` cannot be written.
+    pub fn update(&mut self) -> Result<()> {
         self.say_drops();
         self.update_files();
-        let what = format!("cannot write into {}", self.folder.display());
-        self.write_metadata_yaml().context(|| what)?;
-        Ok(is_linked)
+        match self.write_metadata_yaml() {
+            // The folder was removed; the next file makes it anew.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result.context(|| format!("cannot write into {}", self.folder.display())),
+        }
     }
 
     /// The file that is written now, and its length.

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod faults;
 mod record;
 mod support;
 
@@ -17,7 +18,7 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
-        return libtest_mimic::run(&Arguments::from_args(), trials([record::TESTS])).exit_code();
+        return libtest_mimic::run(&Arguments::from_args(), trials([faults::TESTS, record::TESTS])).exit_code();
     }
     let directory = tempfile::Builder::new().prefix("gantry-bag-test-").tempdir_in("/dev/shm").unwrap();
     let status = Command::new(std::env::current_exe().unwrap())

@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::mpsc::Receiver,
+    time::Instant,
 };
 pub use test_support::{PATIENCE, Peer, eventually, tests};
 
@@ -55,8 +56,10 @@ impl Running {
     /// The next line of the standard error that has this part.
     #[track_caller]
     pub fn error_with(&mut self, part: &str) -> String {
+        let deadline = Instant::now() + PATIENCE;
         loop {
-            let line = self.errors.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no line with {part:?}"));
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self.errors.recv_timeout(left).unwrap_or_else(|_| panic!("no line with {part:?}"));
             if line.contains(part) {
                 return line;
             }

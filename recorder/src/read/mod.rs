@@ -1,0 +1,10 @@
+//! Bags that are read: complete ones, and those without their end.
+
+mod bag;
+mod bag_file;
+mod messages;
+mod scan;
+
+pub use bag::{Bag, type_name};
+pub use bag_file::BagFile;
+pub use messages::{Filter, Message, Messages};
