@@ -1,6 +1,6 @@
 //! The command line. The words are `ros2 bag`'s.
 
-use crate::{error::Result, info, output::Output, record, verify};
+use crate::{convert, error::Result, info, output::Output, play, record, verify};
 use clap::{Parser, Subcommand};
 
 /// Records topics of Gantry into files of MCAP, without copying large messages, and plays them.
@@ -21,10 +21,14 @@ pub struct Cli {
 enum Command {
     /// Record topics until Ctrl-C
     Record(record::Arguments),
+    /// Play bags: publish their messages at their times
+    Play(play::Arguments),
     /// Say what a bag has: files, topics, types, QoS, times, and what the recorder missed
     Info(info::Arguments),
     /// Read every byte of a bag, and say what is damaged
     Verify(verify::Arguments),
+    /// Make a bag from parts of others: by topic and time, merged, compressed or not
+    Convert(convert::Arguments),
 }
 
 impl Cli {
@@ -36,8 +40,10 @@ impl Cli {
         let output = Output { json: self.json };
         match self.command {
             Command::Record(arguments) => arguments.run(self.domain_id, output),
+            Command::Play(arguments) => arguments.run(self.domain_id, output),
             Command::Info(arguments) => arguments.run(output),
             Command::Verify(arguments) => arguments.run(output),
+            Command::Convert(arguments) => arguments.run(output),
         }
     }
 }

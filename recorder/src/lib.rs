@@ -10,12 +10,16 @@
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
 
 pub mod cli;
+pub mod convert;
 pub mod describe;
 pub mod error;
 pub mod info;
 pub mod output;
+pub mod play;
 pub mod read;
 pub mod record;
+pub mod selection;
+pub mod session;
 pub mod text;
 pub mod topics;
 pub mod verify;

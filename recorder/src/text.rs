@@ -33,6 +33,15 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("'{text}' is no number of bytes, as 500000, 64k, 512M or 2G"))
 }
 
+/// A number of seconds of the command line, from 0 to a billion.
+///
+/// # Errors
+/// A sentence: it is no such number.
+pub fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
+    seconds.ok_or_else(|| format!("'{text}' is no number of seconds from 0 to 1000000000"))
+}
+
 /// A duration of nanoseconds in seconds: "12.345 s".
 #[must_use]
 pub fn seconds(ns: u64) -> String {

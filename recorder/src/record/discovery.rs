@@ -4,11 +4,12 @@
 //! and matches only these. So a topic may have both; the recorder passes over what came already. No subscription is
 //! RELIABLE KEEP_ALL: no publisher waits for the recorder.
 
-use super::selection::Selection;
 use crate::{
     describe::channel,
     error::Result,
     output::say,
+    selection::Selection,
+    session::is_native,
     topics::{Topic, Topics, lock},
 };
 use gantry::{Durability, GenericSubscription, Gid, Node, Qos, TypeDescription, service_topic};
@@ -130,7 +131,8 @@ impl Discovery {
         }
         let is_latched = |qos: &&Qos| qos.durability == Durability::TransientLocal;
         let latched: Vec<&Qos> = offered.iter().filter(is_latched).collect();
-        let base = Qos { avoid_ros_namespace_conventions: true, ..Qos::default().best_effort() };
+        let avoid_ros_namespace_conventions = is_native(&self.node, topic);
+        let base = Qos { avoid_ros_namespace_conventions, ..Qos::default().best_effort() };
         let mut subscribe = |qos: Qos| -> Result<()> {
             let subscription = self.node.create_generic_subscription(topic, of_type.clone(), qos)?;
             sources.push(Source { subscription, channel: known.channel.clone(), topic: known.topic.clone() });

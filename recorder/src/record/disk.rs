@@ -6,10 +6,11 @@
 use crate::{
     error::{Context, Result},
     output::say,
+    session::spawn,
     topics::lock,
     write::{BagWriter, Chunk, Compression, Packed},
 };
-use gantry::{Bell, with_signals_blocked};
+use gantry::Bell;
 use std::{
     fs::File,
     io,
@@ -18,7 +19,7 @@ use std::{
         atomic::{AtomicU64, Ordering::SeqCst},
         mpsc,
     },
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -245,9 +246,4 @@ fn start_packers(compression: Compression, threads: usize) -> Result<Packers> {
         })?;
     }
     Ok(sender)
-}
-
-fn spawn<T: Send + 'static>(name: &str, run: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
-    let thread = thread::Builder::new().name(name.to_owned());
-    with_signals_blocked(|| thread.spawn(run)).context(|| "no thread can be started".to_owned())
 }

@@ -4,24 +4,26 @@ mod discovery;
 mod disk;
 mod progress;
 mod recorder;
-mod selection;
+mod snapshot;
 
 use crate::{
-    error::{Context, Result},
+    error::{Context, Failure, Result},
     output::{Output, Progress, say},
-    text::parse_bytes,
+    selection::Selection,
+    session::{hidden_node, spawn},
+    text::{bytes, parse_bytes, parse_seconds},
     topics::{Topics, lock},
     write::{BagWriter, Compression, FileLimits},
 };
 use clap::Args;
 use discovery::{Discovery, Mailbox};
 use disk::Disk;
-use gantry::{Collector, Node, with_signals_blocked};
+use gantry::{Collector, Node};
 use progress::Reports;
 use recorder::Recorder;
-use selection::SelectionOptions;
+use snapshot::{Ring, Triggers};
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
     thread,
     time::{Duration, Instant},
@@ -33,8 +35,20 @@ const REPORT: Duration = Duration::from_secs(1);
 /// The options of `record`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    #[command(flatten)]
-    selection: SelectionOptions,
+    /// The topics, as /scan; they may come later
+    topics: Vec<String>,
+    /// All topics, later ones, too, except hidden ones
+    #[arg(short, long)]
+    all: bool,
+    /// Also topics whose full name has a match of this regular expression, as '^/camera/'
+    #[arg(short = 'e', long, value_name = "REGEX")]
+    regex: Option<String>,
+    /// No topics whose full name has a match of this regular expression; may be repeated
+    #[arg(short = 'x', long, value_name = "REGEX", visible_alias = "exclude-regex")]
+    exclude: Vec<String>,
+    /// With --all and --regex: also hidden topics, which have a part that begins with _
+    #[arg(long)]
+    include_hidden_topics: bool,
     /// The folder of the bag, which is made [default: rosbag2_ and the time]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -54,6 +68,16 @@ pub struct Arguments {
     /// The threads that compress [default: half of the processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     compression_threads: Option<u16>,
+    /// Keep the last seconds in memory, and write them when the service /gantry_bag/snapshot is called or SIGUSR1 comes:
+    /// each time a file
+    #[arg(long)]
+    snapshot: bool,
+    /// With --snapshot: the seconds before the call that are written, as far as --max-cache-size has room for them
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_seconds)]
+    before: f64,
+    /// With --snapshot: the seconds after the call that are recorded, too
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
+    after: f64,
     /// End after this number of seconds [default: at Ctrl-C]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     duration: Option<u64>,
@@ -69,14 +93,15 @@ impl Arguments {
         let is_too_large = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_too_large)
             .context(|| "signals cannot be handled".to_owned())?;
-        let node = node(domain_id)?;
+        let node = hidden_node(domain_id)?;
         let topics = Arc::new(Topics::default());
-        let mut discovery = Discovery::new(node.clone(), self.selection.selection(&node)?, topics.clone())?;
+        let mut discovery = Discovery::new(node.clone(), self.selection(&node)?, topics.clone())?;
         let folder = self.output.clone().unwrap_or_else(default_folder);
         let max_duration_ns = self.max_bag_duration.map(|seconds| seconds.saturating_mul(1_000_000_000));
         let limits = FileLimits { max_bytes: self.max_bag_size, max_duration_ns };
         let bag = BagWriter::create(&folder, limits, topics.clone())?;
-        let collector = Collector::new(&node)?;
+        let mut collector = Collector::new(&node)?;
+        let triggers = self.snapshot.then(|| self.triggers(&node, &mut collector, &folder)).transpose()?;
         let (bell, mailbox) = (collector.bell(), Mailbox::default());
         let disk = Disk::start(bag, (self.compression, self.threads()), bell.clone())?;
         lock(&mailbox).extend(discovery.look()?);
@@ -84,11 +109,13 @@ impl Arguments {
             say(format_args!("{name} has no publisher yet; it is recorded from its first one on"));
         }
         let of_thread = mailbox.clone();
-        let thread = thread::Builder::new().name("bag-discovery".to_owned());
-        with_signals_blocked(|| thread.spawn(move || discovery.run(&of_thread, || bell.ring())))
-            .context(|| "no thread can be started".to_owned())?;
+        spawn("bag-discovery", move || discovery.run(&of_thread, || bell.ring()))?;
         let may_pin = self.compression == Compression::None;
-        let recorder = Recorder::new(collector, mailbox, disk, may_pin, self.max_cache_size);
+        let mut recorder = Recorder::new(collector, mailbox, disk, may_pin, self.max_cache_size);
+        if let Some(triggers) = triggers {
+            let [before, after] = [self.before, self.after].map(Duration::from_secs_f64);
+            recorder = recorder.for_snapshots(Ring::new(before, after, self.max_cache_size), triggers);
+        }
         self.record(recorder, Reports::new(folder.display().to_string()), &topics, output)
     }
 
@@ -96,7 +123,10 @@ impl Arguments {
         let (progress, start) = (Progress::new(), Instant::now());
         let end = self.duration.and_then(|seconds| start.checked_add(Duration::from_secs(seconds)));
         let mut due = start + REPORT;
-        say("recording; Ctrl-C ends it");
+        match self.snapshot {
+            true => say(format_args!("recording into memory, at most {}; Ctrl-C ends it", bytes(self.max_cache_size))),
+            false => say("recording; Ctrl-C ends it"),
+        }
         while gantry::ok() && end.is_none_or(|end| Instant::now() < end) {
             recorder.step(end.map_or(due, |end| due.min(end)))?;
             if Instant::now() >= due {
@@ -115,21 +145,24 @@ impl Arguments {
         result
     }
 
+    fn triggers(&self, node: &Node, collector: &mut Collector, folder: &Path) -> Result<Triggers> {
+        let (before, after, folder) = (self.before, self.after, folder.display());
+        Triggers::new(node, collector, format!("the last {before} s and the next {after} s go to a file in {folder}"))
+    }
+
+    fn selection(&self, node: &Node) -> Result<Selection> {
+        if self.topics.is_empty() && !self.all && self.regex.is_none() {
+            return Err(Failure::new("no topics: give their names, --all or --regex"));
+        }
+        let names = self.topics.iter().map(|topic| Ok(node.resolve_topic_name(topic)?)).collect::<Result<_>>()?;
+        let selection = Selection::new(names, self.regex.as_deref(), &self.exclude)?;
+        Ok(selection.all(self.all).with_hidden(self.include_hidden_topics))
+    }
+
     fn threads(&self) -> usize {
         let half = || thread::available_parallelism().map_or(1, |count| count.get().div_ceil(2));
         self.compression_threads.map_or_else(half, usize::from)
     }
-}
-
-/// The hidden node of a command.
-fn node(domain_id: Option<u32>) -> Result<Node> {
-    gantry::init_with_arguments([])?;
-    let builder = Node::builder(&format!("_gantry_bag_{}", std::process::id())).use_global_arguments(false);
-    let builder = match domain_id {
-        Some(id) => builder.domain_id(id),
-        None => builder,
-    };
-    Ok(builder.build()?)
 }
 
 /// As rosbag2 names bags, in UTC.

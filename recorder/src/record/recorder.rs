@@ -3,10 +3,13 @@
 //! A large sample stays pinned until its chunk is written, if the disk is idle: at most [`PINS`] of a publisher, and no
 //! longer than [`PIN_TIME`] before they are copied. The other samples are copied at once. If more waits for the disk
 //! than the cache may have, samples stay in their publishers' histories, where the oldest are overwritten and counted.
+//!
+//! For snapshots, all samples are copied, and a ring has the chunks until a trigger comes.
 
 use super::{
     discovery::{Mailbox, Source},
     disk::Disk,
+    snapshot::{Ring, Triggers},
 };
 use crate::{
     error::Result,
@@ -35,6 +38,8 @@ const CHUNK_BYTES: u64 = 4 << 20;
 const BUFFER_BYTES: usize = 256 << 10;
 /// The time after which a chunk is written, if the disk is idle, and in any case.
 const CHUNK_TIME: (Duration, Duration) = (Duration::from_millis(250), Duration::from_millis(750));
+/// The longest time until a signal is seen.
+const TRIGGER_TIME: Duration = Duration::from_millis(100);
 /// The longest time for which samples are taken at the end, while the disk is busy.
 const END_TIME: Duration = Duration::from_secs(5);
 /// The most samples that are taken of a source before the others have their turn.
@@ -53,6 +58,7 @@ pub struct Recorder {
     disk: Disk,
     may_pin: bool,
     max_cache_bytes: u64,
+    snapshot: Option<(Ring, Triggers)>,
     /// The wall clock, less the monotonic one.
     clock_offset_ns: u64,
 }
@@ -91,8 +97,17 @@ impl Recorder {
             disk,
             may_pin,
             max_cache_bytes,
+            snapshot: None,
             clock_offset_ns: now.wall_ns.saturating_sub(now.monotonic_ns),
         }
+    }
+
+    /// Keeps the last seconds in memory until a trigger comes. What the ring has at a trigger waits for the disk, and new
+    /// samples have as much room besides.
+    #[must_use]
+    pub fn for_snapshots(self, ring: Ring, triggers: Triggers) -> Recorder {
+        let max_cache_bytes = self.max_cache_bytes.saturating_mul(2);
+        Recorder { snapshot: Some((ring, triggers)), may_pin: false, max_cache_bytes, ..self }
     }
 
     /// Records what there is, then waits for more until `due` at most.
@@ -107,10 +122,38 @@ impl Recorder {
         });
         let has_more = self.take();
         self.flush();
+        let due = self.look_at_triggers().map_or(due, |other| due.min(other));
         if !has_more {
             self.wait(due)?;
         }
         Ok(())
+    }
+
+    /// Begins and ends the recordings of snapshots. Returns the time of the next look.
+    fn look_at_triggers(&mut self) -> Option<Instant> {
+        let (ring, triggers) = self.snapshot.as_mut()?;
+        let now = Instant::now();
+        if triggers.take() {
+            say(if ring.until().is_some() { "the snapshot goes on" } else { "a snapshot is written" });
+            if self.chunk.messages() > 0 {
+                self.send();
+            }
+            let (ring, _) = self.snapshot.as_mut()?;
+            ring.trigger().into_iter().for_each(|chunk| self.disk.send(chunk));
+        }
+        let (ring, _) = self.snapshot.as_mut()?;
+        if ring.until().is_some_and(|until| until <= now) {
+            if self.chunk.messages() > 0 {
+                self.send();
+            }
+            let (ring, _) = self.snapshot.as_mut()?;
+            ring.end();
+            self.disk.end_file();
+            say("the snapshot is complete");
+        }
+        let (ring, _) = self.snapshot.as_ref()?;
+        let look = now + TRIGGER_TIME;
+        Some(ring.until().map_or(look, |until| until.min(look)))
     }
 
     /// Attaches the sources that the discovery found.
@@ -231,7 +274,12 @@ impl Recorder {
             self.chunk.release_pins();
         }
         self.chunk_number += 1;
-        self.disk.send(std::mem::replace(&mut self.chunk, Chunk::with_capacity(BUFFER_BYTES)));
+        let chunk = std::mem::replace(&mut self.chunk, Chunk::with_capacity(BUFFER_BYTES));
+        let chunk = match &mut self.snapshot {
+            Some((ring, _)) => ring.keep(chunk),
+            None => Some(chunk),
+        };
+        chunk.into_iter().for_each(|chunk| self.disk.send(chunk));
     }
 
     /// Waits for samples, for sources, for the disk, and for the time of the chunk.

@@ -4,13 +4,10 @@
 //! or in a buffer of its own, and only its record's head is in the buffer; so a chunk is a list of parts, which
 //! `writev` takes.
 
-use super::encode::{self, RECORD_START_BYTES};
+use super::encode::{self, HEADER_BYTES};
 use gantry::GenericSample;
 use mcap::{Channel, records::MessageHeader};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
-
-/// The length of a message's record without its data.
-pub const HEADER_BYTES: usize = RECORD_START_BYTES + 2 + 4 + 8 + 8;
 
 /// The data of a message.
 #[derive(Debug)]

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 /// Opcode and length of a record.
 pub const RECORD_START_BYTES: usize = 9;
+/// The length of a message's record without its data.
+pub const HEADER_BYTES: usize = RECORD_START_BYTES + 2 + 4 + 8 + 8;
 
 /// Appends a record, whose content `write` appends.
 pub fn record(out: &mut Vec<u8>, opcode: u8, write: impl FnOnce(&mut Vec<u8>)) {
@@ -78,7 +80,7 @@ pub fn channel(out: &mut Vec<u8>, channel: &Channel<'_>) {
 /// Appends the beginning of the record of a message whose data has `data_bytes`.
 pub fn message_start(out: &mut Vec<u8>, header: &MessageHeader, data_bytes: usize) {
     out.push(op::MESSAGE);
-    numbers(out, [(data_bytes + super::HEADER_BYTES - RECORD_START_BYTES) as u64]);
+    numbers(out, [(data_bytes + HEADER_BYTES - RECORD_START_BYTES) as u64]);
     out.extend(header.channel_id.to_le_bytes());
     out.extend(header.sequence.to_le_bytes());
     numbers(out, [header.log_time, header.publish_time]);

@@ -7,6 +7,6 @@ mod encode;
 mod file_writer;
 
 pub use bag_writer::{BagWriter, DROPS, FileLimits, Written};
-pub use chunk::{Body, Chunk, HEADER_BYTES};
+pub use chunk::{Body, Chunk};
 pub use compression::{Compression, Packed};
 pub use file_writer::FileWriter;
