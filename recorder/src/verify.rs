@@ -138,12 +138,12 @@ impl Check<'_> {
     /// The checksum in the chunk's record, which the index does not have; 0 if there is none.
     fn crc(&self, index: &ChunkIndex) -> std::result::Result<u32, String> {
         let start = self.bytes(index.chunk_start_offset, FIXED_BYTES as u64)?;
-        // The summary of a file without an end has chunks that are none in the file.
-        if start.first() != Some(&op::CHUNK) || !self.file.is_complete && index.message_index_offsets.is_empty() {
+        let expected = [index.message_start_time, index.message_end_time, index.uncompressed_size].map(u64::to_le_bytes);
+        // The summary of a file without an end has chunks that are none in the file, or are cut off.
+        if start[0] != op::CHUNK || start[9..33] != *expected.as_flattened() {
             return Ok(0);
         }
-        let crc = start.get(33..37).and_then(|crc| crc.try_into().ok());
-        Ok(crc.map(u32::from_le_bytes).unwrap_or_default())
+        Ok(u32::from_le_bytes([start[33], start[34], start[35], start[36]]))
     }
 
     /// Compares the indexes of the chunk's messages with the messages.

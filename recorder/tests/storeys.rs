@@ -2,7 +2,23 @@
 
 use test_support::storeys;
 
-const STOREYS: &[&str] = &["error", "text", "output", "describe", "topics", "write", "record", "cli"];
+const STOREYS: &[&str] = &[
+    "error",
+    "text",
+    "selection",
+    "output",
+    "describe",
+    "topics",
+    "write",
+    "read",
+    "info",
+    "verify",
+    "session",
+    "record",
+    "play",
+    "convert",
+    "cli",
+];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

@@ -81,7 +81,7 @@ impl Cli {
             Command::Param(command) => command.run(session),
             Command::Interface(command) => command.run(session),
             Command::Bridge(command) => command.run(session),
-            Command::Bag(arguments) => arguments.run(session, "gantry-bag", "recorder"),
+            Command::Bag(arguments) => arguments.run(session, &program::RECORDER),
             Command::Doctor(arguments) => arguments.run(session),
             Command::Completion { shell } => {
                 let mut script = Vec::new();

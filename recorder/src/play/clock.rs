@@ -1,6 +1,5 @@
 //! `/clock`: the time in the bag, for nodes with `use_sim_time`.
 
-use super::schedule::monotonic_ns;
 use crate::error::Result;
 use gantry::{Node, Publisher, Qos};
 use gantry_msgs::{builtin_interfaces::msg::Time, rosgraph_msgs::msg::Clock};
@@ -39,8 +38,9 @@ impl ClockPublisher {
         let sec = i32::try_from(time_ns / 1_000_000_000).unwrap_or(i32::MAX);
         let nanosec = (time_ns % 1_000_000_000) as u32;
         self.publisher.publish_copy(&Clock { clock: Time { sec, nanosec } })?;
-        // After a pause of the machine the clock does not catch up.
-        self.due_ns = (self.due_ns + self.period_ns).max(monotonic_ns());
+        let next_ns = self.due_ns + self.period_ns;
+        // What was missed while the machine did something else is not made up for.
+        self.due_ns = if next_ns > now_ns { next_ns } else { now_ns + self.period_ns };
         Ok(())
     }
 }

@@ -135,6 +135,11 @@ impl Recorder {
         let now = Instant::now();
         if triggers.take() {
             say(if ring.until().is_some() { "the snapshot goes on" } else { "a snapshot is written" });
+            // What was published before the request belongs to it.
+            self.sources.iter_mut().for_each(|source| source.is_pending = true);
+            while self.take() && now.elapsed() < TRIGGER_TIME {
+                self.flush();
+            }
             if self.chunk.messages() > 0 {
                 self.send();
             }

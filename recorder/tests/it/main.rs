@@ -5,8 +5,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod convert;
 mod faults;
+mod play;
+mod readers;
 mod record;
+mod snapshot;
 mod support;
 
 use libtest_mimic::Arguments;
@@ -18,7 +22,15 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
-        return libtest_mimic::run(&Arguments::from_args(), trials([faults::TESTS, record::TESTS])).exit_code();
+        let tests = [
+            convert::TESTS,
+            faults::TESTS,
+            play::TESTS,
+            readers::TESTS,
+            record::TESTS,
+            snapshot::TESTS,
+        ];
+        return libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code();
     }
     let directory = tempfile::Builder::new().prefix("gantry-bag-test-").tempdir_in("/dev/shm").unwrap();
     let status = Command::new(std::env::current_exe().unwrap())

@@ -13,7 +13,7 @@ tests!(
 );
 
 /// Publishes within what publishers keep for a recorder that is delayed, and returns what is published.
-fn publish(domain_id: u32, name: &str) -> BTreeMap<String, u64> {
+pub fn publish(domain_id: u32, name: &str) -> BTreeMap<String, u64> {
     let node = node_in(domain_id, name);
     let sizes = [LEAST_BYTES, 64, 300, 5_000, 31_000, 33_000, 70_000, 200_000, 1_000_000, 900];
     let talkers = sizes.iter().enumerate().map(|(index, size)| {

@@ -45,14 +45,22 @@ pub struct Running {
 
 /// Starts the program, to read its lines while it runs.
 pub fn start(command: &mut Command) -> Running {
-    let mut peer = Peer::start(command.stderr(Stdio::piped()));
-    let stderr = BufReader::new(peer.child.stderr.take().unwrap());
-    let (sender, errors) = std::sync::mpsc::channel();
-    std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-    Running { peer, errors }
+    Running::new(Peer::start(command.stderr(Stdio::piped())))
+}
+
+/// As [`start`], with this standard input.
+pub fn start_with(command: &mut Command, stdin: impl Into<Stdio>) -> Running {
+    Running::new(Peer::start_with(command.stderr(Stdio::piped()), stdin.into()))
 }
 
 impl Running {
+    fn new(mut peer: Peer) -> Running {
+        let stderr = BufReader::new(peer.child.stderr.take().unwrap());
+        let (sender, errors) = std::sync::mpsc::channel();
+        std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Running { peer, errors }
+    }
+
     /// The next line of the standard error that has this part.
     #[track_caller]
     pub fn error_with(&mut self, part: &str) -> String {
@@ -115,6 +123,13 @@ impl Talker {
     }
 }
 
+/// The body of a message.
+pub fn message(number: u64, length_bytes: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length_bytes];
+    fill(&mut bytes, number);
+    bytes
+}
+
 fn fill(bytes: &mut [u8], number: u64) {
     let data_bytes = (bytes.len() - LEAST_BYTES) as u32;
     bytes[..8].copy_from_slice(&number.to_le_bytes());
@@ -135,10 +150,15 @@ fn checksum(bytes: &[u8]) -> u64 {
     })
 }
 
-/// The number of a message whose checksum is right.
+/// The number of a message of a file, whose checksum is right.
 #[track_caller]
 pub fn number(data: &[u8]) -> u64 {
-    let body = data.strip_prefix(&gantry::ENCAPSULATION).unwrap();
+    body_number(data.strip_prefix(&gantry::ENCAPSULATION).unwrap())
+}
+
+/// The number of a message without its encapsulation, whose checksum is right.
+#[track_caller]
+pub fn body_number(body: &[u8]) -> u64 {
     let of = |at: usize| u64::from_le_bytes(body[at..at + 8].try_into().unwrap());
     assert_eq!(of(8), checksum(&body[16..]), "message {}", of(0));
     of(0)

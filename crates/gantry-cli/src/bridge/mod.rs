@@ -17,7 +17,7 @@ pub enum Command {
 impl Command {
     pub fn run(self, session: Session) -> Result<()> {
         match self {
-            Command::Zenoh(arguments) => arguments.run(session, "gantry-bridge-zenoh", "bridges/zenoh"),
+            Command::Zenoh(arguments) => arguments.run(session, &program::ZENOH_BRIDGE),
             Command::Status(arguments) => arguments.run(session),
         }
     }
