@@ -39,7 +39,7 @@ impl ClockPublisher {
         let nanosec = (time_ns % 1_000_000_000) as u32;
         self.publisher.publish_copy(&Clock { clock: Time { sec, nanosec } })?;
         let next_ns = self.due_ns + self.period_ns;
-        // What was missed while the machine did something else is not made up for.
+        // Times that were missed are not made up for.
         self.due_ns = if next_ns > now_ns { next_ns } else { now_ns + self.period_ns };
         Ok(())
     }

@@ -40,7 +40,7 @@ pub struct Source {
     pub topic: Arc<Topic>,
 }
 
-/// The topics that were found, and the sources that nobody has taken yet.
+/// The topics that were found, and the channels that they have.
 pub struct Discovery {
     node: Node,
     participant: Arc<Participant>,

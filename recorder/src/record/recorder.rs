@@ -102,8 +102,8 @@ impl Recorder {
         }
     }
 
-    /// Keeps the last seconds in memory until a trigger comes. What the ring has at a trigger waits for the disk, and new
-    /// samples have as much room besides.
+    /// Keeps the last seconds in memory until a trigger comes. While the chunks of the ring wait for the disk, new samples
+    /// have as much room besides.
     #[must_use]
     pub fn for_snapshots(self, ring: Ring, triggers: Triggers) -> Recorder {
         let max_cache_bytes = self.max_cache_bytes.saturating_mul(2);
@@ -135,7 +135,7 @@ impl Recorder {
         let now = Instant::now();
         if triggers.take() {
             say(if ring.until().is_some() { "the snapshot goes on" } else { "a snapshot is written" });
-            // What was published before the request belongs to it.
+            // Samples from before the request belong to it.
             self.sources.iter_mut().for_each(|source| source.is_pending = true);
             while self.take() && now.elapsed() < TRIGGER_TIME {
                 self.flush();
