@@ -43,7 +43,7 @@ pub struct TopicOptions {
     /// Only these topics
     #[arg(long, value_name = "TOPIC", num_args = 1..)]
     topics: Vec<String>,
-    /// Only topics whose full name has a match of this regular expression, besides those of --topics
+    /// Only topics whose full name has a match of this regular expression, besides the topics of --topics
     #[arg(short = 'e', long, value_name = "REGEX")]
     regex: Option<String>,
     /// No topics whose full name has a match of this regular expression; may be repeated

@@ -3,13 +3,12 @@
 use crate::{
     error::{Failure, Result},
     output::Output,
-    read::{Bag, BagFile},
+    read::{Bag, BagFile, visit_chunk},
 };
 use clap::Args;
 use mcap::{
     parse_record,
-    read::ChunkReader,
-    records::{ChunkHeader, ChunkIndex, Record, op},
+    records::{ChunkIndex, Record, op},
 };
 use serde::Serialize;
 use std::{
@@ -110,27 +109,23 @@ impl Check<'_> {
         let bytes = self.bytes(at, index.compressed_size)?;
         let crc = self.crc(index)?;
         self.report.checksums += usize::from(crc != 0);
-        let header = ChunkHeader {
-            message_start_time: index.message_start_time,
-            message_end_time: index.message_end_time,
-            uncompressed_size: index.uncompressed_size,
-            uncompressed_crc: crc,
-            compression: index.compression.clone(),
-            compressed_size: index.compressed_size,
-        };
         let mut times: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
-        for record in ChunkReader::new(header, &bytes).map_err(text)? {
-            let Record::Message { header, .. } = record.map_err(text)? else { continue };
-            if !self.file.summary.channels.contains_key(&header.channel_id) {
-                return Err(format!("a message has the channel {}, which is not described", header.channel_id));
+        let visited = visit_chunk(index, crc, &bytes, |record| {
+            if let Record::Message { header, .. } = record {
+                times.entry(header.channel_id).or_default().push(header.log_time);
             }
-            let range = index.message_start_time..=index.message_end_time;
-            if !range.contains(&header.log_time) {
-                return Err(format!("a message has the time {}, which is outside of the chunk's", header.log_time));
-            }
-            self.report.messages += 1;
-            *self.counts.entry(header.channel_id).or_default() += 1;
-            times.entry(header.channel_id).or_default().push(header.log_time);
+        });
+        for (channel, times) in &times {
+            self.report.messages += times.len() as u64;
+            *self.counts.entry(*channel).or_default() += times.len() as u64;
+        }
+        visited?;
+        if let Some(channel) = times.keys().find(|id| !self.file.summary.channels.contains_key(id)) {
+            return Err(format!("messages have the channel {channel}, which is not described"));
+        }
+        let range = index.message_start_time..=index.message_end_time;
+        if let Some(time) = times.values().flatten().find(|time| !range.contains(time)) {
+            return Err(format!("a message has the time {time}, which is outside of the chunk's"));
         }
         self.indexes(index, &times)
     }
@@ -153,8 +148,8 @@ impl Check<'_> {
             let length = start.get(1..9).and_then(|length| length.try_into().ok()).map(u64::from_le_bytes);
             let length = length.filter(|length| offset.saturating_add(*length) <= self.file.bytes);
             let content = self.bytes(offset + 9, length.ok_or("an index of its messages is cut off")?)?;
-            let record = parse_record(start[0], &content).map_err(text)?;
-            let Record::MessageIndex(own) = record else {
+            let record = (start[0] == op::MESSAGE_INDEX).then(|| parse_record(op::MESSAGE_INDEX, &content));
+            let Some(Ok(Record::MessageIndex(own))) = record else {
                 return Err("an index of its messages is no index".to_owned());
             };
             let indexed: Vec<u64> = own.records.iter().map(|entry| entry.log_time).collect();

@@ -1,4 +1,5 @@
-//! QoS profiles in rosbag2's YAML: with words, as since Jazzy (metadata version 9); numbers of older bags are read, too.
+//! QoS profiles in rosbag2's YAML: with words, as since Jazzy (metadata version 9); numbers of older bags are read,
+//! too.
 
 use gantry::{Durability, History, Liveliness, Qos, Reliability};
 use saphyr::{LoadableYamlNode, Yaml};

@@ -79,7 +79,7 @@ impl Outlets {
         self.by_channel.get(&(file, channel_id)).and_then(|number| self.all.get_mut(*number))
     }
 
-    /// The topics of the bag that are played, and those of them that are latched.
+    /// The topics of the bag that are played, and the latched ones among them.
     #[must_use]
     pub fn topics(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let is_latched = |number: &usize| self.all.get(*number).is_some_and(|outlet| outlet.is_latched);
@@ -95,8 +95,8 @@ impl Outlets {
 }
 
 impl Outlet {
-    /// The publisher for a channel, on a topic of this name; `None` if the messages of the channel are no messages of ROS
-    /// 2, which is said.
+    /// The publisher for a channel, on a topic of this name; `None` if the messages of the channel are no messages of
+    /// ROS 2, which is said.
     ///
     /// # Errors
     /// No room in shared memory.

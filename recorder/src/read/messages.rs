@@ -11,6 +11,9 @@ use mcap::{
 };
 use std::{collections::BTreeSet, ops::ControlFlow, os::unix::fs::FileExt, path::Path, sync::Arc};
 
+/// The most bytes of a chunk: a file that says more is damaged.
+const MAX_CHUNK_BYTES: usize = 4 << 30;
+
 /// The messages that are read.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
@@ -76,6 +79,7 @@ impl<'a> Messages<'a> {
             if let Some(end_ns) = filter.end_ns {
                 options = options.ending_before(end_ns.max(filter.start_ns.unwrap_or_default()));
             }
+            options.record_length_limit = Some(MAX_CHUNK_BYTES);
             let reader = IndexedReader::new_with_options(&file.summary, options)
                 .context(|| format!("cannot read {}", file.path.display()))?;
             let cursor = Cursor { number, file, reader, buffer: Vec::new(), next: None };

@@ -1,40 +1,28 @@
 //! The scan of a file whose summary is missing: from record to record, as far as these are whole.
 //!
-//! The result is a summary as if the file had one. Messages outside of chunks, and the whole messages of a chunk that is
-//! cut off, become chunks of the summary, too, because the records of an uncompressed chunk are records of a file.
+//! The result is a summary as if the file had one. A chunk that is cut off counts as far as its messages are whole.
 
+use super::{
+    chunk_records,
+    contents::{CHUNK_START_BYTES, Contents, START_BYTES},
+};
 use crate::{
     error::{Context, Failure, Result},
     write::DROPS,
 };
 use mcap::{
-    Channel, MAGIC, Schema, Summary, parse_record,
-    read::ChunkReader,
-    records::{ChunkHeader, ChunkIndex, MessageHeader, MetadataIndex, Record, Statistics, op},
+    MAGIC, Summary, parse_record,
+    records::{ChunkHeader, ChunkIndex, MetadataIndex, Record, op},
 };
-use std::{
-    borrow::Cow,
-    collections::BTreeMap,
-    fs::File,
-    io,
-    os::unix::fs::FileExt,
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, fs::File, io, os::unix::fs::FileExt, path::Path};
 
-/// The bytes of a record before its content.
-const START_BYTES: u64 = 9;
-/// The bytes of a chunk's record before its uncompressed records.
-const CHUNK_START_BYTES: u64 = START_BYTES + 8 + 8 + 8 + 4 + 4 + 8;
 /// The most bytes that a chunk's record has before its compressed records.
 const MAX_CHUNK_START_BYTES: u64 = CHUNK_START_BYTES + 64;
 /// The most bytes of a record that is read at once, besides chunks.
 const MAX_RECORD_BYTES: u64 = 1 << 30;
-/// The most bytes of messages outside of chunks that become one chunk.
-const MAX_RUN_BYTES: u64 = 4 << 20;
 
 /// The result of a scan.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Scanned {
     /// The summary.
     pub summary: Summary,
@@ -47,8 +35,8 @@ pub struct Scanned {
 struct Scan<'a> {
     file: &'a File,
     file_bytes: u64,
-    scanned: Scanned,
-    statistics: Statistics,
+    contents: Contents,
+    is_complete: bool,
     /// The last chunk, to which indexes of messages belong.
     chunk: Option<ChunkIndex>,
     /// The numbers of its messages by channel, as these indexes say.
@@ -71,17 +59,18 @@ pub fn scan(path: &Path, file: &File) -> Result<Scanned> {
     let mut scan = Scan {
         file,
         file_bytes,
-        scanned: Scanned::default(),
-        statistics: Statistics::default(),
+        contents: Contents::default(),
+        is_complete: false,
         chunk: None,
         indexed: BTreeMap::new(),
     };
-    scan.records().context(context)?;
-    Ok(scan.scanned)
+    let lost_bytes = scan.records().context(context)?;
+    Ok(Scanned { summary: scan.contents.into_summary(), is_complete: scan.is_complete, lost_bytes })
 }
 
 impl Scan<'_> {
-    fn records(&mut self) -> Result<()> {
+    /// Reads all records; returns the number of bytes after the last whole one.
+    fn records(&mut self) -> Result<u64> {
         let mut at = MAGIC.len() as u64;
         while let Some((opcode, length)) = self.start(at)? {
             let end = at.saturating_add(START_BYTES).saturating_add(length);
@@ -99,7 +88,7 @@ impl Scan<'_> {
                 op::CHUNK => {}
                 _ if !is_whole || length > MAX_RECORD_BYTES => break,
                 op::DATA_END => {
-                    self.scanned.is_complete = true;
+                    self.is_complete = true;
                     at = self.file_bytes; // a summary, or a part of one, follows
                     break;
                 }
@@ -109,9 +98,7 @@ impl Scan<'_> {
             at = end;
         }
         self.end_chunk()?;
-        self.scanned.lost_bytes = self.file_bytes - at;
-        self.scanned.summary.stats = Some(std::mem::take(&mut self.statistics));
-        Ok(())
+        Ok(self.file_bytes - at)
     }
 
     /// Opcode and length of the record at this offset; `None` at the end.
@@ -125,6 +112,9 @@ impl Scan<'_> {
     }
 
     fn bytes(&self, at: u64, length: u64) -> Result<Vec<u8>> {
+        if at.saturating_add(length) > self.file_bytes {
+            return Err(Failure::new(format!("a record at byte {at} says that it is longer than the file")));
+        }
         let mut bytes = vec![0; usize::try_from(length).map_err(Failure::new)?];
         self.file.read_exact_at(&mut bytes, at).map_err(Failure::new)?;
         Ok(bytes)
@@ -165,45 +155,30 @@ impl Scan<'_> {
     /// record before, its content is read.
     fn end_chunk(&mut self) -> Result<()> {
         let Some(mut chunk) = self.chunk.take() else { return Ok(()) };
-        let channels = &self.scanned.summary.channels;
         let is_known = !chunk.message_index_offsets.is_empty()
-            && chunk.message_index_offsets.keys().all(|id| channels.contains_key(id));
+            && chunk.message_index_offsets.keys().all(|id| self.contents.has_channel(*id));
         let indexed = std::mem::take(&mut self.indexed);
-        if is_known {
-            for (channel, count) in indexed {
-                *self.statistics.channel_message_counts.entry(channel).or_default() += count;
-                self.statistics.message_count += count;
-            }
-            self.cover(chunk.message_start_time, chunk.message_end_time);
-        } else {
-            self.read_chunk(&mut chunk)?;
+        match is_known {
+            true => self.contents.count_indexed(&chunk, indexed),
+            false => self.read_chunk(&mut chunk)?,
         }
-        self.statistics.chunk_count += 1;
-        self.scanned.summary.chunk_indexes.push(chunk);
+        self.contents.add_chunk(chunk);
         Ok(())
     }
 
     fn read_chunk(&mut self, chunk: &mut ChunkIndex) -> Result<()> {
         let at = chunk.compressed_data_offset().map_err(Failure::new)?;
-        let bytes = self.bytes(at, chunk.compressed_size)?;
-        let header = ChunkHeader {
-            message_start_time: chunk.message_start_time,
-            message_end_time: chunk.message_end_time,
-            uncompressed_size: chunk.uncompressed_size,
-            uncompressed_crc: 0,
-            compression: chunk.compression.clone(),
-            compressed_size: chunk.compressed_size,
-        };
+        // A chunk that says it is longer than the file has no messages here.
+        let Ok(bytes) = self.bytes(at, chunk.compressed_size) else { return Ok(()) };
         let mut times: Option<(u64, u64)> = None;
-        for record in ChunkReader::new(header, &bytes).map_err(Failure::new)? {
-            // A chunk that is damaged: the messages before the damage count here, and `verify` names it.
-            let Ok(record) = record else { break };
+        // Of a damaged chunk, the messages before the damage count here, and `verify` names it.
+        let _ = chunk_records::visit(chunk, 0, &bytes, |record| {
             if let Record::Message { header, .. } = &record {
                 let (first, last) = times.unwrap_or((header.log_time, header.log_time));
                 times = Some((first.min(header.log_time), last.max(header.log_time)));
             }
-            self.add(record.into_owned());
-        }
+            self.contents.add(record);
+        });
         if let Some((first, last)) = times {
             (chunk.message_start_time, chunk.message_end_time) = (first, last);
         }
@@ -214,37 +189,15 @@ impl Scan<'_> {
     fn message(&mut self, at: u64, end: u64) -> Result<()> {
         let content = self.bytes(at + START_BYTES, (end - at - START_BYTES).min(22))?;
         let Ok(Record::Message { header, .. }) = parse_record(op::MESSAGE, &content) else { return Ok(()) };
-        self.count(&header);
-        let time = header.log_time;
-        if let Some(run) = self.scanned.summary.chunk_indexes.last_mut()
-            && run.chunk_start_offset + run.chunk_length == at
-            && run.message_index_length == 0
-            && run.uncompressed_size < MAX_RUN_BYTES
-            && run.compression.is_empty()
-        {
-            run.chunk_length += end - at;
-            run.compressed_size += end - at;
-            run.uncompressed_size += end - at;
-            run.message_start_time = run.message_start_time.min(time);
-            run.message_end_time = run.message_end_time.max(time);
-            return Ok(());
-        }
-        // The records of an uncompressed chunk would begin here; the file's header is longer than a chunk's.
-        self.scanned.summary.chunk_indexes.push(ChunkIndex {
-            message_start_time: time,
-            message_end_time: time,
-            chunk_start_offset: at.saturating_sub(CHUNK_START_BYTES),
-            chunk_length: CHUNK_START_BYTES + end - at,
-            message_index_offsets: BTreeMap::new(),
-            message_index_length: 0,
-            compression: String::new(),
-            compressed_size: end - at,
-            uncompressed_size: end - at,
-        });
+        self.contents.count(&header);
+        self.contents.add_run(&header, at, end);
         Ok(())
     }
 
     fn record(&mut self, opcode: u8, at: u64, length: u64) -> Result<()> {
+        if !matches!(opcode, op::SCHEMA | op::CHANNEL | op::METADATA | op::MESSAGE_INDEX) {
+            return Ok(());
+        }
         let content = self.bytes(at + START_BYTES, length)?;
         // A record that is damaged is passed over.
         let Ok(record) = parse_record(opcode, &content) else { return Ok(()) };
@@ -252,7 +205,7 @@ impl Scan<'_> {
             Record::Metadata(metadata) => {
                 let name = metadata.name;
                 let index = MetadataIndex { offset: at, length: START_BYTES + length, name };
-                self.scanned.summary.metadata_indexes.push(index);
+                self.contents.add_metadata(index);
             }
             Record::MessageIndex(index) => {
                 if let Some(chunk) = &mut self.chunk {
@@ -261,41 +214,9 @@ impl Scan<'_> {
                     *self.indexed.entry(index.channel_id).or_default() += index.records.len() as u64;
                 }
             }
-            record => self.add(record.into_owned()),
+            record => self.contents.add(record),
         }
         Ok(())
-    }
-
-    fn add(&mut self, record: Record<'static>) {
-        let summary = &mut self.scanned.summary;
-        match record {
-            Record::Schema { header, data } => {
-                let data = Cow::Owned(data.into_owned());
-                let schema = Schema { id: header.id, name: header.name, encoding: header.encoding, data };
-                summary.schemas.insert(header.id, Arc::new(schema));
-            }
-            Record::Channel(channel) => {
-                let schema = summary.schemas.get(&channel.schema_id).cloned();
-                let (topic, message_encoding) = (channel.topic, channel.message_encoding);
-                let new = Channel { id: channel.id, topic, schema, message_encoding, metadata: channel.metadata };
-                summary.channels.insert(channel.id, Arc::new(new));
-            }
-            Record::Message { header, .. } => self.count(&header),
-            _ => {}
-        }
-    }
-
-    fn count(&mut self, header: &MessageHeader) {
-        *self.statistics.channel_message_counts.entry(header.channel_id).or_default() += 1;
-        self.statistics.message_count += 1;
-        self.cover(header.log_time, header.log_time);
-    }
-
-    fn cover(&mut self, first: u64, last: u64) {
-        let statistics = &mut self.statistics;
-        let is_empty = statistics.message_end_time == 0;
-        statistics.message_start_time = if is_empty { first } else { statistics.message_start_time.min(first) };
-        statistics.message_end_time = statistics.message_end_time.max(last);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     session::is_native,
     topics::{Topic, Topics, lock},
 };
-use gantry::{Durability, GenericSubscription, Gid, Node, Qos, TypeDescription, service_topic};
+use gantry::{Durability, GenericSubscription, Gid, Node, Qos, SourceTime, TypeDescription, service_topic};
 use gantry_shm::{EndpointDescription, Participant, Role};
 use mcap::Channel;
 use std::{
@@ -38,6 +38,8 @@ pub struct Source {
     pub channel: Arc<Channel<'static>>,
     /// The counters.
     pub topic: Arc<Topic>,
+    /// The time of the subscription, CLOCK_MONOTONIC: earlier samples are history.
+    pub since_ns: u64,
 }
 
 /// The topics that were found, and the channels that they have.
@@ -134,8 +136,10 @@ impl Discovery {
         let avoid_ros_namespace_conventions = is_native(&self.node, topic);
         let base = Qos { avoid_ros_namespace_conventions, ..Qos::default().best_effort() };
         let mut subscribe = |qos: Qos| -> Result<()> {
+            let since_ns = SourceTime::now().monotonic_ns;
             let subscription = self.node.create_generic_subscription(topic, of_type.clone(), qos)?;
-            sources.push(Source { subscription, channel: known.channel.clone(), topic: known.topic.clone() });
+            let (channel, topic) = (known.channel.clone(), known.topic.clone());
+            sources.push(Source { subscription, channel, topic, since_ns });
             Ok(())
         };
         if !latched.is_empty() && !known.has_latched {

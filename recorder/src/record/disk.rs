@@ -92,7 +92,8 @@ impl Disk {
 
     fn do_work(&self, work: Work) {
         if let Some(sender) = &self.work {
-            let _ = sender.send(work); // the thread ends only after this sender is dropped, or by a panic, which `end` says
+            // The thread ends only after this sender is dropped, or by a panic, which `end` says.
+            let _ = sender.send(work);
         }
     }
 

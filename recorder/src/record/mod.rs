@@ -5,6 +5,7 @@ mod disk;
 mod progress;
 mod recorder;
 mod snapshot;
+mod sources;
 
 use crate::{
     error::{Context, Failure, Result},
@@ -58,8 +59,8 @@ pub struct Arguments {
     /// Begin another file after this number of seconds
     #[arg(short = 'd', long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     max_bag_duration: Option<u64>,
-    /// The most memory for messages that wait for a slow disk; beyond it the oldest messages of a publisher are dropped and
-    /// counted
+    /// The most memory for messages that wait for a slow disk; beyond it the oldest messages of a publisher are dropped
+    /// and counted
     #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = parse_bytes)]
     max_cache_size: u64,
     /// Compress the messages
@@ -68,8 +69,8 @@ pub struct Arguments {
     /// The threads that compress [default: half of the processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     compression_threads: Option<u16>,
-    /// Keep the last seconds in memory, and write them when the service /gantry_bag/snapshot is called or SIGUSR1 comes:
-    /// each time a file
+    /// Keep the last seconds in memory, and write them when the service /gantry_bag/snapshot is called or SIGUSR1
+    /// comes: each time a file
     #[arg(long)]
     snapshot: bool,
     /// With --snapshot: the seconds before the call that are written, as far as --max-cache-size has room for them

@@ -7,9 +7,10 @@
 //! For snapshots, all samples are copied, and a ring has the chunks until a trigger comes.
 
 use super::{
-    discovery::{Mailbox, Source},
+    discovery::Mailbox,
     disk::Disk,
     snapshot::{Ring, Triggers},
+    sources::Sources,
 };
 use crate::{
     error::Result,
@@ -17,11 +18,10 @@ use crate::{
     topics::lock,
     write::{Body, Chunk},
 };
-use gantry::{Attachment, Collector, ENCAPSULATION, GenericSample, Gid, SourceTime};
+use gantry::{Collector, ENCAPSULATION, GenericSample, Gid, SourceTime};
 use mcap::records::MessageHeader;
 use std::{
     collections::HashMap,
-    sync::atomic::Ordering::Relaxed,
     thread,
     time::{Duration, Instant},
 };
@@ -49,7 +49,7 @@ const BATCH: usize = 64;
 pub struct Recorder {
     collector: Collector,
     mailbox: Mailbox,
-    sources: Vec<Attached>,
+    sources: Sources,
     publishers: HashMap<Gid, OfPublisher>,
     chunk: Chunk,
     /// The number of the chunk, to which the counts of pins belong.
@@ -61,16 +61,6 @@ pub struct Recorder {
     snapshot: Option<(Ring, Triggers)>,
     /// The wall clock, less the monotonic one.
     clock_offset_ns: u64,
-}
-
-struct Attached {
-    source: Source,
-    attachment: Option<Attachment>,
-    is_pending: bool,
-    /// The number of overwritten samples that is counted.
-    overwritten: u64,
-    /// The time of the subscription, CLOCK_MONOTONIC: earlier samples are history.
-    since_ns: u64,
 }
 
 #[derive(Default)]
@@ -89,7 +79,7 @@ impl Recorder {
         Recorder {
             collector,
             mailbox,
-            sources: Vec::new(),
+            sources: Sources::default(),
             publishers: HashMap::new(),
             chunk: Chunk::with_capacity(BUFFER_BYTES),
             chunk_number: 0,
@@ -102,8 +92,8 @@ impl Recorder {
         }
     }
 
-    /// Keeps the last seconds in memory until a trigger comes. While the chunks of the ring wait for the disk, new samples
-    /// have as much room besides.
+    /// Keeps the last seconds in memory until a trigger comes. While the chunks of the ring wait for the disk, new
+    /// samples have as much room besides.
     #[must_use]
     pub fn for_snapshots(self, ring: Ring, triggers: Triggers) -> Recorder {
         let max_cache_bytes = self.max_cache_bytes.saturating_mul(2);
@@ -115,11 +105,9 @@ impl Recorder {
     /// # Errors
     /// The process forked.
     pub fn step(&mut self, due: Instant) -> Result<()> {
-        self.adopt();
-        self.collector.collect(|bit| {
-            let of_bit = |source: &&mut Attached| source.attachment.as_ref().is_some_and(|own| own.bit() == bit);
-            self.sources.iter_mut().filter(of_bit).for_each(|source| source.is_pending = true);
-        });
+        let found = std::mem::take(&mut *lock(&self.mailbox));
+        found.into_iter().for_each(|source| self.sources.add(source, &mut self.collector));
+        self.sources.collect(&mut self.collector);
         let has_more = self.take();
         self.flush();
         let due = self.look_at_triggers().map_or(due, |other| due.min(other));
@@ -136,7 +124,7 @@ impl Recorder {
         if triggers.take() {
             say(if ring.until().is_some() { "the snapshot goes on" } else { "a snapshot is written" });
             // Samples from before the request belong to it.
-            self.sources.iter_mut().for_each(|source| source.is_pending = true);
+            self.sources.mark_all();
             while self.take() && now.elapsed() < TRIGGER_TIME {
                 self.flush();
             }
@@ -161,23 +149,6 @@ impl Recorder {
         Some(ring.until().map_or(look, |until| until.min(look)))
     }
 
-    /// Attaches the sources that the discovery found.
-    fn adopt(&mut self) {
-        let found = std::mem::take(&mut *lock(&self.mailbox));
-        for mut source in found {
-            match self.collector.attach(&mut source.subscription) {
-                Ok(attachment) => self.sources.push(Attached {
-                    source,
-                    attachment,
-                    is_pending: true, // no bit announces the samples that were there before
-                    overwritten: 0,
-                    since_ns: SourceTime::now().monotonic_ns,
-                }),
-                Err(error) => say(format_args!("{} is not recorded: {error}", source.topic.name)),
-            }
-        }
-    }
-
     /// Takes a batch of each source; `false` if all is taken, or the cache is full.
     fn take(&mut self) -> bool {
         let now = SourceTime::now();
@@ -186,45 +157,26 @@ impl Recorder {
         if offset_ns.abs_diff(self.clock_offset_ns) > 1_000_000 {
             self.clock_offset_ns = offset_ns;
         }
-        for index in 0..self.sources.len() {
-            if self.sources[index].is_pending {
-                self.take_batch(index);
-            }
+        for number in self.sources.pending() {
+            self.take_batch(number);
         }
-        !self.is_full() && self.sources.iter().any(|source| source.is_pending)
+        !self.is_full() && self.sources.is_pending()
     }
 
-    fn take_batch(&mut self, index: usize) {
-        let mut has_failed = false;
+    fn take_batch(&mut self, number: usize) {
         for _ in 0..BATCH {
             if self.is_full() {
                 return;
             }
-            let attached = &mut self.sources[index];
-            match attached.source.subscription.take() {
-                Ok(Some(sample)) => self.add(index, sample),
-                Ok(None) => {
-                    attached.is_pending = false;
-                    return;
-                }
-                Err(error) => {
-                    // The publisher is excluded from now on.
-                    let topic = &attached.source.topic;
-                    topic.unwritten.fetch_add(1, Relaxed);
-                    say(format_args!("{}: {error}", topic.name));
-                    if std::mem::replace(&mut has_failed, true) {
-                        attached.is_pending = false;
-                        return;
-                    }
-                }
-            }
+            let Some(sample) = self.sources.take(number) else { return };
+            self.add(number, sample);
             if self.chunk.bytes() >= CHUNK_BYTES {
                 self.flush();
             }
         }
     }
 
-    fn add(&mut self, index: usize, sample: GenericSample) {
+    fn add(&mut self, number: usize, sample: GenericSample) {
         let info = sample.message_info();
         let of_publisher = self.publishers.entry(info.publisher_gid).or_default();
         if info.sequence <= of_publisher.newest {
@@ -237,15 +189,15 @@ impl Recorder {
         if of_publisher.chunk_number != self.chunk_number {
             (of_publisher.chunk_number, of_publisher.pins) = (self.chunk_number, 0);
         }
-        let attached = &self.sources[index];
+        let source = self.sources.get(number);
         let header = MessageHeader {
             channel_id: 0,
             sequence: info.sequence as u32,
-            log_time: info.source_time_ns.max(attached.since_ns).saturating_add(self.clock_offset_ns),
+            log_time: info.source_time_ns.max(source.since_ns).saturating_add(self.clock_offset_ns),
             publish_time: info.source_wall_time_ns,
         };
         let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
-        let channel = &attached.source.channel;
+        let channel = &source.channel;
         if self.may_pin && is_large && of_publisher.pins < PINS {
             of_publisher.pins += 1;
             self.chunk.push(channel, header, Body::Pinned(sample));
@@ -308,11 +260,7 @@ impl Recorder {
 
     /// Counts the samples that were overwritten before they were taken.
     pub fn count_overwritten(&mut self) {
-        for attached in &mut self.sources {
-            let overwritten = attached.source.subscription.overwritten();
-            attached.source.topic.overwritten.fetch_add(overwritten - attached.overwritten, Relaxed);
-            attached.overwritten = overwritten;
-        }
+        self.sources.count_overwritten();
     }
 
     /// The disk.
@@ -326,9 +274,9 @@ impl Recorder {
     /// # Errors
     /// The last file cannot be completed.
     pub fn end(mut self) -> Result<()> {
-        self.sources.iter_mut().for_each(|source| source.is_pending = true);
+        self.sources.mark_all();
         let patience = Instant::now() + END_TIME;
-        while self.sources.iter().any(|source| source.is_pending) && Instant::now() < patience {
+        while self.sources.is_pending() && Instant::now() < patience {
             self.take();
             self.flush();
             if self.is_full() {

@@ -15,8 +15,8 @@ use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
-/// The name of the records that have the number of missing messages by topic, from the file's beginning on. The last one
-/// counts.
+/// The name of the records that have the number of missing messages by topic, from the file's beginning on. The last
+/// one counts.
 pub const DROPS: &str = "gantry_drops";
 
 /// The limits after which the next file begins.

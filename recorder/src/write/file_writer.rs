@@ -66,8 +66,8 @@ impl FileWriter {
         Ok(writer)
     }
 
-    /// Appends a chunk, with the schemas and channels that are new in this file before it, and the index of its messages
-    /// after it.
+    /// Appends a chunk, with the schemas and channels that are new in this file before it, and the index of its
+    /// messages after it.
     ///
     /// # Errors
     /// The system's; the file is as before.

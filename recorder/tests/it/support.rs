@@ -74,8 +74,8 @@ impl Running {
         }
     }
 
-    /// Sends Ctrl-C and expects an orderly end. Returns the last line of the standard output, and the rest of the standard
-    /// error.
+    /// Sends Ctrl-C and expects an orderly end. Returns the last line of the standard output, and the rest of the
+    /// standard error.
     #[track_caller]
     pub fn interrupt(self) -> (String, String) {
         kill_process(self.peer.pid(), Signal::INT).unwrap();
