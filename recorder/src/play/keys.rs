@@ -51,6 +51,16 @@ impl Control {
         self.rate_steps.swap(0, SeqCst)
     }
 
+    /// Heeds keys as a terminal sends them: a byte, or for an arrow three.
+    fn press_all(&self, mut keys: &[u8]) {
+        while !keys.is_empty() {
+            let length = if keys.starts_with(b"\x1b[") { 3 } else { 1 };
+            let (key, rest) = keys.split_at(length.min(keys.len()));
+            self.press(key);
+            keys = rest;
+        }
+    }
+
     fn press(&self, key: &[u8]) {
         match key {
             b" " => _ = self.is_paused.fetch_xor(true, SeqCst),
@@ -83,7 +93,7 @@ impl Keys {
         spawn("bag-keys", move || {
             let mut buffer = [0; 16];
             while let Ok(count @ 1..) = std::io::stdin().read(&mut buffer) {
-                control.press(&buffer[..count]);
+                control.press_all(&buffer[..count]);
             }
         })
         .ok()?;
@@ -104,10 +114,9 @@ mod tests {
     #[test]
     fn steps_count_in_a_pause_only() {
         let control = Control::new(false);
-        control.press(b"s");
+        control.press_all(b"s");
         assert!(!control.take_step());
-        control.press(b" ");
-        [&b"s"[..], b"\x1b[C", b"\x1b[A", b"\x1b[A", b"\x1b[B"].iter().for_each(|key| control.press(key));
+        control.press_all(b" s\x1b[C\x1b[A\x1b[A\x1b[B\x1b[");
         assert!(control.is_paused() && control.take_step() && control.take_step() && !control.take_step());
         assert_eq!((control.take_rate_steps(), control.take_rate_steps()), (1, 0));
     }
