@@ -28,8 +28,8 @@ use std::{
 
 /// The least size of samples that are written from their publisher's memory.
 const MIN_PINNED_BYTES: usize = 32 << 10;
-/// The most pins of a publisher in a chunk.
-const PINS: u32 = 4;
+/// The most pins of a publisher, in the chunk that is written and in the next one together.
+const PINS: u32 = 2;
 /// The longest time for which samples are pinned while the disk is busy.
 const PIN_TIME: Duration = Duration::from_millis(20);
 /// The size from which on a chunk is written.
@@ -65,9 +65,21 @@ pub struct Recorder {
 
 #[derive(Default)]
 struct OfPublisher {
+    /// The number of the newest sample.
     newest: u64,
     chunk_number: u64,
+    /// The pins in this chunk, and in the one before.
     pins: u32,
+    pins_before: u32,
+}
+
+impl OfPublisher {
+    fn begin_chunk(&mut self, number: u64) {
+        if self.chunk_number != number {
+            self.pins_before = if self.chunk_number + 1 == number { self.pins } else { 0 };
+            (self.chunk_number, self.pins) = (number, 0);
+        }
+    }
 }
 
 impl Recorder {
@@ -186,9 +198,7 @@ impl Recorder {
         if self.chunk.messages() == 0 {
             self.opened = Instant::now();
         }
-        if of_publisher.chunk_number != self.chunk_number {
-            (of_publisher.chunk_number, of_publisher.pins) = (self.chunk_number, 0);
-        }
+        of_publisher.begin_chunk(self.chunk_number);
         let source = self.sources.get(number);
         let header = MessageHeader {
             channel_id: 0,
@@ -198,7 +208,8 @@ impl Recorder {
         };
         let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
         let channel = &source.channel;
-        if self.may_pin && is_large && of_publisher.pins < PINS {
+        let in_flight = if self.disk.is_idle() { 0 } else { of_publisher.pins_before };
+        if self.may_pin && is_large && of_publisher.pins + in_flight < PINS {
             of_publisher.pins += 1;
             self.chunk.push(channel, header, Body::Pinned(sample));
         } else {

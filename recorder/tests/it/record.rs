@@ -1,7 +1,7 @@
 //! `record`: every message is in the file, once, in order; topics, types and QoS are described.
 
 use crate::support::*;
-use gantry::Qos;
+use gantry::{PublisherOptions, Qos};
 use gantry_bag::describe::{message_type, qos_profiles};
 use std::{collections::BTreeMap, fs};
 
@@ -10,6 +10,7 @@ tests!(
     compressed_messages_are_there_in_order,
     late_topics_are_recorded_with_their_qos,
     files_are_split_by_size,
+    a_publisher_with_little_memory_goes_on,
 );
 
 /// Publishes within what publishers keep for a recorder that is delayed, and returns what is published.
@@ -116,4 +117,25 @@ fn files_are_split_by_size() {
     assert!(files.iter().all(|file| fs::metadata(file).unwrap().len() < 4 << 20));
     let metadata = fs::read_to_string(bag.join("metadata.yaml")).unwrap();
     assert!(metadata.contains("message_count: 50") && metadata.contains("path: \"bag_7.mcap\""), "{metadata}");
+}
+
+fn a_publisher_with_little_memory_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(6, &["record", "/camera", "-o", text(&bag), "--json"]));
+    recorder.error_with("recording");
+    let node = node_in(6, "camera");
+    // A loan, the newest message, two that the recorder pins, and one that it takes next.
+    let options = PublisherOptions { max_memory_bytes: Some(5_200_000), ..PublisherOptions::default() };
+    let qos = Qos::default().keep_last(1);
+    let publisher = node.create_generic_publisher_with_options("/camera", numbered(), qos, options).unwrap();
+    let mut camera = Talker { publisher, next: 0 };
+    camera.wait();
+    (0..200).for_each(|_| camera.publish(1_000_000));
+    let (summary, _) = recorder.interrupt();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let dropped = summary["dropped"]["/camera"].as_u64().unwrap_or_default();
+    assert_eq!(summary["messages"].as_u64().unwrap() + dropped, 200);
+    let numbers = numbers(&files(&bag)[0]).remove("/camera").unwrap();
+    assert!(numbers.is_sorted() && numbers.last() == Some(&199), "{numbers:?}");
 }
