@@ -3,6 +3,7 @@
 mod discovery;
 mod disk;
 mod progress;
+mod publishers;
 mod recorder;
 mod snapshot;
 mod sources;

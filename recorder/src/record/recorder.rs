@@ -1,7 +1,7 @@
 //! The recorder: it takes samples of all sources and makes chunks of them.
 //!
-//! A large sample stays pinned until its chunk is written, if the disk is idle: at most [`PINS`] of a publisher, and no
-//! longer than [`PIN_TIME`] before they are copied. The other samples are copied at once. If more waits for the disk
+//! A large sample stays pinned until its chunk is written, if the disk is idle: a few of each publisher, and no
+//! longer than `PIN_TIME` before they are copied. The other samples are copied at once. If more waits for the disk
 //! than the cache may have, samples stay in their publishers' histories, where the oldest are overwritten and counted.
 //!
 //! For snapshots, all samples are copied, and a ring has the chunks until a trigger comes.
@@ -9,6 +9,7 @@
 use super::{
     discovery::Mailbox,
     disk::Disk,
+    publishers::Publishers,
     snapshot::{Ring, Triggers},
     sources::Sources,
 };
@@ -18,18 +19,15 @@ use crate::{
     topics::lock,
     write::{Body, Chunk},
 };
-use gantry::{Collector, ENCAPSULATION, GenericSample, Gid, SourceTime};
+use gantry::{Collector, ENCAPSULATION, GenericSample, SourceTime};
 use mcap::records::MessageHeader;
 use std::{
-    collections::HashMap,
     thread,
     time::{Duration, Instant},
 };
 
 /// The least size of samples that are written from their publisher's memory.
 const MIN_PINNED_BYTES: usize = 32 << 10;
-/// The most pins of a publisher, in the chunk that is written and in the next one together.
-const PINS: u32 = 2;
 /// The longest time for which samples are pinned while the disk is busy.
 const PIN_TIME: Duration = Duration::from_millis(20);
 /// The size from which on a chunk is written.
@@ -50,10 +48,8 @@ pub struct Recorder {
     collector: Collector,
     mailbox: Mailbox,
     sources: Sources,
-    publishers: HashMap<Gid, OfPublisher>,
+    publishers: Publishers,
     chunk: Chunk,
-    /// The number of the chunk, to which the counts of pins belong.
-    chunk_number: u64,
     opened: Instant,
     disk: Disk,
     may_pin: bool,
@@ -61,25 +57,6 @@ pub struct Recorder {
     snapshot: Option<(Ring, Triggers)>,
     /// The wall clock, less the monotonic one.
     clock_offset_ns: u64,
-}
-
-#[derive(Default)]
-struct OfPublisher {
-    /// The number of the newest sample.
-    newest: u64,
-    chunk_number: u64,
-    /// The pins in this chunk, and in the one before.
-    pins: u32,
-    pins_before: u32,
-}
-
-impl OfPublisher {
-    fn begin_chunk(&mut self, number: u64) {
-        if self.chunk_number != number {
-            self.pins_before = if self.chunk_number + 1 == number { self.pins } else { 0 };
-            (self.chunk_number, self.pins) = (number, 0);
-        }
-    }
 }
 
 impl Recorder {
@@ -92,9 +69,8 @@ impl Recorder {
             collector,
             mailbox,
             sources: Sources::default(),
-            publishers: HashMap::new(),
+            publishers: Publishers::default(),
             chunk: Chunk::with_capacity(BUFFER_BYTES),
-            chunk_number: 0,
             opened: Instant::now(),
             disk,
             may_pin,
@@ -190,15 +166,12 @@ impl Recorder {
 
     fn add(&mut self, number: usize, sample: GenericSample) {
         let info = sample.message_info();
-        let of_publisher = self.publishers.entry(info.publisher_gid).or_default();
-        if info.sequence <= of_publisher.newest {
-            return; // the topic's other subscription had it
+        if !self.publishers.is_new(&info) {
+            return;
         }
-        of_publisher.newest = info.sequence;
         if self.chunk.messages() == 0 {
             self.opened = Instant::now();
         }
-        of_publisher.begin_chunk(self.chunk_number);
         let source = self.sources.get(number);
         let header = MessageHeader {
             channel_id: 0,
@@ -207,13 +180,10 @@ impl Recorder {
             publish_time: info.source_wall_time_ns,
         };
         let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
-        let channel = &source.channel;
-        let in_flight = if self.disk.is_idle() { 0 } else { of_publisher.pins_before };
-        if self.may_pin && is_large && of_publisher.pins + in_flight < PINS {
-            of_publisher.pins += 1;
-            self.chunk.push(channel, header, Body::Pinned(sample));
-        } else {
-            self.chunk.push(channel, header, Body::Copied(&ENCAPSULATION, sample.bytes()));
+        let may_pin = self.may_pin && is_large && self.publishers.pin(info.publisher_gid, self.disk.is_idle());
+        match may_pin {
+            true => self.chunk.push(&source.channel, header, Body::Pinned(sample)),
+            false => self.chunk.push(&source.channel, header, Body::Copied(&ENCAPSULATION, sample.bytes())),
         }
     }
 
@@ -241,7 +211,7 @@ impl Recorder {
             // The chunk waits: its publishers have their memory back before.
             self.chunk.release_pins();
         }
-        self.chunk_number += 1;
+        self.publishers.begin_chunk();
         let chunk = std::mem::replace(&mut self.chunk, Chunk::with_capacity(BUFFER_BYTES));
         let chunk = match &mut self.snapshot {
             Some((ring, _)) => ring.keep(chunk),
