@@ -133,7 +133,8 @@ impl Check<'_> {
     /// The checksum in the chunk's record, which the index does not have; 0 if there is none.
     fn crc(&self, index: &ChunkIndex) -> std::result::Result<u32, String> {
         let start = self.bytes(index.chunk_start_offset, FIXED_BYTES as u64)?;
-        let expected = [index.message_start_time, index.message_end_time, index.uncompressed_size].map(u64::to_le_bytes);
+        let expected =
+            [index.message_start_time, index.message_end_time, index.uncompressed_size].map(u64::to_le_bytes);
         // The summary of a file without an end has chunks that are none in the file, or are cut off.
         if start[0] != op::CHUNK || start[9..33] != *expected.as_flattened() {
             return Ok(0);

@@ -39,12 +39,7 @@ impl Outlets {
     ///
     /// # Errors
     /// No room in shared memory.
-    pub fn add(
-        &mut self,
-        node: &Node,
-        topic: &str,
-        (file, channel): (usize, &Arc<Channel<'static>>),
-    ) -> Result<()> {
+    pub fn add(&mut self, node: &Node, topic: &str, (file, channel): (usize, &Arc<Channel<'static>>)) -> Result<()> {
         let key = (topic.to_owned(), type_name(channel).to_owned());
         let number = match self.by_type.get(&key) {
             Some(number) => *number,

@@ -41,12 +41,7 @@ pub struct Player {
 impl Player {
     /// A player of these outlets.
     #[must_use]
-    pub fn new(
-        outlets: Outlets,
-        schedule: Schedule,
-        control: Arc<Control>,
-        clock: Option<ClockPublisher>,
-    ) -> Player {
+    pub fn new(outlets: Outlets, schedule: Schedule, control: Arc<Control>, clock: Option<ClockPublisher>) -> Player {
         Player { outlets, schedule, control, clock, paused_at: None, played: Played::default() }
     }
 

@@ -3,9 +3,7 @@
 //! Every time is counted from one anchor, so that no error adds up. The anchor moves after a pause and with the rate.
 
 use gantry::SourceTime;
-use rustix::{
-    thread::{ClockId, Timespec, clock_nanosleep_absolute, set_current_timer_slack},
-};
+use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute, set_current_timer_slack};
 use std::num::NonZeroU64;
 
 /// The times of messages.

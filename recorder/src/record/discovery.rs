@@ -102,14 +102,9 @@ impl Discovery {
         Ok(sources)
     }
 
-    fn add(
-        &mut self,
-        topic: &str,
-        of_type: TypeDescription,
-        offered: &[Qos],
-        sources: &mut Vec<Source>,
-    ) -> Result<()> {
-        let next_id = u16::try_from(self.known.len() + 1).map_err(|_| "a file has at most 65,535 channels".to_owned())?;
+    fn add(&mut self, topic: &str, of_type: TypeDescription, offered: &[Qos], sources: &mut Vec<Source>) -> Result<()> {
+        let next_id =
+            u16::try_from(self.known.len() + 1).map_err(|_| "a file has at most 65,535 channels".to_owned())?;
         let key = (topic.to_owned(), of_type.clone());
         let known = self.known.entry(key).or_insert_with(|| {
             let channel = Arc::new(channel(next_id, topic, next_id, &of_type, offered));

@@ -160,9 +160,7 @@ pub fn statistics(out: &mut Vec<u8>, of_file: &Statistics) {
     record(out, op::STATISTICS, |out| {
         numbers(out, [of_file.message_count]);
         out.extend(of_file.schema_count.to_le_bytes());
-        for count in
-            [of_file.channel_count, of_file.attachment_count, of_file.metadata_count, of_file.chunk_count]
-        {
+        for count in [of_file.channel_count, of_file.attachment_count, of_file.metadata_count, of_file.chunk_count] {
             out.extend(count.to_le_bytes());
         }
         numbers(out, [of_file.message_start_time, of_file.message_end_time]);

@@ -30,8 +30,7 @@ fn bags_are_merged_by_time_and_cut() {
     let converted = run(&mut command(60, &arguments));
     assert_eq!(converted.code, Some(0), "{}", converted.err);
     let scan = |seconds, number| ("/scan".to_owned(), seconds, number);
-    let expected =
-        [scan(1, 0), scan(2, 1), scan(3, 1), scan(4, 2), ("/map".to_owned(), 5, 0), scan(6, 3), scan(8, 4)];
+    let expected = [scan(1, 0), scan(2, 1), scan(3, 1), scan(4, 2), ("/map".to_owned(), 5, 0), scan(6, 3), scan(8, 4)];
     assert_eq!(messages(&merged), expected);
     let info = run(&mut command(60, &["info", text(&merged), "--json"]));
     let info: serde_json::Value = serde_json::from_str(&info.out).unwrap();

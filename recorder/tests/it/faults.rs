@@ -125,7 +125,8 @@ fn a_full_disk_costs_counted_messages_and_leaves_a_complete_file() {
     if let Some(why) = test_support::why_no_small_tmpfs(&small) {
         test_support::ignore(why);
     }
-    let script = "mount -t tmpfs -o size=8m tmpfs \"$1\"; \"$2\" record --all --json --domain-id 21 -o \"$1/bag\" & child=$!
+    let script =
+        "mount -t tmpfs -o size=8m tmpfs \"$1\"; \"$2\" record --all --json --domain-id 21 -o \"$1/bag\" & child=$!
                   trap 'kill -INT $child' INT; wait $child; wait $child; cp -r \"$1/bag\" \"$3\"";
     let mut recorder = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {

@@ -22,14 +22,7 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
-        let tests = [
-            convert::TESTS,
-            faults::TESTS,
-            play::TESTS,
-            readers::TESTS,
-            record::TESTS,
-            snapshot::TESTS,
-        ];
+        let tests = [convert::TESTS, faults::TESTS, play::TESTS, readers::TESTS, record::TESTS, snapshot::TESTS];
         return libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code();
     }
     let directory = tempfile::Builder::new().prefix("gantry-bag-test-").tempdir_in("/dev/shm").unwrap();

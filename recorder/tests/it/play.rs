@@ -90,8 +90,7 @@ fn what_is_played_is_recorded_with_equal_bytes() {
     let node = node_in(40, "talkers");
     let qos = [Qos::default(), Qos::sensor_data(), Qos::default().keep_last(5).transient_local()];
     let topics = ["/small", "/large", "/latched"];
-    let mut talkers: Vec<Talker> =
-        topics.iter().zip(qos).map(|(topic, qos)| Talker::new(&node, topic, qos)).collect();
+    let mut talkers: Vec<Talker> = topics.iter().zip(qos).map(|(topic, qos)| Talker::new(&node, topic, qos)).collect();
     talkers.iter_mut().for_each(Talker::wait);
     for round in 0..100 {
         talkers[0].publish(LEAST_BYTES + round);

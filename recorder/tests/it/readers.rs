@@ -44,7 +44,10 @@ fn other_readers_find_the_same_bytes() {
         let published = publish(domain_id, "talkers");
         recorder.interrupt();
         let (found, own) = (readers(&[text(&bag)]), topics(&bag));
-        assert_eq!(own.iter().map(|(topic, (count, _))| (topic.clone(), *count)).collect::<BTreeMap<_, _>>(), published);
+        assert_eq!(
+            own.iter().map(|(topic, (count, _))| (topic.clone(), *count)).collect::<BTreeMap<_, _>>(),
+            published
+        );
         for package in ["mcap", "rosbags"] {
             let topics: Topics = serde_json::from_value(found[package].clone()).unwrap();
             assert_eq!(topics, own, "{package}, {compression}");

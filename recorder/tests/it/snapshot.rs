@@ -59,8 +59,7 @@ fn a_signal_writes_what_comes_after_it_too() {
 fn the_memory_is_bounded_and_the_shorter_time_is_said() {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");
-    let arguments =
-        ["record", "--all", "--snapshot", "--before", "3600", "--max-cache-size", "10M", "-o", text(&bag)];
+    let arguments = ["record", "--all", "--snapshot", "--before", "3600", "--max-cache-size", "10M", "-o", text(&bag)];
     let mut recorder = start(&mut command(72, &arguments));
     recorder.error_with("recording into memory, at most 10 MB");
     let node = node_in(72, "talker");

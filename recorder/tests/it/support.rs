@@ -145,9 +145,9 @@ fn fill(bytes: &mut [u8], number: u64) {
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(14_695_981_039_346_656_037, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(1_099_511_628_211)
-    })
+    bytes
+        .iter()
+        .fold(14_695_981_039_346_656_037, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(1_099_511_628_211))
 }
 
 /// The number of a message of a file, whose checksum is right.
