@@ -18,6 +18,7 @@ const STOREYS: &[&str] = &[
     "play",
     "convert",
     "cli",
+    "main",
 ];
 
 #[test]
