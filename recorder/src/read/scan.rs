@@ -171,7 +171,7 @@ impl Scan<'_> {
         // A chunk that says it is longer than the file has no messages here.
         let Ok(bytes) = self.bytes(at, chunk.compressed_size) else { return Ok(()) };
         let mut times: Option<(u64, u64)> = None;
-        // Of a damaged chunk, the messages before the damage count here, and `verify` names it.
+        // A damaged chunk counts up to its damage, which `verify` names.
         let _ = chunk_records::visit(chunk, 0, &bytes, |record| {
             if let Record::Message { header, .. } = &record {
                 let (first, last) = times.unwrap_or((header.log_time, header.log_time));

@@ -35,8 +35,8 @@ impl Ring {
         Ring { chunks: VecDeque::new(), bytes: 0, before, after, max_bytes, until: None, is_short_said: false }
     }
 
-    /// Keeps a chunk, and forgets chunks that are too old or too many. Returns the chunk if it is to be written, because
-    /// a trigger came.
+    /// Keeps a chunk, and forgets chunks that are too old or too many. Returns the chunk if it is to be written,
+    /// because a trigger came.
     pub fn keep(&mut self, chunk: Chunk) -> Option<Chunk> {
         if self.until.is_some() {
             return Some(chunk);
