@@ -3,13 +3,8 @@
 use clap::error::{ContextKind, ContextValue, Error};
 
 /// The commands, each with what is missing and what to use.
-const COMMANDS: [(&str, &str); 11] = [
+const COMMANDS: [(&str, &str); 10] = [
     ("action", "Gantry's nodes have no actions yet; `ros2 action` shows those of ROS 2 programs over rmw_gantry"),
-    (
-        "bag",
-        "it records and plays nothing; `ros2 bag` with RMW_IMPLEMENTATION=rmw_gantry does so with Gantry's topics, and \
-         `gantry topic echo --json` prints messages",
-    ),
     ("component", "Gantry has no component containers; a program has as many nodes as it makes"),
     ("daemon", "there is no daemon: each command reads the graph from shared memory"),
     ("launch", "it starts no programs; a shell script can, and `ros2 launch` with its ExecuteProcess"),
@@ -51,7 +46,7 @@ mod tests {
     #[test]
     fn a_command_of_ros_2_that_is_missing_is_named_with_a_remedy() {
         for (line, part) in [
-            ("gantry bag record -a", "`gantry` has no command `bag`: it records and plays nothing; `ros2 bag` with"),
+            ("gantry multicast send", "`gantry` has no command `multicast`: Gantry uses no multicast"),
             ("gantry --domain-id 3 action list", "`gantry` has no command `action`: "),
             ("gantry run demo talker", "start the program itself"),
             ("gantry launch robot.py", "a shell script"),

@@ -5,7 +5,7 @@ use crate::{
     error::Result,
     interface, node,
     output::{Output, print_error},
-    param, service,
+    param, program, service,
     session::Session,
     topic,
 };
@@ -46,6 +46,9 @@ enum Command {
     /// Bridges to other hosts: zenoh, status
     #[command(subcommand)]
     Bridge(bridge::Command),
+    /// Record topics into files, play, examine and convert them: record, play, info, verify, convert
+    #[command(disable_help_flag = true)]
+    Bag(program::Arguments),
     /// Say what is wrong with the machine, its limits and the domains of this user
     Doctor(doctor::Arguments),
     /// Print a script that completes this command's words in a shell
@@ -78,6 +81,7 @@ impl Cli {
             Command::Param(command) => command.run(session),
             Command::Interface(command) => command.run(session),
             Command::Bridge(command) => command.run(session),
+            Command::Bag(arguments) => arguments.run(session, &program::RECORDER),
             Command::Doctor(arguments) => arguments.run(session),
             Command::Completion { shell } => {
                 let mut script = Vec::new();

@@ -21,6 +21,7 @@ mod node;
 mod number;
 mod output;
 mod param;
+mod program;
 mod qos;
 mod service;
 mod session;

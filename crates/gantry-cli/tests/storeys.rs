@@ -9,6 +9,7 @@ const STOREYS: &[&str] = &[
     "names",
     "domain",
     "session",
+    "program",
     "qos",
     "message",
     "absent",

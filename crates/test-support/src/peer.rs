@@ -29,7 +29,12 @@ pub struct Peer {
 impl Peer {
     /// Starts the child with pipes to its standard input and output.
     pub fn start(command: &mut Command) -> Peer {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        Peer::start_with(command, Stdio::piped())
+    }
+
+    /// Starts the child with this standard input, and a pipe to its output.
+    pub fn start_with(command: &mut Command, stdin: Stdio) -> Peer {
+        let mut child = command.stdin(stdin).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let (sender, lines) = std::sync::mpsc::channel();
         std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));

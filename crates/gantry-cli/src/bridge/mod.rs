@@ -1,16 +1,15 @@
 //! `gantry bridge`.
 
-mod start;
 mod status;
 
-use crate::{error::Result, session::Session};
+use crate::{error::Result, program, session::Session};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Connect the domain with other hosts, over Zenoh as ROS 2's rmw_zenoh speaks it (`--help`: its options)
     #[command(disable_help_flag = true)]
-    Zenoh(start::Arguments),
+    Zenoh(program::Arguments),
     /// Show what the domain's bridges carry, and what they do not
     Status(status::Arguments),
 }
@@ -18,7 +17,7 @@ pub enum Command {
 impl Command {
     pub fn run(self, session: Session) -> Result<()> {
         match self {
-            Command::Zenoh(arguments) => arguments.run(session, "zenoh"),
+            Command::Zenoh(arguments) => arguments.run(session, &program::ZENOH_BRIDGE),
             Command::Status(arguments) => arguments.run(session),
         }
     }

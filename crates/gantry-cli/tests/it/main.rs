@@ -10,6 +10,7 @@ mod echo;
 mod graph;
 mod interfaces;
 mod parameters;
+mod program;
 mod rates;
 mod services;
 mod support;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
             graph::TESTS,
             interfaces::TESTS,
             parameters::TESTS,
+            program::TESTS,
             rates::TESTS,
             services::TESTS,
         ];

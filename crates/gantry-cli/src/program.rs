@@ -1,0 +1,52 @@
+//! Programs that are built by themselves, because what they need takes minutes to compile: this one becomes them.
+
+use crate::{
+    error::{Failure, Result},
+    session::Session,
+};
+use clap::Args;
+use std::{ffi::OsString, io, os::unix::process::CommandExt, path::PathBuf, process::Command};
+
+/// `gantry bag`.
+pub const RECORDER: Program = Program { name: "gantry-bag", folder: "recorder", prints_json: true };
+/// `gantry bridge zenoh`.
+pub const ZENOH_BRIDGE: Program = Program { name: "gantry-bridge-zenoh", folder: "bridges/zenoh", prints_json: false };
+
+pub struct Program {
+    name: &'static str,
+    /// The folder of the repository from which `cargo install` makes it.
+    folder: &'static str,
+    /// Whether it has the option --json.
+    prints_json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Options of the program, as its --help lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+    options: Vec<OsString>,
+}
+
+impl Arguments {
+    /// Becomes the program.
+    pub fn run(self, session: Session, program: &Program) -> Result<()> {
+        let Program { name, folder, prints_json } = program;
+        let of_domain = session.domain_id.map(|id| ["--domain-id".to_owned(), id.to_string()]);
+        let of_output = (session.output.json && *prints_json).then(|| "--json".to_owned());
+        let of_session = of_domain.into_iter().flatten().chain(of_output);
+        let error = Command::new(path(name)).args(of_session).args(self.options).exec();
+        Err(Failure::new(match error.kind() {
+            io::ErrorKind::NotFound => format!(
+                "`{name}` is neither beside `gantry` nor in PATH; build it in the repository of Gantry: \
+                 cargo install --locked --path {folder}"
+            ),
+            _ => format!("`{name}` cannot be started: {error}"),
+        }))
+    }
+}
+
+/// The program beside this one, or its name alone, which is searched in PATH.
+fn path(name: &str) -> PathBuf {
+    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
+    beside.filter(|path| path.exists()).unwrap_or_else(|| name.into())
+}

@@ -1,0 +1,177 @@
+//! rosbag2's `metadata.yaml`, version 9: the files and topics of a bag.
+
+use super::qos::to_yaml;
+use crate::error::{Context, Failure, Result};
+use gantry::Qos;
+use saphyr::{LoadableYamlNode, Yaml};
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The name of the file in the folder of a bag.
+pub const FILE_NAME: &str = "metadata.yaml";
+
+/// The description of a bag.
+#[derive(Clone, Debug, Default)]
+pub struct BagMetadata {
+    /// The topics, by name and type.
+    pub topics: Vec<TopicMetadata>,
+    /// The files, in their order.
+    pub files: Vec<FileMetadata>,
+    /// `custom_data`: texts of Gantry's own.
+    pub custom: BTreeMap<String, String>,
+}
+
+/// A topic of a bag.
+#[derive(Clone, Debug)]
+pub struct TopicMetadata {
+    /// The full name.
+    pub name: String,
+    /// The type's name.
+    pub type_name: String,
+    /// The type's hash, as RIHS01_..., or nothing.
+    pub hash: String,
+    /// The QoS of its publishers.
+    pub offered: Vec<Qos>,
+    /// The number of messages in all files.
+    pub messages: u64,
+}
+
+/// A file of a bag.
+#[derive(Clone, Debug, Default)]
+pub struct FileMetadata {
+    /// The name in the bag's folder.
+    pub name: String,
+    /// The time of the first message, ns since 1970.
+    pub start_ns: u64,
+    /// The time of the last message, ns since 1970.
+    pub end_ns: u64,
+    /// The number of messages.
+    pub messages: u64,
+}
+
+impl BagMetadata {
+    /// The text of the file. `indent` is `true` below the key of `metadata.yaml`; the copy in an MCAP file has none.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        let full: Vec<&FileMetadata> = self.files.iter().filter(|file| file.messages > 0).collect();
+        let start = full.iter().map(|file| file.start_ns).min().unwrap_or_default();
+        let end = full.iter().map(|file| file.end_ns).max().unwrap_or_default();
+        let messages: u64 = self.files.iter().map(|file| file.messages).sum();
+        let mut text = format!(
+            "version: 9\nstorage_identifier: mcap\nduration:\n  nanoseconds: {}\nstarting_time:\n  \
+             nanoseconds_since_epoch: {start}\nmessage_count: {messages}\n",
+            end - start
+        );
+        write_list(&mut text, "topics_with_message_count", &self.topics, |text, topic| {
+            let _ = write!(
+                text,
+                "  - topic_metadata:\n      name: {}\n      type: {}\n      serialization_format: cdr\n      \
+                 offered_qos_profiles:{}\n{}      type_description_hash: {}\n    message_count: {}\n",
+                quoted(&topic.name),
+                quoted(&topic.type_name),
+                if topic.offered.is_empty() { " []" } else { "" },
+                to_yaml(&topic.offered, "        "),
+                quoted(&topic.hash),
+                topic.messages
+            );
+        });
+        text.push_str("compression_format: \"\"\ncompression_mode: \"\"\n");
+        write_list(&mut text, "relative_file_paths", &self.files, |text, file| {
+            let _ = writeln!(text, "  - {}", quoted(&file.name));
+        });
+        write_list(&mut text, "files", &self.files, |text, file| {
+            let _ = write!(
+                text,
+                "  - path: {}\n    starting_time:\n      nanoseconds_since_epoch: {}\n    duration:\n      nanoseconds: \
+                 {}\n    message_count: {}\n",
+                quoted(&file.name),
+                file.start_ns,
+                file.end_ns.saturating_sub(file.start_ns),
+                file.messages
+            );
+        });
+        match self.custom.is_empty() {
+            true => text.push_str("custom_data: {}\n"),
+            false => text.push_str("custom_data:\n"),
+        }
+        for (key, value) in &self.custom {
+            let _ = writeln!(text, "  {}: {}", quoted(key), quoted(value));
+        }
+        text.push_str("ros_distro: \"\"\n");
+        text
+    }
+
+    /// Replaces the file in this folder at once, so that a reader finds the old one or the new one.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let mut text = String::from("rosbag2_bagfile_information:\n");
+        for line in self.to_yaml().lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+        let new = folder.join(".metadata.yaml.new");
+        fs::write(&new, text)?;
+        fs::rename(new, folder.join(FILE_NAME))
+    }
+}
+
+/// The files that the `metadata.yaml` of a folder names, in their order; `None` if there is no such file.
+///
+/// # Errors
+/// The file cannot be read, or is none of rosbag2's.
+pub fn files_of(folder: &Path) -> Result<Option<Vec<PathBuf>>> {
+    let path = folder.join(FILE_NAME);
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        text => text.context(|| format!("cannot read {}", path.display()))?,
+    };
+    let documents = Yaml::load_from_str(&text).context(|| format!("{} is no YAML", path.display()))?;
+    let information = documents.first().and_then(|document| document.as_mapping_get("rosbag2_bagfile_information"));
+    let files = information.and_then(|information| information.as_mapping_get("relative_file_paths"));
+    let names = files.and_then(Yaml::as_sequence).map(|names| names.iter().filter_map(Yaml::as_str));
+    match names {
+        Some(names) => Ok(Some(names.map(|name| folder.join(name)).collect())),
+        None => Err(Failure::new(format!("{} names no files: it is none of rosbag2's", path.display()))),
+    }
+}
+
+fn write_list<T>(text: &mut String, key: &str, list: &[T], write: impl Fn(&mut String, &T)) {
+    let _ = writeln!(text, "{key}:{}", if list.is_empty() { " []" } else { "" });
+    list.iter().for_each(|element| write(text, element));
+}
+
+/// A text of JSON is a text of YAML in quotation marks.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_are_found_in_what_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(files_of(folder.path()).unwrap(), None);
+        let file = |name: &str| FileMetadata { name: name.into(), start_ns: 5, end_ns: 9, messages: 1 };
+        let topic = TopicMetadata {
+            name: "/a: b".into(),
+            type_name: "std_msgs/msg/String".into(),
+            hash: String::new(),
+            offered: vec![Qos::default(), Qos::sensor_data()],
+            messages: 2,
+        };
+        let custom = BTreeMap::from([("a".into(), "1".into())]);
+        let metadata = BagMetadata { topics: vec![topic], files: vec![file("x_0.mcap"), file("x_1.mcap")], custom };
+        metadata.write(folder.path()).unwrap();
+        let files = ["x_0.mcap", "x_1.mcap"].map(|name| folder.path().join(name));
+        assert_eq!(files_of(folder.path()).unwrap().unwrap(), files);
+        fs::write(folder.path().join(FILE_NAME), "a: 1").unwrap();
+        assert!(files_of(folder.path()).unwrap_err().to_string().contains("names no files"));
+    }
+}

@@ -1,0 +1,46 @@
+//! `/clock`: the time in the bag, for nodes with `use_sim_time`.
+
+use crate::error::Result;
+use gantry::{Node, Publisher, Qos};
+use gantry_msgs::{builtin_interfaces::msg::Time, rosgraph_msgs::msg::Clock};
+
+/// The publisher of the time.
+pub struct ClockPublisher {
+    publisher: Publisher<Clock>,
+    period_ns: u64,
+    due_ns: u64,
+}
+
+impl ClockPublisher {
+    /// A publisher that publishes this many times in a second.
+    ///
+    /// # Errors
+    /// No room in shared memory.
+    pub fn new(node: &Node, rate_hz: f64) -> Result<ClockPublisher> {
+        let publisher = node.create_publisher::<Clock>("/clock", Qos::default())?;
+        Ok(ClockPublisher { publisher, period_ns: (1e9 / rate_hz) as u64, due_ns: 0 })
+    }
+
+    /// The time at which the next message is due, CLOCK_MONOTONIC.
+    #[must_use]
+    pub fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+
+    /// Publishes this time, if the next message is due.
+    ///
+    /// # Errors
+    /// No room in shared memory.
+    pub fn publish(&mut self, now_ns: u64, time_ns: u64) -> Result<()> {
+        if now_ns < self.due_ns {
+            return Ok(());
+        }
+        let sec = i32::try_from(time_ns / 1_000_000_000).unwrap_or(i32::MAX);
+        let nanosec = (time_ns % 1_000_000_000) as u32;
+        self.publisher.publish_copy(&Clock { clock: Time { sec, nanosec } })?;
+        let next_ns = self.due_ns + self.period_ns;
+        // Times that were missed are not made up for.
+        self.due_ns = if next_ns > now_ns { next_ns } else { now_ns + self.period_ns };
+        Ok(())
+    }
+}

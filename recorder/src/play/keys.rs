@@ -1,0 +1,123 @@
+//! The keys of a terminal that pause, step and change the rate.
+
+use crate::session::spawn;
+use rustix::{
+    process::getpgrp,
+    stdio::stdin,
+    termios::{LocalModes, OptionalActions, Termios, isatty, tcgetattr, tcgetpgrp, tcsetattr},
+};
+use std::{
+    io::Read,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst},
+    },
+};
+
+/// The help line.
+pub const HELP: &str = "space: pause, go on; right or s: next message; up, down: faster, slower";
+
+/// The wishes of the user that the player has not met yet.
+#[derive(Debug, Default)]
+pub struct Control {
+    is_paused: AtomicBool,
+    steps: AtomicU32,
+    /// The number of steps by which the rate is to change.
+    rate_steps: AtomicI32,
+}
+
+impl Control {
+    /// A control that begins with or without a pause.
+    #[must_use]
+    pub fn new(is_paused: bool) -> Arc<Control> {
+        Arc::new(Control { is_paused: AtomicBool::new(is_paused), ..Control::default() })
+    }
+
+    /// Whether messages wait.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.is_paused.load(SeqCst)
+    }
+
+    /// Whether one message is to be played in the pause.
+    #[must_use]
+    pub fn take_step(&self) -> bool {
+        self.steps.fetch_update(SeqCst, SeqCst, |steps| steps.checked_sub(1)).is_ok()
+    }
+
+    /// The number of steps by which the rate is to change: positive, faster.
+    #[must_use]
+    pub fn take_rate_steps(&self) -> i32 {
+        self.rate_steps.swap(0, SeqCst)
+    }
+
+    /// Heeds keys as a terminal sends them: a byte, or for an arrow three.
+    fn press_all(&self, mut keys: &[u8]) {
+        while !keys.is_empty() {
+            let length = if keys.starts_with(b"\x1b[") { 3 } else { 1 };
+            let (key, rest) = keys.split_at(length.min(keys.len()));
+            self.press(key);
+            keys = rest;
+        }
+    }
+
+    fn press(&self, key: &[u8]) {
+        match key {
+            b" " => _ = self.is_paused.fetch_xor(true, SeqCst),
+            b"s" | b"\x1b[C" if self.is_paused() => _ = self.steps.fetch_add(1, SeqCst),
+            b"\x1b[A" => _ = self.rate_steps.fetch_add(1, SeqCst),
+            b"\x1b[B" => _ = self.rate_steps.fetch_sub(1, SeqCst),
+            _ => {}
+        }
+    }
+}
+
+/// The terminal gives each key at once, until this value is dropped.
+#[derive(Debug)]
+pub struct Keys {
+    before: Termios,
+}
+
+impl Keys {
+    /// Reads keys from standard input, if it is a terminal whose keys are this program's.
+    #[must_use]
+    pub fn read(control: Arc<Control>) -> Option<Keys> {
+        // In the background a read would stop the program.
+        let is_ours = isatty(stdin()) && tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp());
+        let before = tcgetattr(stdin()).ok().filter(|_| is_ours)?;
+        let mut modes = before.clone();
+        modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        tcsetattr(stdin(), OptionalActions::Now, &modes).ok()?;
+        let keys = Keys { before };
+        // The thread ends with the program.
+        spawn("bag-keys", move || {
+            let mut buffer = [0; 16];
+            while let Ok(count @ 1..) = std::io::stdin().read(&mut buffer) {
+                control.press_all(&buffer[..count]);
+            }
+        })
+        .ok()?;
+        Some(keys)
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.before); // the terminal is gone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_count_in_a_pause_only() {
+        let control = Control::new(false);
+        control.press_all(b"s");
+        assert!(!control.take_step());
+        control.press_all(b" s\x1b[C\x1b[A\x1b[A\x1b[B\x1b[");
+        assert!(control.is_paused() && control.take_step() && control.take_step() && !control.take_step());
+        assert_eq!((control.take_rate_steps(), control.take_rate_steps()), (1, 0));
+    }
+}

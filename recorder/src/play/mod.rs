@@ -1,0 +1,228 @@
+//! `gantry bag play`.
+
+mod clock;
+mod keys;
+mod outlet;
+mod player;
+mod schedule;
+
+use crate::{
+    error::{Failure, Result},
+    output::{Output, Progress, say},
+    read::{Bag, BagFile, Filter, Messages},
+    session::{TopicOptions, hidden_node},
+    text::{bytes, parse_seconds, seconds},
+};
+use clap::Args;
+use clock::ClockPublisher;
+use gantry::Node;
+use keys::{Control, HELP, Keys};
+use outlet::{Outlet, Outlets};
+use player::Player;
+use schedule::{Schedule, sharpen_sleeps};
+use serde::Serialize;
+use std::{
+    collections::BTreeSet,
+    fmt,
+    ops::ControlFlow,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+/// The time between two updates of the progress line.
+const REPORT: Duration = Duration::from_millis(200);
+
+/// The options of `play`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The folders of bags, or files of MCAP; several are played together
+    #[arg(required = true)]
+    bags: Vec<PathBuf>,
+    /// Seconds of the bag in a second; 0: as fast as possible
+    #[arg(short, long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true, value_parser = rate)]
+    rate: f64,
+    /// Begin again at the end
+    #[arg(short = 'l', long = "loop")]
+    is_looped: bool,
+    /// Begin this number of seconds after the bag's beginning; latched messages from before are published at once
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true, value_parser = parse_seconds)]
+    start_offset: f64,
+    #[command(flatten)]
+    topics: TopicOptions,
+    /// Publish a topic under another name, as /scan:=/old/scan; may be repeated
+    #[arg(short = 'm', long, value_name = "FROM:=TO", num_args = 1.., value_parser = remapping)]
+    remap: Vec<(String, String)>,
+    /// Publish the time of the bag on /clock, this number of times in a second
+    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "40", value_parser = frequency)]
+    clock: Option<f64>,
+    /// Begin with a pause
+    #[arg(short = 'p', long)]
+    start_paused: bool,
+    /// Read no keys
+    #[arg(long)]
+    disable_keyboard_controls: bool,
+    /// Wait for that number of matched subscriptions on each topic first
+    #[arg(short = 'w', long, value_name = "N", default_value_t = 0)]
+    wait_matching_subscriptions: usize,
+}
+
+#[derive(Serialize)]
+struct Report {
+    messages: u64,
+    bytes: u64,
+    duration_ns: u64,
+    bytes_per_s: f64,
+    /// Messages that were not published.
+    skipped: u64,
+    /// The longest time between a message's due time and its publication.
+    latest_ns: u64,
+}
+
+impl Arguments {
+    /// Plays the bags.
+    ///
+    /// # Errors
+    /// A bag cannot be read; the domain cannot be joined.
+    pub fn run(self, domain_id: Option<u32>, output: Output) -> Result<()> {
+        let bags = self.bags.iter().map(|path| Bag::open(path)).collect::<Result<Vec<Bag>>>()?;
+        let files: Vec<&BagFile> = bags.iter().flat_map(|bag| &bag.files).collect();
+        let times = bags.iter().filter_map(Bag::times).reduce(|all, bag| (all.0.min(bag.0), all.1.max(bag.1)));
+        let Some((start_ns, end_ns)) = times else { return Err(Failure::new("there are no messages to play")) };
+        let start_ns = start_ns.saturating_add(Duration::from_secs_f64(self.start_offset).as_nanos() as u64);
+        if start_ns > end_ns {
+            let most = seconds(end_ns - times.unwrap_or_default().0);
+            return Err(Failure::new(format!("--start-offset is after the end: the bag has {most}")));
+        }
+        let node = hidden_node(domain_id)?;
+        let mut outlets = self.outlets(&node, &files)?;
+        if outlets.is_empty() {
+            return Err(Failure::new("no topic of the bag is selected; `gantry bag info` lists them"));
+        }
+        if !self.wait_for_subscriptions(outlets.all())? {
+            return Ok(());
+        }
+        let topics = outlets.topics();
+        let control = Control::new(self.start_paused);
+        let keys = if self.disable_keyboard_controls { None } else { Keys::read(control.clone()) };
+        if keys.is_some() && !output.json {
+            say(HELP);
+        }
+        let clock = self.clock.map(|rate_hz| ClockPublisher::new(&node, rate_hz)).transpose()?;
+        let player = Player::new(outlets, Schedule::new(self.rate, start_ns), control, clock);
+        self.play(player, &files, topics, (start_ns, end_ns), output)
+    }
+
+    /// Publishers for the channels that are selected.
+    fn outlets(&self, node: &Node, files: &[&BagFile]) -> Result<Outlets> {
+        let selection = self.topics.selection()?;
+        let mut outlets = Outlets::default();
+        for (file, bag_file) in files.iter().enumerate() {
+            for channel in bag_file.summary.channels.values().filter(|channel| selection.has(&channel.topic)) {
+                let renamed = self.remap.iter().find(|(from, _)| *from == channel.topic);
+                let topic = renamed.map_or(&channel.topic, |(_, to)| to);
+                outlets.add(node, topic, (file, channel))?;
+            }
+        }
+        Ok(outlets)
+    }
+
+    /// Waits for matched subscriptions; `false` if the program shuts down.
+    fn wait_for_subscriptions(&self, outlets: &mut [Outlet]) -> Result<bool> {
+        for outlet in outlets {
+            let publisher = outlet.publisher();
+            let mut is_said = false;
+            while gantry::ok()
+                && !publisher.wait_for_subscriptions(self.wait_matching_subscriptions, Duration::from_secs(1))?
+            {
+                if !std::mem::replace(&mut is_said, true) {
+                    let (count, topic) = (self.wait_matching_subscriptions, publisher.topic());
+                    say(format_args!("waiting for {count} matched subscriptions on {topic}"));
+                }
+            }
+        }
+        Ok(gantry::ok())
+    }
+
+    fn play(
+        &self,
+        mut player: Player,
+        files: &[&BagFile],
+        (topics, latched): (BTreeSet<String>, BTreeSet<String>),
+        (start_ns, end_ns): (u64, u64),
+        output: Output,
+    ) -> Result<()> {
+        sharpen_sleeps();
+        let (start, progress) = (Instant::now(), Progress::new());
+        let mut due = start + REPORT;
+        loop {
+            if self.start_offset > 0.0 && !latched.is_empty() {
+                let before = Filter { topics: Some(latched.clone()), start_ns: None, end_ns: Some(start_ns) };
+                Messages::new(files.iter().copied(), &before)?.visit(|message| {
+                    player.publish(&message);
+                    Ok(if gantry::ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+                })?;
+            }
+            player.restart(start_ns);
+            let filter = Filter { topics: Some(topics.clone()), start_ns: Some(start_ns), end_ns: None };
+            Messages::new(files.iter().copied(), &filter)?.visit(|message| {
+                let flow = player.play(&message)?;
+                if progress.is_shown() && !output.json && Instant::now() >= due {
+                    due = Instant::now() + REPORT;
+                    progress.show(&line(&player, (start_ns, end_ns)));
+                }
+                Ok(flow)
+            })?;
+            if !self.is_looped || !gantry::ok() {
+                break;
+            }
+        }
+        progress.clear();
+        let (played, elapsed) = (player.played(), start.elapsed());
+        output.print(&Report {
+            messages: played.messages,
+            bytes: played.bytes,
+            duration_ns: elapsed.as_nanos() as u64,
+            bytes_per_s: played.bytes as f64 / elapsed.as_secs_f64().max(1e-9),
+            skipped: player.skipped(),
+            latest_ns: played.latest_ns,
+        })
+    }
+}
+
+fn line(player: &Player, (start_ns, end_ns): (u64, u64)) -> String {
+    let (played, state) = (player.played(), if player.is_paused() { " | paused" } else { "" });
+    let position = seconds(played.position_ns.saturating_sub(start_ns));
+    let all = seconds(end_ns - start_ns);
+    format!("{position} of {all} | {} messages | {}{state}", played.messages, bytes(played.bytes))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (size, duration) = (bytes(self.bytes), seconds(self.duration_ns));
+        let rate = bytes(self.bytes_per_s as u64);
+        let latest_us = self.latest_ns / 1000;
+        write!(f, "{} messages, {size} in {duration} ({rate}/s), at most {latest_us} µs late", self.messages)?;
+        if self.skipped > 0 {
+            write!(f, ", {} not published", self.skipped)?;
+        }
+        Ok(())
+    }
+}
+
+fn rate(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1e6).contains(number));
+    number.ok_or_else(|| format!("'{text}' is no number from 0 to 1000000"))
+}
+
+fn frequency(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.001..=10_000.0).contains(number));
+    number.ok_or_else(|| format!("'{text}' is no number from 0.001 to 10000"))
+}
+
+fn remapping(text: &str) -> std::result::Result<(String, String), String> {
+    let (from, to) = text.split_once(":=").unwrap_or_default();
+    match from.starts_with('/') && to.starts_with('/') {
+        true => Ok((from.to_owned(), to.to_owned())),
+        false => Err(format!("'{text}' is not FROM:=TO with full names, as /scan:=/old/scan")),
+    }
+}

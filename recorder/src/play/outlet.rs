@@ -1,0 +1,164 @@
+//! Outlets: the publishers of a bag's topics.
+
+use crate::{
+    describe::{ENCODING, message_type, qos_profiles},
+    error::Result,
+    output::say,
+    read::type_name,
+    session::is_native,
+};
+use gantry::{Durability, ENCAPSULATION, GenericPublisher, History, Node, PublisherOptions, Qos, Reliability};
+use mcap::Channel;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+/// The publishers of all topics.
+#[derive(Default)]
+pub struct Outlets {
+    all: Vec<Outlet>,
+    /// The numbers of outlets by file and channel.
+    by_channel: HashMap<(usize, u16), usize>,
+    /// The numbers of outlets by name and type; `None` for messages that cannot be played.
+    by_type: HashMap<(String, String), Option<usize>>,
+    /// The numbers of outlets by the topic's name in the bag.
+    by_topic: BTreeMap<String, usize>,
+}
+
+/// The publisher of a topic.
+pub struct Outlet {
+    publisher: GenericPublisher,
+    is_latched: bool,
+    /// Messages that were not published.
+    skipped: u64,
+}
+
+impl Outlets {
+    /// Adds the channel of a file, whose messages are published on a topic of this name.
+    ///
+    /// # Errors
+    /// No room in shared memory.
+    pub fn add(&mut self, node: &Node, topic: &str, (file, channel): (usize, &Arc<Channel<'static>>)) -> Result<()> {
+        let key = (topic.to_owned(), type_name(channel).to_owned());
+        let number = match self.by_type.get(&key) {
+            Some(number) => *number,
+            None => {
+                let outlet = Outlet::new(node, topic, channel)?;
+                let number = outlet.is_some().then_some(self.all.len());
+                self.all.extend(outlet);
+                self.by_type.insert(key, number);
+                number
+            }
+        };
+        if let Some(number) = number {
+            self.by_channel.insert((file, channel.id), number);
+            self.by_topic.insert(channel.topic.clone(), number);
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is to be played.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// All outlets.
+    pub fn all(&mut self) -> &mut [Outlet] {
+        &mut self.all
+    }
+
+    /// The outlet of a channel.
+    pub fn get(&mut self, file: usize, channel_id: u16) -> Option<&mut Outlet> {
+        self.by_channel.get(&(file, channel_id)).and_then(|number| self.all.get_mut(*number))
+    }
+
+    /// The topics of the bag that are played, and the latched ones among them.
+    #[must_use]
+    pub fn topics(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let is_latched = |number: &usize| self.all.get(*number).is_some_and(|outlet| outlet.is_latched);
+        let latched = self.by_topic.iter().filter(|(_, number)| is_latched(number));
+        (self.by_topic.keys().cloned().collect(), latched.map(|(topic, _)| topic.clone()).collect())
+    }
+
+    /// The number of messages that were not published.
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.all.iter().map(|outlet| outlet.skipped).sum()
+    }
+}
+
+impl Outlet {
+    /// The publisher for a channel, on a topic of this name; `None` if the messages of the channel are no messages of
+    /// ROS 2, which is said.
+    ///
+    /// # Errors
+    /// No room in shared memory.
+    pub fn new(node: &Node, topic: &str, channel: &Channel<'_>) -> Result<Option<Outlet>> {
+        let of_type = message_type(channel);
+        if channel.message_encoding != ENCODING || of_type.name.is_empty() {
+            let (encoding, of_type) = (&channel.message_encoding, type_name(channel));
+            say(format_args!("{topic} is not played: its messages are {encoding} of the type '{of_type}', not CDR"));
+            return Ok(None);
+        }
+        let avoid_ros_namespace_conventions = is_native(node, topic);
+        let qos = Qos { avoid_ros_namespace_conventions, ..offer(&qos_profiles(channel)) };
+        let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };
+        let publisher = node.create_generic_publisher_with_options(topic, of_type, qos, options)?;
+        let is_latched = qos.durability == Durability::TransientLocal;
+        Ok(Some(Outlet { publisher, is_latched, skipped: 0 }))
+    }
+
+    /// Publishes a message with its encapsulation; says the first one that cannot be published.
+    pub fn publish(&mut self, data: &[u8]) -> bool {
+        let result = match data.strip_prefix(&ENCAPSULATION) {
+            Some(body) => self.publisher.publish_copy(body).map(drop).map_err(|error| error.to_string()),
+            None => Err("a message is no little-endian CDR".to_owned()),
+        };
+        match result {
+            Ok(()) => true,
+            Err(why) => {
+                if self.skipped == 0 {
+                    say(format_args!("{}: {why}; such messages are counted", self.publisher.topic()));
+                }
+                self.skipped += 1;
+                false
+            }
+        }
+    }
+
+    /// The publisher.
+    pub fn publisher(&mut self) -> &mut GenericPublisher {
+        &mut self.publisher
+    }
+}
+
+/// The QoS of one publisher in place of all that were recorded: every subscription that matched one of them matches it,
+/// as far as reliability and durability decide, and it keeps as many latched messages as they did together.
+fn offer(recorded: &[Qos]) -> Qos {
+    let Some(first) = recorded.first() else { return Qos::default() };
+    let latched = recorded.iter().filter(|qos| qos.durability == Durability::TransientLocal);
+    let latched_depth = latched.clone().map(|qos| qos.depth).fold(0, u32::saturating_add);
+    let depth = recorded.iter().map(|qos| qos.depth).fold(first.depth, u32::max).max(latched_depth);
+    let has = |is: fn(&Qos) -> bool| recorded.iter().any(is);
+    let qos = Qos::default().keep_last(depth.clamp(1, gantry_shm::MAX_DEPTH));
+    let qos = if has(|qos| qos.history == History::KeepAll) { qos.keep_all() } else { qos };
+    let qos = if has(|qos| qos.reliability == Reliability::Reliable) { qos.reliable() } else { qos.best_effort() };
+    if latched.count() > 0 { qos.transient_local() } else { qos }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_publisher_offers_what_all_that_were_recorded_did() {
+        assert_eq!(offer(&[]), Qos::default());
+        assert_eq!(offer(&[Qos::sensor_data()]), Qos::sensor_data());
+        let static_transforms = [Qos::default().keep_last(1).transient_local(); 3];
+        assert_eq!(offer(&static_transforms), Qos::default().keep_last(3).transient_local());
+        let mixed = [Qos::default().best_effort().keep_last(2), Qos::default().keep_last(7)];
+        assert_eq!(offer(&mixed), Qos::default().keep_last(7));
+    }
+}

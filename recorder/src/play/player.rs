@@ -1,0 +1,144 @@
+//! The player: it waits until a message is due, and publishes it.
+
+use super::{
+    clock::ClockPublisher,
+    keys::Control,
+    outlet::Outlets,
+    schedule::{Schedule, monotonic_ns, sleep_until},
+};
+use crate::{error::Result, read::Message};
+use std::{ops::ControlFlow, sync::Arc};
+
+/// The longest sleep: keys and Ctrl-C have their effect after it.
+const SLICE_NS: u64 = 20_000_000;
+/// The factor of the rate for one press of a key.
+const RATE_STEP: f64 = 1.1;
+
+/// Counters of the messages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Played {
+    /// Messages that were published.
+    pub messages: u64,
+    /// Bytes of these messages.
+    pub bytes: u64,
+    /// The longest time between a message's due time and its publication, ns. Messages without a wait do not count.
+    pub latest_ns: u64,
+    /// The time of the last message, ns since 1970.
+    pub position_ns: u64,
+}
+
+/// Publishes messages at their times.
+pub struct Player {
+    outlets: Outlets,
+    schedule: Schedule,
+    control: Arc<Control>,
+    clock: Option<ClockPublisher>,
+    /// The time in the bag at which a pause began.
+    paused_at: Option<u64>,
+    played: Played,
+}
+
+impl Player {
+    /// A player of these outlets.
+    #[must_use]
+    pub fn new(outlets: Outlets, schedule: Schedule, control: Arc<Control>, clock: Option<ClockPublisher>) -> Player {
+        Player { outlets, schedule, control, clock, paused_at: None, played: Played::default() }
+    }
+
+    /// Waits until the message is due, and publishes it; breaks if the program is to end.
+    ///
+    /// # Errors
+    /// The clock cannot be published.
+    pub fn play(&mut self, message: &Message<'_>) -> Result<ControlFlow<()>> {
+        if !self.wait(message.header.log_time)? {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.publish(message);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Publishes a message at once.
+    pub fn publish(&mut self, message: &Message<'_>) {
+        let Some(outlet) = self.outlets.get(message.file, message.channel.id) else { return };
+        if outlet.publish(message.data) {
+            self.played.messages += 1;
+            self.played.bytes += message.data.len() as u64;
+        }
+        self.played.position_ns = message.header.log_time;
+    }
+
+    /// Begins at this time in the bag, now.
+    pub fn restart(&mut self, position_ns: u64) {
+        self.schedule.restart(position_ns);
+        self.played.position_ns = position_ns;
+    }
+
+    /// Waits until a message of this time is due; `false` if the program is to end.
+    fn wait(&mut self, time_ns: u64) -> Result<bool> {
+        let mut has_slept = false;
+        while gantry::ok() {
+            let now_ns = monotonic_ns();
+            let rate_steps = self.control.take_rate_steps();
+            if rate_steps != 0 {
+                self.schedule.change_rate(RATE_STEP.powi(rate_steps));
+            }
+            if self.control.is_paused() {
+                let position_ns = self.position_ns(now_ns).min(time_ns);
+                let position_ns = *self.paused_at.get_or_insert(position_ns);
+                if self.control.take_step() {
+                    self.paused_at = Some(time_ns);
+                    return Ok(true);
+                }
+                self.publish_clock(now_ns, position_ns)?;
+                sleep_until(now_ns + SLICE_NS);
+                continue;
+            }
+            if let Some(position_ns) = self.paused_at.take() {
+                self.schedule.restart(position_ns);
+            }
+            let due_ns = self.schedule.due_ns(time_ns);
+            if due_ns <= now_ns {
+                if has_slept {
+                    self.played.latest_ns = self.played.latest_ns.max(now_ns - due_ns);
+                }
+                self.publish_clock(now_ns, time_ns)?;
+                return Ok(true);
+            }
+            self.publish_clock(now_ns, self.position_ns(now_ns))?;
+            let clock_due_ns = self.clock.as_ref().map_or(u64::MAX, ClockPublisher::due_ns);
+            sleep_until(due_ns.min(now_ns + SLICE_NS).min(clock_due_ns));
+            has_slept = true;
+        }
+        Ok(false)
+    }
+
+    /// The time in the bag.
+    fn position_ns(&self, now_ns: u64) -> u64 {
+        match self.schedule.rate() > 0.0 {
+            true => self.schedule.position_ns(now_ns),
+            false => self.played.position_ns,
+        }
+    }
+
+    fn publish_clock(&mut self, now_ns: u64, time_ns: u64) -> Result<()> {
+        self.clock.as_mut().map_or(Ok(()), |clock| clock.publish(now_ns, time_ns))
+    }
+
+    /// The counters.
+    #[must_use]
+    pub fn played(&self) -> Played {
+        self.played
+    }
+
+    /// The number of messages that were not published.
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.outlets.skipped()
+    }
+
+    /// Whether messages wait.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.control.is_paused()
+    }
+}

@@ -1,0 +1,91 @@
+//! The schedule: the times at which messages are due, on the monotonic clock.
+//!
+//! Every time is counted from one anchor, so that no error adds up. The anchor moves after a pause and with the rate.
+
+use gantry::SourceTime;
+use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute, set_current_timer_slack};
+use std::num::NonZeroU64;
+
+/// The times of messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    /// Seconds of the bag in a second; 0: as fast as possible.
+    rate: f64,
+    /// The anchor, CLOCK_MONOTONIC.
+    anchor_ns: u64,
+    /// The time in the bag at the anchor.
+    position_ns: u64,
+}
+
+impl Schedule {
+    /// A schedule that begins now, at this time in the bag.
+    #[must_use]
+    pub fn new(rate: f64, position_ns: u64) -> Schedule {
+        Schedule { rate, anchor_ns: monotonic_ns(), position_ns }
+    }
+
+    /// The time at which a message is due, CLOCK_MONOTONIC.
+    #[must_use]
+    pub fn due_ns(&self, time_ns: u64) -> u64 {
+        if self.rate <= 0.0 {
+            return 0;
+        }
+        let after_ns = time_ns.saturating_sub(self.position_ns);
+        self.anchor_ns.saturating_add((after_ns as f64 / self.rate) as u64)
+    }
+
+    /// The time in the bag, at a time of CLOCK_MONOTONIC.
+    #[must_use]
+    pub fn position_ns(&self, now_ns: u64) -> u64 {
+        let after_ns = now_ns.saturating_sub(self.anchor_ns);
+        self.position_ns.saturating_add((after_ns as f64 * self.rate) as u64)
+    }
+
+    /// Goes on now, at this time in the bag.
+    pub fn restart(&mut self, position_ns: u64) {
+        *self = Schedule::new(self.rate, position_ns);
+    }
+
+    /// Goes on with another rate.
+    pub fn change_rate(&mut self, factor: f64) {
+        let position_ns = self.position_ns(monotonic_ns());
+        *self = Schedule::new(self.rate * factor, position_ns);
+    }
+
+    /// Seconds of the bag in a second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+}
+
+/// CLOCK_MONOTONIC.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    SourceTime::now().monotonic_ns
+}
+
+/// Lets the sleeps of this thread end at their times, not up to 50 µs later, which the system does by default.
+pub fn sharpen_sleeps() {
+    let _ = set_current_timer_slack(NonZeroU64::new(1)); // without it, messages are a little later
+}
+
+/// Sleeps until a time of CLOCK_MONOTONIC, or until a signal comes.
+pub fn sleep_until(due_ns: u64) {
+    let (tv_sec, tv_nsec) = ((due_ns / 1_000_000_000) as i64, (due_ns % 1_000_000_000) as _);
+    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &Timespec { tv_sec, tv_nsec }); // EINTR: callers look again
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_scaled_from_the_anchor() {
+        let schedule = Schedule { rate: 2.0, anchor_ns: 1_000, position_ns: 50_000 };
+        assert_eq!([49_000, 50_000, 50_500, 52_000].map(|time| schedule.due_ns(time)), [1_000, 1_000, 1_250, 2_000]);
+        assert_eq!(schedule.position_ns(2_000), 52_000);
+        let fast = Schedule { rate: 0.0, ..schedule };
+        assert_eq!((fast.due_ns(u64::MAX), fast.position_ns(9_000)), (0, 50_000));
+    }
+}

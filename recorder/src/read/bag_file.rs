@@ -1,0 +1,100 @@
+//! A file of a bag: its summary, from its end or by a scan.
+
+use super::scan::{drops, scan};
+use crate::error::{Context, Result};
+use mcap::{
+    Summary,
+    records::Statistics,
+    sans_io::summary_reader::{SummaryReadEvent, SummaryReader, SummaryReaderOptions},
+};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, Read, Seek},
+    path::{Path, PathBuf},
+};
+
+/// A file that is read.
+#[derive(Debug)]
+pub struct BagFile {
+    /// The path.
+    pub path: PathBuf,
+    /// The file.
+    pub file: File,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Its channels and chunks.
+    pub summary: Summary,
+    /// Whether the file has its end. If not, its writer still writes, or died.
+    pub is_complete: bool,
+    /// The bytes after the last whole record of a file without its end.
+    pub lost_bytes: u64,
+    /// The number of messages that the recorder missed, by topic.
+    pub drops: BTreeMap<String, u64>,
+}
+
+impl BagFile {
+    /// Opens a file; one without its end is read as far as it goes.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no file of MCAP.
+    pub fn open(path: &Path) -> Result<BagFile> {
+        let context = || format!("cannot read {}", path.display());
+        let mut file = File::open(path).context(context)?;
+        let bytes = file.metadata().context(context)?.len();
+        let summary = match read_summary(&mut file, bytes) {
+            Some(summary) if is_useful(&summary) => Some(summary),
+            _ => None,
+        };
+        let (summary, is_complete, lost_bytes) = match summary {
+            Some(summary) => (summary, true, 0),
+            None => {
+                let scanned = scan(path, &file)?;
+                (scanned.summary, scanned.is_complete, scanned.lost_bytes)
+            }
+        };
+        let drops = drops(&file, &summary);
+        Ok(BagFile { path: path.to_owned(), file, bytes, summary, is_complete, lost_bytes, drops })
+    }
+
+    /// The counts of the file.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        self.summary.stats.clone().unwrap_or_default()
+    }
+}
+
+/// Whether the messages can be found by this summary.
+fn is_useful(summary: &Summary) -> bool {
+    let statistics = summary.stats.as_ref();
+    statistics.is_some_and(|statistics| {
+        statistics.chunk_count as usize == summary.chunk_indexes.len()
+            && (statistics.message_count == 0 || !summary.chunk_indexes.is_empty())
+            && statistics.channel_message_counts.keys().all(|id| summary.channels.contains_key(id))
+    })
+}
+
+/// The summary at the end of the file; `None` if there is none, or a damaged one.
+fn read_summary(file: &mut File, bytes: u64) -> Option<Summary> {
+    let options = SummaryReaderOptions::default().with_file_size(bytes);
+    let mut reader = SummaryReader::new_with_options(options);
+    while let Some(event) = reader.next_event() {
+        match event.ok()? {
+            SummaryReadEvent::ReadRequest(need) => {
+                let count = read(file, reader.insert(need)).ok()?;
+                reader.notify_read(count);
+            }
+            SummaryReadEvent::SeekRequest(to) => reader.notify_seeked(file.seek(to).ok()?),
+        }
+    }
+    reader.finish()
+}
+
+fn read(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}

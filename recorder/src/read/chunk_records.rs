@@ -1,0 +1,54 @@
+//! The records of a chunk, decompressed and compared with its checksum.
+//!
+//! Only messages, channels and schemas are parsed: nothing else belongs into a chunk.
+
+use mcap::{
+    parse_record,
+    records::{ChunkIndex, Record, op},
+};
+use std::{
+    borrow::Cow,
+    io::{self, Read},
+};
+
+/// Calls `visit` with each record of a chunk. `crc` is the checksum of the decompressed bytes, 0 if there is none.
+///
+/// # Errors
+/// A sentence: the chunk is damaged. Records before the damage were visited, unless the checksum is wrong.
+pub fn visit(index: &ChunkIndex, crc: u32, bytes: &[u8], mut visit: impl FnMut(Record<'_>)) -> Result<(), String> {
+    let records = decompress(index, bytes).map_err(|error| format!("it cannot be decompressed: {error}"))?;
+    if crc != 0 && crc32fast::hash(&records) != crc {
+        return Err("its checksum is wrong".to_owned());
+    }
+    let mut rest = &records[..];
+    while let [opcode, length @ ..] = rest
+        && let Some((length, content)) = length.split_first_chunk()
+    {
+        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        let Some((content, next)) = content.split_at_checked(length) else { break };
+        if matches!(*opcode, op::MESSAGE | op::CHANNEL | op::SCHEMA) {
+            visit(parse_record(*opcode, content).map_err(|error| error.to_string())?);
+        }
+        rest = next;
+    }
+    match rest.is_empty() {
+        true => Ok(()),
+        false => Err(format!("its last {} bytes are no whole record", rest.len())),
+    }
+}
+
+fn decompress<'a>(index: &ChunkIndex, bytes: &'a [u8]) -> io::Result<Cow<'a, [u8]>> {
+    let mut records = Vec::new();
+    // One byte more than there should be, so that a surplus is seen, and no bomb is unpacked.
+    let limit = index.uncompressed_size.saturating_add(1);
+    match index.compression.as_str() {
+        "" => return Ok(Cow::Borrowed(bytes)),
+        "lz4" => lz4::Decoder::new(bytes)?.take(limit).read_to_end(&mut records)?,
+        "zstd" => zstd::stream::read::Decoder::new(bytes)?.take(limit).read_to_end(&mut records)?,
+        other => return Err(io::Error::other(format!("the compression '{other}' is not known"))),
+    };
+    match records.len() as u64 == index.uncompressed_size {
+        true => Ok(Cow::Owned(records)),
+        false => Err(io::Error::other(format!("it has not the {} bytes that it should have", index.uncompressed_size))),
+    }
+}

@@ -1,0 +1,13 @@
+//! Bags that are read: complete ones, and those without their end.
+
+mod bag;
+mod bag_file;
+mod chunk_records;
+mod contents;
+mod messages;
+mod scan;
+
+pub use bag::{Bag, type_name};
+pub use bag_file::BagFile;
+pub use chunk_records::visit as visit_chunk;
+pub use messages::{Filter, Message, Messages};

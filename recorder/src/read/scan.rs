@@ -1,0 +1,266 @@
+//! The scan of a file whose summary is missing: from record to record, as far as these are whole.
+//!
+//! The result is a summary as if the file had one. A chunk that is cut off counts as far as its messages are whole.
+
+use super::{
+    chunk_records,
+    contents::{CHUNK_START_BYTES, Contents, START_BYTES},
+};
+use crate::{
+    error::{Context, Failure, Result},
+    write::DROPS,
+};
+use mcap::{
+    MAGIC, Summary, parse_record,
+    records::{ChunkHeader, ChunkIndex, MetadataIndex, Record, op},
+};
+use std::{collections::BTreeMap, fs::File, io, os::unix::fs::FileExt, path::Path};
+
+/// The most bytes that a chunk's record has before its compressed records.
+const MAX_CHUNK_START_BYTES: u64 = CHUNK_START_BYTES + 64;
+/// The most bytes of a record that is read at once, besides chunks.
+const MAX_RECORD_BYTES: u64 = 1 << 30;
+
+/// The result of a scan.
+#[derive(Debug)]
+pub struct Scanned {
+    /// The summary.
+    pub summary: Summary,
+    /// Whether the end of the data was found.
+    pub is_complete: bool,
+    /// The bytes after the last whole record.
+    pub lost_bytes: u64,
+}
+
+struct Scan<'a> {
+    file: &'a File,
+    file_bytes: u64,
+    contents: Contents,
+    is_complete: bool,
+    /// The last chunk, to which indexes of messages belong.
+    chunk: Option<ChunkIndex>,
+    /// The numbers of its messages by channel, as these indexes say.
+    indexed: BTreeMap<u16, u64>,
+}
+
+/// Scans a file.
+///
+/// # Errors
+/// It is no file of MCAP, or cannot be read.
+pub fn scan(path: &Path, file: &File) -> Result<Scanned> {
+    let context = || format!("cannot read {}", path.display());
+    let file_bytes = file.metadata().context(context)?.len();
+    let mut magic = [0; MAGIC.len()];
+    match file.read_exact_at(&mut magic, 0) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error).context(context),
+        Ok(()) if magic == MAGIC => {}
+        _ => return Err(Failure::new(format!("{} is no file of MCAP", path.display()))),
+    }
+    let mut scan = Scan {
+        file,
+        file_bytes,
+        contents: Contents::default(),
+        is_complete: false,
+        chunk: None,
+        indexed: BTreeMap::new(),
+    };
+    let lost_bytes = scan.records().context(context)?;
+    Ok(Scanned { summary: scan.contents.into_summary(), is_complete: scan.is_complete, lost_bytes })
+}
+
+impl Scan<'_> {
+    /// Reads all records; returns the number of bytes after the last whole one.
+    fn records(&mut self) -> Result<u64> {
+        let mut at = MAGIC.len() as u64;
+        while let Some((opcode, length)) = self.start(at)? {
+            let end = at.saturating_add(START_BYTES).saturating_add(length);
+            let is_whole = end <= self.file_bytes;
+            if !matches!(opcode, op::MESSAGE_INDEX) {
+                self.end_chunk()?;
+            }
+            match opcode {
+                op::CHUNK if !self.begin_chunk(at, end, is_whole)? => break,
+                op::CHUNK if !is_whole => {
+                    at = self.chunk.as_ref().map_or(at, |chunk| chunk.chunk_start_offset + chunk.chunk_length);
+                    self.end_chunk()?;
+                    break;
+                }
+                op::CHUNK => {}
+                _ if !is_whole || length > MAX_RECORD_BYTES => break,
+                op::DATA_END => {
+                    self.is_complete = true;
+                    at = self.file_bytes; // a summary, or a part of one, follows
+                    break;
+                }
+                op::MESSAGE => self.message(at, end)?,
+                _ => self.record(opcode, at, length)?,
+            }
+            at = end;
+        }
+        self.end_chunk()?;
+        Ok(self.file_bytes - at)
+    }
+
+    /// Opcode and length of the record at this offset; `None` at the end.
+    fn start(&self, at: u64) -> Result<Option<(u8, u64)>> {
+        if at.saturating_add(START_BYTES) > self.file_bytes {
+            return Ok(None);
+        }
+        let start: [u8; START_BYTES as usize] = self.bytes(at, START_BYTES)?.try_into().unwrap_or_default();
+        let [opcode, length @ ..] = start;
+        Ok(Some((opcode, u64::from_le_bytes(length))))
+    }
+
+    fn bytes(&self, at: u64, length: u64) -> Result<Vec<u8>> {
+        if at.saturating_add(length) > self.file_bytes {
+            return Err(Failure::new(format!("a record at byte {at} says that it is longer than the file")));
+        }
+        let mut bytes = vec![0; usize::try_from(length).map_err(Failure::new)?];
+        self.file.read_exact_at(&mut bytes, at).map_err(Failure::new)?;
+        Ok(bytes)
+    }
+
+    /// Begins a chunk; `false` if nothing of it can be read.
+    fn begin_chunk(&mut self, at: u64, end: u64, is_whole: bool) -> Result<bool> {
+        let content_bytes = (self.file_bytes - at - START_BYTES).min(MAX_CHUNK_START_BYTES);
+        let content = self.bytes(at + START_BYTES, content_bytes)?;
+        let Some(header) = chunk_header(&content) else { return Ok(false) };
+        let start_bytes = CHUNK_START_BYTES + header.compression.len() as u64;
+        let mut index = ChunkIndex {
+            message_start_time: header.message_start_time,
+            message_end_time: header.message_end_time,
+            chunk_start_offset: at,
+            chunk_length: end.saturating_sub(at),
+            message_index_offsets: BTreeMap::new(),
+            message_index_length: 0,
+            compression: header.compression,
+            compressed_size: header.compressed_size,
+            uncompressed_size: header.uncompressed_size,
+        };
+        if !is_whole {
+            if !index.compression.is_empty() {
+                return Ok(false);
+            }
+            // The writer died within this chunk: its first messages are whole.
+            let present = self.bytes(at + start_bytes, self.file_bytes.saturating_sub(at + start_bytes))?;
+            let whole = whole_records(&present) as u64;
+            (index.compressed_size, index.uncompressed_size) = (whole, whole);
+            index.chunk_length = start_bytes + whole;
+        }
+        self.chunk = Some(index);
+        Ok(true)
+    }
+
+    /// Adds the last chunk to the summary. If no indexes of messages follow it, or it has channels that came in no
+    /// record before, its content is read.
+    fn end_chunk(&mut self) -> Result<()> {
+        let Some(mut chunk) = self.chunk.take() else { return Ok(()) };
+        let is_known = !chunk.message_index_offsets.is_empty()
+            && chunk.message_index_offsets.keys().all(|id| self.contents.has_channel(*id));
+        let indexed = std::mem::take(&mut self.indexed);
+        match is_known {
+            true => self.contents.count_indexed(&chunk, indexed),
+            false => self.read_chunk(&mut chunk)?,
+        }
+        self.contents.add_chunk(chunk);
+        Ok(())
+    }
+
+    fn read_chunk(&mut self, chunk: &mut ChunkIndex) -> Result<()> {
+        let at = chunk.compressed_data_offset().map_err(Failure::new)?;
+        // A chunk that says it is longer than the file has no messages here.
+        let Ok(bytes) = self.bytes(at, chunk.compressed_size) else { return Ok(()) };
+        let mut times: Option<(u64, u64)> = None;
+        // A damaged chunk counts up to its damage, which `verify` names.
+        let _ = chunk_records::visit(chunk, 0, &bytes, |record| {
+            if let Record::Message { header, .. } = &record {
+                let (first, last) = times.unwrap_or((header.log_time, header.log_time));
+                times = Some((first.min(header.log_time), last.max(header.log_time)));
+            }
+            self.contents.add(record);
+        });
+        if let Some((first, last)) = times {
+            (chunk.message_start_time, chunk.message_end_time) = (first, last);
+        }
+        Ok(())
+    }
+
+    /// A message outside of a chunk.
+    fn message(&mut self, at: u64, end: u64) -> Result<()> {
+        let content = self.bytes(at + START_BYTES, (end - at - START_BYTES).min(22))?;
+        let Ok(Record::Message { header, .. }) = parse_record(op::MESSAGE, &content) else { return Ok(()) };
+        self.contents.count(&header);
+        self.contents.add_run(&header, at, end);
+        Ok(())
+    }
+
+    fn record(&mut self, opcode: u8, at: u64, length: u64) -> Result<()> {
+        if !matches!(opcode, op::SCHEMA | op::CHANNEL | op::METADATA | op::MESSAGE_INDEX) {
+            return Ok(());
+        }
+        let content = self.bytes(at + START_BYTES, length)?;
+        // A record that is damaged is passed over.
+        let Ok(record) = parse_record(opcode, &content) else { return Ok(()) };
+        match record {
+            Record::Metadata(metadata) => {
+                let name = metadata.name;
+                let index = MetadataIndex { offset: at, length: START_BYTES + length, name };
+                self.contents.add_metadata(index);
+            }
+            Record::MessageIndex(index) => {
+                if let Some(chunk) = &mut self.chunk {
+                    chunk.message_index_offsets.insert(index.channel_id, at);
+                    chunk.message_index_length += START_BYTES + length;
+                    *self.indexed.entry(index.channel_id).or_default() += index.records.len() as u64;
+                }
+            }
+            record => self.contents.add(record),
+        }
+        Ok(())
+    }
+}
+
+/// The header of a chunk, whose content may be cut off.
+fn chunk_header(content: &[u8]) -> Option<ChunkHeader> {
+    let number = |at: usize| Some(u64::from_le_bytes(content.get(at..at + 8)?.try_into().ok()?));
+    let number_32 = |at: usize| Some(u32::from_le_bytes(content.get(at..at + 4)?.try_into().ok()?));
+    let name_bytes = number_32(28)? as usize;
+    Some(ChunkHeader {
+        message_start_time: number(0)?,
+        message_end_time: number(8)?,
+        uncompressed_size: number(16)?,
+        uncompressed_crc: number_32(24)?,
+        compression: String::from_utf8(content.get(32..32 + name_bytes)?.to_vec()).ok()?,
+        compressed_size: number(32 + name_bytes)?,
+    })
+}
+
+/// The length of the records at the beginning that are whole.
+fn whole_records(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(length) = bytes.get(at + 1..at + START_BYTES as usize) {
+        let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
+        let end = (at as u64 + START_BYTES).saturating_add(length);
+        if end > bytes.len() as u64 {
+            break;
+        }
+        at = end as usize;
+    }
+    at
+}
+
+/// The counts of missing messages that a file says, by topic: the last ones.
+pub fn drops(file: &File, summary: &Summary) -> BTreeMap<String, u64> {
+    let index = summary.metadata_indexes.iter().rfind(|index| index.name == DROPS);
+    let read = |index: &MetadataIndex| {
+        let length = usize::try_from(index.length).ok().filter(|length| *length as u64 <= MAX_RECORD_BYTES)?;
+        let mut record = vec![0; length];
+        file.read_exact_at(&mut record, index.offset).ok()?;
+        match parse_record(op::METADATA, record.get(START_BYTES as usize..)?) {
+            Ok(Record::Metadata(metadata)) => Some(metadata.metadata),
+            _ => None,
+        }
+    };
+    let texts = index.and_then(read).unwrap_or_default();
+    texts.into_iter().filter_map(|(topic, count)| Some((topic, count.parse().ok()?))).collect()
+}

@@ -1,0 +1,187 @@
+//! The discovery of topics: a subscription for each topic and type that is selected and has a publisher.
+//!
+//! A VOLATILE subscription matches every publisher; a TRANSIENT_LOCAL one also gets the history of latched publishers,
+//! and matches only these. So a topic may have both; the recorder passes over what came already. No subscription is
+//! RELIABLE KEEP_ALL: no publisher waits for the recorder.
+
+use crate::{
+    describe::channel,
+    error::Result,
+    output::say,
+    selection::Selection,
+    session::is_native,
+    topics::{Topic, Topics, lock},
+};
+use gantry::{Durability, GenericSubscription, Gid, Node, Qos, SourceTime, TypeDescription, service_topic};
+use gantry_shm::{EndpointDescription, Participant, Role};
+use mcap::Channel;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// The depth of subscriptions to publishers that keep no history: the most samples that a publisher keeps for deeper
+/// subscriptions, by default.
+const DEPTH: u32 = 1024;
+/// The least and the most depth of subscriptions to latched publishers, which keep as many samples for late readers.
+const LATCHED_DEPTH: (u32, u32) = (256, 10_000);
+/// The time between two looks at the graph if nothing changes.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// A subscription to a topic, and the channel of its messages.
+#[derive(Debug)]
+pub struct Source {
+    /// The subscription.
+    pub subscription: GenericSubscription,
+    /// The channel.
+    pub channel: Arc<Channel<'static>>,
+    /// The counters.
+    pub topic: Arc<Topic>,
+    /// The time of the subscription, CLOCK_MONOTONIC: earlier samples are history.
+    pub since_ns: u64,
+}
+
+/// The topics that were found, and the channels that they have.
+pub struct Discovery {
+    node: Node,
+    participant: Arc<Participant>,
+    own: Option<Gid>,
+    selection: Selection,
+    topics: Arc<Topics>,
+    known: BTreeMap<(String, TypeDescription), Known>,
+}
+
+struct Known {
+    channel: Arc<Channel<'static>>,
+    topic: Arc<Topic>,
+    has_volatile: bool,
+    has_latched: bool,
+}
+
+/// The way from the thread of the discovery to the recorder.
+pub type Mailbox = Arc<Mutex<Vec<Source>>>;
+
+impl Discovery {
+    /// A discovery that has found nothing yet.
+    ///
+    /// # Errors
+    /// The domain cannot be joined.
+    pub fn new(node: Node, selection: Selection, topics: Arc<Topics>) -> Result<Discovery> {
+        let participant = Participant::join(node.domain_id())?;
+        let own = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|own| own.description.gid);
+        Ok(Discovery { node, participant, own, selection, topics, known: BTreeMap::new() })
+    }
+
+    /// Looks at the graph, and returns the new sources.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
+    pub fn look(&mut self) -> Result<Vec<Source>> {
+        let own = self.own;
+        let is_recorded = |endpoint: &EndpointDescription| {
+            endpoint.role == Role::Publisher
+                && !own.is_some_and(|own| own.is_of_same_process(&endpoint.gid))
+                && service_topic(&endpoint.topic).is_none()
+                && self.selection.has(&endpoint.topic)
+        };
+        let mut found: BTreeMap<(String, TypeDescription), Vec<Qos>> = BTreeMap::new();
+        for entry in self.participant.graph()? {
+            let endpoint = &entry.description;
+            if is_recorded(endpoint) {
+                let key = (endpoint.topic.clone(), type_key(&endpoint.message_type));
+                found.entry(key).or_default().push(endpoint.qos);
+            }
+        }
+        let mut sources = Vec::new();
+        for ((topic, of_type), offered) in found {
+            if let Err(error) = self.add(&topic, of_type, &offered, &mut sources) {
+                say(format_args!("{topic} is not recorded: {error}"));
+            }
+        }
+        Ok(sources)
+    }
+
+    fn add(&mut self, topic: &str, of_type: TypeDescription, offered: &[Qos], sources: &mut Vec<Source>) -> Result<()> {
+        let next_id =
+            u16::try_from(self.known.len() + 1).map_err(|_| "a file has at most 65,535 channels".to_owned())?;
+        let key = (topic.to_owned(), of_type.clone());
+        let known = self.known.entry(key).or_insert_with(|| {
+            let channel = Arc::new(channel(next_id, topic, next_id, &of_type, offered));
+            let topic = Arc::new(Topic {
+                name: topic.to_owned(),
+                type_name: of_type.name.clone(),
+                hash: of_type.rihs01().unwrap_or_default(),
+                ..Topic::default()
+            });
+            if of_type.definition.is_empty() {
+                let (name, of_type) = (&topic.name, &of_type.name);
+                say(format_args!("{name}: no definition of {of_type} is known, so the file has none either"));
+            }
+            self.topics.add(next_id, topic.clone());
+            Known { channel, topic, has_volatile: false, has_latched: false }
+        });
+        {
+            let mut profiles = lock(&known.topic.offered);
+            let new: Vec<Qos> = offered.iter().filter(|qos| !profiles.contains(qos)).copied().collect();
+            profiles.extend(new);
+        }
+        let is_latched = |qos: &&Qos| qos.durability == Durability::TransientLocal;
+        let latched: Vec<&Qos> = offered.iter().filter(is_latched).collect();
+        let avoid_ros_namespace_conventions = is_native(&self.node, topic);
+        let base = Qos { avoid_ros_namespace_conventions, ..Qos::default().best_effort() };
+        let mut subscribe = |qos: Qos| -> Result<()> {
+            let since_ns = SourceTime::now().monotonic_ns;
+            let subscription = self.node.create_generic_subscription(topic, of_type.clone(), qos)?;
+            let (channel, topic) = (known.channel.clone(), known.topic.clone());
+            sources.push(Source { subscription, channel, topic, since_ns });
+            Ok(())
+        };
+        if !latched.is_empty() && !known.has_latched {
+            let depth = latched.iter().map(|qos| qos.depth).fold(0, u32::saturating_add);
+            subscribe(base.keep_last(depth.clamp(LATCHED_DEPTH.0, LATCHED_DEPTH.1)).transient_local())?;
+            known.has_latched = true;
+        }
+        if latched.len() < offered.len() && !known.has_volatile {
+            subscribe(base.keep_last(DEPTH))?;
+            known.has_volatile = true;
+        }
+        Ok(())
+    }
+
+    /// The named topics that have no publisher yet.
+    #[must_use]
+    pub fn absent(&self) -> Vec<&str> {
+        let names = self.selection.names().iter().map(String::as_str);
+        names.filter(|name| !self.known.keys().any(|(topic, _)| topic == name)).collect()
+    }
+
+    /// Looks after each change of the graph, until the program ends; `wake` is called after sources were added.
+    pub fn run(mut self, mailbox: &Mailbox, wake: impl Fn()) {
+        let mut seen = self.participant.graph_generation().ok();
+        let mut has_failed = false;
+        while gantry::ok() {
+            match self.look() {
+                Ok(sources) if sources.is_empty() => {}
+                Ok(sources) => {
+                    lock(mailbox).extend(sources);
+                    wake();
+                }
+                Err(error) if !has_failed => {
+                    say(format_args!("new topics are not seen: {error}"));
+                    has_failed = true;
+                }
+                Err(_) => {}
+            }
+            let changed = seen.map(|seen| self.participant.wait_for_graph_change(seen, PERIOD));
+            if !matches!(changed, Some(Ok(false))) {
+                seen = self.participant.graph_generation().ok();
+            }
+        }
+    }
+}
+
+/// The type without what publishers of one type may have differently.
+fn type_key(of_type: &TypeDescription) -> TypeDescription {
+    TypeDescription { payload_bytes: usize::MAX, ..of_type.clone() }
+}

@@ -1,0 +1,250 @@
+//! The threads behind the recorder: compression, writing, storing.
+//!
+//! Chunks are written in the order in which they were given, whichever thread compressed them. While the disk is full,
+//! chunks are dropped and counted, and each is tried anew.
+
+use crate::{
+    error::{Context, Result},
+    output::say,
+    session::spawn,
+    topics::lock,
+    write::{BagWriter, Chunk, Compression, Packed},
+};
+use gantry::Bell;
+use std::{
+    fs::File,
+    io,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::SeqCst},
+        mpsc,
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+/// The time between two updates of `metadata.yaml`, and the time after which data is stored.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// The queue of chunks.
+pub struct Disk {
+    work: Option<mpsc::Sender<Work>>,
+    packers: Option<mpsc::Sender<(Chunk, mpsc::Sender<io::Result<Packed>>)>>,
+    state: Arc<State>,
+    writer: JoinHandle<Result<()>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queued_chunks: AtomicU64,
+    queued_bytes: AtomicU64,
+    /// The bytes of the present file.
+    file_bytes: AtomicU64,
+}
+
+enum Work {
+    Chunk(Chunk),
+    /// A chunk that a thread compresses.
+    Packing(u64, mpsc::Receiver<io::Result<Packed>>),
+    /// The present file is complete.
+    EndFile,
+}
+
+impl Disk {
+    /// Starts the threads. The bell is rung after each chunk.
+    ///
+    /// # Errors
+    /// The system's, if no thread can be started.
+    pub fn start(bag: BagWriter, (compression, threads): (Compression, usize), bell: Bell) -> Result<Disk> {
+        let state = Arc::new(State::default());
+        let packers = match compression {
+            Compression::None => None,
+            _ => Some(start_packers(compression, threads)?),
+        };
+        let (work, queue) = mpsc::channel();
+        let (of_writer, storing) = (state.clone(), start_storing()?);
+        let writer = Writer { bag, state: of_writer, storing, bell, failure: None };
+        let writer = spawn("bag-writer", move || writer.run(&queue))?;
+        Ok(Disk { work: Some(work), packers, state, writer })
+    }
+
+    /// Gives a chunk away.
+    pub fn send(&self, chunk: Chunk) {
+        let bytes = chunk.bytes();
+        self.state.queued_chunks.fetch_add(1, SeqCst);
+        self.state.queued_bytes.fetch_add(bytes, SeqCst);
+        let work = match &self.packers {
+            None => Work::Chunk(chunk),
+            Some(packers) => {
+                let (sender, packed) = mpsc::channel();
+                let _ = packers.send((chunk, sender)); // the threads live as long as this sender
+                Work::Packing(bytes, packed)
+            }
+        };
+        self.do_work(work);
+    }
+
+    /// Completes the present file after the chunks that were given.
+    pub fn end_file(&self) {
+        self.state.queued_chunks.fetch_add(1, SeqCst);
+        self.do_work(Work::EndFile);
+    }
+
+    fn do_work(&self, work: Work) {
+        if let Some(sender) = &self.work {
+            // The thread ends only after this sender is dropped, or by a panic, which `end` says.
+            let _ = sender.send(work);
+        }
+    }
+
+    /// Whether every chunk is written.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.state.queued_chunks.load(SeqCst) == 0
+    }
+
+    /// The chunks that wait, in bytes.
+    #[must_use]
+    pub fn queued_bytes(&self) -> u64 {
+        self.state.queued_bytes.load(SeqCst)
+    }
+
+    /// The length of the present file.
+    #[must_use]
+    pub fn file_bytes(&self) -> u64 {
+        self.state.file_bytes.load(SeqCst)
+    }
+
+    /// Writes what waits, and completes the bag.
+    ///
+    /// # Errors
+    /// The last file cannot be completed.
+    pub fn end(mut self) -> Result<()> {
+        drop((self.work.take(), self.packers.take()));
+        self.writer.join().unwrap_or_else(|_| Err("the thread that writes panicked".to_owned().into()))
+    }
+}
+
+struct Writer {
+    bag: BagWriter,
+    state: Arc<State>,
+    storing: mpsc::SyncSender<File>,
+    bell: Bell,
+    /// The sentence of the failure since which chunks are dropped.
+    failure: Option<String>,
+}
+
+impl Writer {
+    fn run(mut self, queue: &mpsc::Receiver<Work>) -> Result<()> {
+        let mut due = Instant::now() + PERIOD;
+        loop {
+            match queue.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Ok(work) => self.work(work),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+            if Instant::now() >= due {
+                self.update();
+                due = Instant::now() + PERIOD;
+            }
+        }
+        let finished = self.bag.finish()?;
+        finished.map_or(Ok(()), |file| file.sync_data()).context(|| "the last file cannot be stored".to_owned())
+    }
+
+    fn work(&mut self, work: Work) {
+        let (bytes, packed) = match work {
+            Work::EndFile => {
+                match self.bag.end_file() {
+                    Ok(finished) => self.store(finished),
+                    Err(error) => say(error),
+                }
+                self.done(0);
+                return;
+            }
+            Work::Chunk(chunk) => (chunk.bytes(), Compression::None.pack(chunk)),
+            Work::Packing(bytes, packed) => {
+                (bytes, packed.recv().unwrap_or_else(|_| Err(io::Error::other("a thread that compresses panicked"))))
+            }
+        };
+        let written = packed.context(|| "a chunk cannot be compressed".to_owned()).and_then(|packed| {
+            let written = self.bag.write(&packed)?;
+            Ok(written)
+        });
+        match written {
+            Ok(written) => {
+                if self.failure.take().is_some() {
+                    say("the bag is written again");
+                }
+                self.store(written.finished);
+            }
+            Err(error) => {
+                let sentence = error.to_string();
+                if self.failure.as_ref() != Some(&sentence) {
+                    say(format_args!("{sentence}; until this ends, messages are dropped and counted"));
+                    self.failure = Some(sentence);
+                }
+            }
+        }
+        self.done(bytes);
+    }
+
+    fn done(&self, bytes: u64) {
+        self.state.file_bytes.store(self.bag.file().map_or(0, |file| file.bytes()), SeqCst);
+        self.state.queued_bytes.fetch_sub(bytes, SeqCst);
+        self.state.queued_chunks.fetch_sub(1, SeqCst); // before the ring: the recorder looks at it
+        self.bell.ring();
+    }
+
+    fn update(&mut self) {
+        let path = self.bag.file().map(|file| file.path().display().to_string()).unwrap_or_default();
+        if !self.bag.has_file() {
+            say(format_args!("{path} was removed, with its messages; the next file takes the later ones"));
+        }
+        if let Err(error) = self.bag.update()
+            && self.failure.is_none()
+        {
+            say(error);
+        }
+        let handle = self.bag.file().and_then(|file| file.handle().ok());
+        self.store(handle);
+    }
+
+    /// Has the data of a file stored, so that a loss of power costs the last seconds only. If the disk still stores
+    /// what it got before, the next call does it.
+    fn store(&self, file: Option<File>) {
+        if let Some(file) = file {
+            let _ = self.storing.try_send(file);
+        }
+    }
+}
+
+fn start_storing() -> Result<mpsc::SyncSender<File>> {
+    let (sender, files) = mpsc::sync_channel::<File>(1);
+    spawn("bag-storing", move || {
+        for file in files {
+            if let Err(error) = file.sync_data() {
+                say(format_args!("the disk does not store a file: {error}"));
+            }
+        }
+    })?;
+    Ok(sender)
+}
+
+type Packers = mpsc::Sender<(Chunk, mpsc::Sender<io::Result<Packed>>)>;
+
+fn start_packers(compression: Compression, threads: usize) -> Result<Packers> {
+    let (sender, chunks) = mpsc::channel::<(Chunk, mpsc::Sender<io::Result<Packed>>)>();
+    let chunks = Arc::new(Mutex::new(chunks));
+    for number in 0..threads.max(1) {
+        let chunks = chunks.clone();
+        spawn(&format!("bag-pack-{number}"), move || {
+            loop {
+                let next = lock(&chunks).recv();
+                let Ok((chunk, packed)) = next else { return };
+                let _ = packed.send(compression.pack(chunk)); // the recorder ends
+            }
+        })?;
+    }
+    Ok(sender)
+}

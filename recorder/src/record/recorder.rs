@@ -1,0 +1,273 @@
+//! The recorder: it takes samples of all sources and makes chunks of them.
+//!
+//! A large sample stays pinned until its chunk is written, if the disk is idle: a few of each publisher, and no
+//! longer than `PIN_TIME` before they are copied. The other samples are copied at once. If more waits for the disk
+//! than the cache may have, samples stay in their publishers' histories, where the oldest are overwritten and counted.
+//!
+//! For snapshots, all samples are copied, and a ring has the chunks until a trigger comes.
+
+use super::{
+    discovery::Mailbox,
+    disk::Disk,
+    publishers::Publishers,
+    snapshot::{Ring, Triggers},
+    sources::Sources,
+};
+use crate::{
+    error::Result,
+    output::say,
+    topics::lock,
+    write::{Body, Chunk},
+};
+use gantry::{Collector, ENCAPSULATION, GenericSample, SourceTime};
+use mcap::records::MessageHeader;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+/// The least size of samples that are written from their publisher's memory.
+const MIN_PINNED_BYTES: usize = 32 << 10;
+/// The longest time for which samples are pinned while the disk is busy.
+const PIN_TIME: Duration = Duration::from_millis(20);
+/// The size from which on a chunk is written.
+const CHUNK_BYTES: u64 = 4 << 20;
+/// The capacity of a chunk's buffer at its beginning.
+const BUFFER_BYTES: usize = 256 << 10;
+/// The time after which a chunk is written, if the disk is idle, and in any case.
+const CHUNK_TIME: (Duration, Duration) = (Duration::from_millis(250), Duration::from_millis(750));
+/// The longest time until a signal is seen.
+const TRIGGER_TIME: Duration = Duration::from_millis(100);
+/// The longest time for which samples are taken at the end, while the disk is busy.
+const END_TIME: Duration = Duration::from_secs(5);
+/// The most samples that are taken of a source before the others have their turn.
+const BATCH: usize = 64;
+
+/// Takes samples and gives chunks to the disk.
+pub struct Recorder {
+    collector: Collector,
+    mailbox: Mailbox,
+    sources: Sources,
+    publishers: Publishers,
+    chunk: Chunk,
+    opened: Instant,
+    disk: Disk,
+    may_pin: bool,
+    max_cache_bytes: u64,
+    snapshot: Option<(Ring, Triggers)>,
+    /// The wall clock, less the monotonic one.
+    clock_offset_ns: u64,
+}
+
+impl Recorder {
+    /// A recorder whose sources come by the mailbox. With `may_pin`, large samples are written from their publishers'
+    /// memory.
+    #[must_use]
+    pub fn new(collector: Collector, mailbox: Mailbox, disk: Disk, may_pin: bool, max_cache_bytes: u64) -> Recorder {
+        let now = SourceTime::now();
+        Recorder {
+            collector,
+            mailbox,
+            sources: Sources::default(),
+            publishers: Publishers::default(),
+            chunk: Chunk::with_capacity(BUFFER_BYTES),
+            opened: Instant::now(),
+            disk,
+            may_pin,
+            max_cache_bytes,
+            snapshot: None,
+            clock_offset_ns: now.wall_ns.saturating_sub(now.monotonic_ns),
+        }
+    }
+
+    /// Keeps the last seconds in memory until a trigger comes. While the chunks of the ring wait for the disk, new
+    /// samples have as much room besides.
+    #[must_use]
+    pub fn for_snapshots(self, ring: Ring, triggers: Triggers) -> Recorder {
+        let max_cache_bytes = self.max_cache_bytes.saturating_mul(2);
+        Recorder { snapshot: Some((ring, triggers)), may_pin: false, max_cache_bytes, ..self }
+    }
+
+    /// Records what there is, then waits for more until `due` at most.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn step(&mut self, due: Instant) -> Result<()> {
+        let found = std::mem::take(&mut *lock(&self.mailbox));
+        found.into_iter().for_each(|source| self.sources.add(source, &mut self.collector));
+        self.sources.collect(&mut self.collector);
+        let has_more = self.take();
+        self.flush();
+        let due = self.look_at_triggers().map_or(due, |other| due.min(other));
+        if !has_more {
+            self.wait(due)?;
+        }
+        Ok(())
+    }
+
+    /// Begins and ends the recordings of snapshots. Returns the time of the next look.
+    fn look_at_triggers(&mut self) -> Option<Instant> {
+        let (ring, triggers) = self.snapshot.as_mut()?;
+        let now = Instant::now();
+        if triggers.take() {
+            say(if ring.until().is_some() { "the snapshot goes on" } else { "a snapshot is written" });
+            // Samples from before the request belong to it.
+            self.sources.mark_all();
+            while self.take() && now.elapsed() < TRIGGER_TIME {
+                self.flush();
+            }
+            if self.chunk.messages() > 0 {
+                self.send();
+            }
+            let (ring, _) = self.snapshot.as_mut()?;
+            ring.trigger().into_iter().for_each(|chunk| self.disk.send(chunk));
+        }
+        let (ring, _) = self.snapshot.as_mut()?;
+        if ring.until().is_some_and(|until| until <= now) {
+            if self.chunk.messages() > 0 {
+                self.send();
+            }
+            let (ring, _) = self.snapshot.as_mut()?;
+            ring.end();
+            self.disk.end_file();
+            say("the snapshot is complete");
+        }
+        let (ring, _) = self.snapshot.as_ref()?;
+        let look = now + TRIGGER_TIME;
+        Some(ring.until().map_or(look, |until| until.min(look)))
+    }
+
+    /// Takes a batch of each source; `false` if all is taken, or the cache is full.
+    fn take(&mut self) -> bool {
+        let now = SourceTime::now();
+        let offset_ns = now.wall_ns.saturating_sub(now.monotonic_ns);
+        // Less than a millisecond is the time between the readings: intervals are better than that.
+        if offset_ns.abs_diff(self.clock_offset_ns) > 1_000_000 {
+            self.clock_offset_ns = offset_ns;
+        }
+        for number in self.sources.pending() {
+            self.take_batch(number);
+        }
+        !self.is_full() && self.sources.is_pending()
+    }
+
+    fn take_batch(&mut self, number: usize) {
+        for _ in 0..BATCH {
+            if self.is_full() {
+                return;
+            }
+            let Some(sample) = self.sources.take(number) else { return };
+            self.add(number, sample);
+            if self.chunk.bytes() >= CHUNK_BYTES {
+                self.flush();
+            }
+        }
+    }
+
+    fn add(&mut self, number: usize, sample: GenericSample) {
+        let info = sample.message_info();
+        if !self.publishers.is_new(&info) {
+            return;
+        }
+        if self.chunk.messages() == 0 {
+            self.opened = Instant::now();
+        }
+        let source = self.sources.get(number);
+        let header = MessageHeader {
+            channel_id: 0,
+            sequence: info.sequence as u32,
+            log_time: info.source_time_ns.max(source.since_ns).saturating_add(self.clock_offset_ns),
+            publish_time: info.source_wall_time_ns,
+        };
+        let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
+        let may_pin = self.may_pin && is_large && self.publishers.pin(info.publisher_gid, self.disk.is_idle());
+        match may_pin {
+            true => self.chunk.push(&source.channel, header, Body::Pinned(sample)),
+            false => self.chunk.push(&source.channel, header, Body::Copied(&ENCAPSULATION, sample.bytes())),
+        }
+    }
+
+    /// Whether no more may wait for the disk.
+    fn is_full(&self) -> bool {
+        self.disk.queued_bytes() + self.chunk.bytes() > self.max_cache_bytes && !self.disk.is_idle()
+    }
+
+    /// Gives the chunk to the disk, if it is time.
+    fn flush(&mut self) {
+        if self.chunk.messages() == 0 {
+            return;
+        }
+        let (age, is_idle, has_pins) = (self.opened.elapsed(), self.disk.is_idle(), self.chunk.pins() > 0);
+        let is_due = self.chunk.bytes() >= CHUNK_BYTES || age >= CHUNK_TIME.1;
+        if is_due || is_idle && (has_pins || age >= CHUNK_TIME.0) {
+            self.send();
+        } else if has_pins && age >= PIN_TIME {
+            self.chunk.release_pins();
+        }
+    }
+
+    fn send(&mut self) {
+        if !self.disk.is_idle() {
+            // The chunk waits: its publishers have their memory back before.
+            self.chunk.release_pins();
+        }
+        self.publishers.begin_chunk();
+        let chunk = std::mem::replace(&mut self.chunk, Chunk::with_capacity(BUFFER_BYTES));
+        let chunk = match &mut self.snapshot {
+            Some((ring, _)) => ring.keep(chunk),
+            None => Some(chunk),
+        };
+        chunk.into_iter().for_each(|chunk| self.disk.send(chunk));
+    }
+
+    /// Waits for samples, for sources, for the disk, and for the time of the chunk.
+    fn wait(&mut self, due: Instant) -> Result<()> {
+        let (is_empty, has_pins) = (self.chunk.messages() == 0, self.chunk.pins() > 0);
+        let chunk_due = match self.disk.is_idle() {
+            true => self.opened + CHUNK_TIME.0,
+            false if has_pins => self.opened + PIN_TIME,
+            false => self.opened + CHUNK_TIME.1,
+        };
+        let due = if is_empty { due } else { due.min(chunk_due) };
+        let waits_for_disk = !self.disk.is_idle() && (!is_empty || self.is_full());
+        let (disk, mailbox) = (&self.disk, &self.mailbox);
+        let queued = disk.queued_bytes();
+        let look = || {
+            let has_written = waits_for_disk && (disk.is_idle() || disk.queued_bytes() != queued);
+            has_written || !gantry::ok() || !lock(mailbox).is_empty()
+        };
+        Ok(self.collector.wait(Some(due), look)?)
+    }
+
+    /// Counts the samples that were overwritten before they were taken.
+    pub fn count_overwritten(&mut self) {
+        self.sources.count_overwritten();
+    }
+
+    /// The disk.
+    #[must_use]
+    pub fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    /// Takes what was published up to now, writes all and completes the bag.
+    ///
+    /// # Errors
+    /// The last file cannot be completed.
+    pub fn end(mut self) -> Result<()> {
+        self.sources.mark_all();
+        let patience = Instant::now() + END_TIME;
+        while self.sources.is_pending() && Instant::now() < patience {
+            self.take();
+            self.flush();
+            if self.is_full() {
+                thread::sleep(PIN_TIME); // waits after a shutdown end at once
+            }
+        }
+        self.count_overwritten();
+        if self.chunk.messages() > 0 {
+            self.send();
+        }
+        self.disk.end()
+    }
+}

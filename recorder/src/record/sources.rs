@@ -1,0 +1,93 @@
+//! The sources of a recorder: its subscriptions, each attached to the collector.
+
+use super::discovery::Source;
+use crate::output::say;
+use gantry::{Attachment, Collector, GenericSample};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The most errors of one source in a row, after which it has its turn later.
+const ERRORS: usize = 2;
+
+/// The attached sources.
+#[derive(Debug, Default)]
+pub struct Sources(Vec<Attached>);
+
+#[derive(Debug)]
+struct Attached {
+    source: Source,
+    attachment: Option<Attachment>,
+    /// Whether there may be samples.
+    is_pending: bool,
+    /// The number of overwritten samples that is counted.
+    overwritten: u64,
+}
+
+impl Sources {
+    /// Attaches a source; says why, if it cannot be.
+    pub fn add(&mut self, mut source: Source, collector: &mut Collector) {
+        match collector.attach(&mut source.subscription) {
+            // Pending: no bit announces the samples that were there before.
+            Ok(attachment) => self.0.push(Attached { source, attachment, is_pending: true, overwritten: 0 }),
+            Err(error) => say(format_args!("{} is not recorded: {error}", source.topic.name)),
+        }
+    }
+
+    /// Marks the sources that the collector names.
+    pub fn collect(&mut self, collector: &mut Collector) {
+        collector.collect(|bit| {
+            let is_named = |attached: &&mut Attached| attached.attachment.as_ref().is_some_and(|own| own.bit() == bit);
+            self.0.iter_mut().filter(is_named).for_each(|attached| attached.is_pending = true);
+        });
+    }
+
+    /// Marks all sources.
+    pub fn mark_all(&mut self) {
+        self.0.iter_mut().for_each(|attached| attached.is_pending = true);
+    }
+
+    /// Whether a source may have samples.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.0.iter().any(|attached| attached.is_pending)
+    }
+
+    /// The numbers of the sources that may have samples.
+    #[must_use]
+    pub fn pending(&self) -> Vec<usize> {
+        (0..self.0.len()).filter(|number| self.0[*number].is_pending).collect()
+    }
+
+    /// The source of this number.
+    #[must_use]
+    pub fn get(&self, number: usize) -> &Source {
+        &self.0[number].source
+    }
+
+    /// The next sample of a source; `None` if there is none now.
+    pub fn take(&mut self, number: usize) -> Option<GenericSample> {
+        let attached = &mut self.0[number];
+        for _ in 0..ERRORS {
+            match attached.source.subscription.take() {
+                Ok(Some(sample)) => return Some(sample),
+                Ok(None) => break,
+                Err(error) => {
+                    // The publisher is excluded from now on.
+                    let topic = &attached.source.topic;
+                    topic.unwritten.fetch_add(1, Relaxed);
+                    say(format_args!("{}: {error}", topic.name));
+                }
+            }
+        }
+        attached.is_pending = false;
+        None
+    }
+
+    /// Counts the samples that were overwritten before they were taken.
+    pub fn count_overwritten(&mut self) {
+        for attached in &mut self.0 {
+            let overwritten = attached.source.subscription.overwritten();
+            attached.source.topic.overwritten.fetch_add(overwritten - attached.overwritten, Relaxed);
+            attached.overwritten = overwritten;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The topics of a command, by name.
+
+use crate::error::{Failure, Result};
+use regex::Regex;
+use std::collections::BTreeSet;
+
+/// The topics that are recorded, played or converted.
+#[derive(Debug)]
+pub struct Selection {
+    names: BTreeSet<String>,
+    is_all: bool,
+    regex: Option<Regex>,
+    excluded: Vec<Regex>,
+    has_hidden: bool,
+}
+
+impl Selection {
+    /// Topics with these full names, and topics that the expression matches, without those that an expression excludes.
+    ///
+    /// # Errors
+    /// An expression that is none.
+    pub fn new(names: BTreeSet<String>, regex: Option<&str>, excluded: &[String]) -> Result<Selection> {
+        let compile = |text: &str| {
+            Regex::new(text).map_err(|error| Failure::new(format!("'{text}' is no regular expression: {error}")))
+        };
+        let regex = regex.map(compile).transpose()?;
+        let excluded = excluded.iter().map(|text| compile(text)).collect::<Result<_>>()?;
+        Ok(Selection { names, is_all: false, regex, excluded, has_hidden: true })
+    }
+
+    /// Also all other topics.
+    #[must_use]
+    pub fn all(self, is_all: bool) -> Selection {
+        Selection { is_all, ..self }
+    }
+
+    /// With or without hidden topics, which have a part that begins with an underscore, unless they are named.
+    #[must_use]
+    pub fn with_hidden(self, has_hidden: bool) -> Selection {
+        Selection { has_hidden, ..self }
+    }
+
+    /// Whether the topic of this full name is recorded.
+    #[must_use]
+    pub fn has(&self, topic: &str) -> bool {
+        let is_matched = || self.is_all || self.regex.as_ref().is_some_and(|regex| regex.is_match(topic));
+        let is_shown = || self.has_hidden || !topic.split('/').any(|part| part.starts_with('_'));
+        (self.names.contains(topic) || is_shown() && is_matched())
+            && !self.excluded.iter().any(|regex| regex.is_match(topic))
+    }
+
+    /// The topics that the user named.
+    #[must_use]
+    pub fn names(&self) -> &BTreeSet<String> {
+        &self.names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selected(selection: Selection) -> Vec<&'static str> {
+        let topics = ["/scan", "/camera/left", "/camera/right", "/walk/_action/status"];
+        topics.into_iter().filter(|topic| selection.has(topic)).collect()
+    }
+
+    fn new(names: &[&str], regex: Option<&str>, excluded: &[&str]) -> Selection {
+        let excluded: Vec<String> = excluded.iter().map(|text| (*text).to_owned()).collect();
+        Selection::new(names.iter().map(|name| (*name).to_owned()).collect(), regex, &excluded).unwrap()
+    }
+
+    #[test]
+    fn names_expressions_and_exclusions_select_together() {
+        let named = new(&["/scan", "/walk/_action/status"], None, &[]).with_hidden(false);
+        assert_eq!(selected(named), ["/scan", "/walk/_action/status"]);
+        let all = new(&[], None, &["left$"]).all(true).with_hidden(false);
+        assert_eq!(selected(all), ["/scan", "/camera/right"]);
+        assert_eq!(selected(new(&[], None, &[]).all(true)).len(), 4);
+        assert_eq!(selected(new(&["/scan"], Some("^/camera/"), &[])), ["/scan", "/camera/left", "/camera/right"]);
+        let error = Selection::new(BTreeSet::new(), Some("("), &[]).unwrap_err().to_string();
+        assert!(error.starts_with("'(' is no regular expression: "), "{error}");
+    }
+}

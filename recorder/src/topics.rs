@@ -1,0 +1,95 @@
+//! The topics of a bag that is written, with their counters: shared by the thread that takes, the thread that writes
+//! and the reports.
+
+use crate::describe::TopicMetadata;
+use gantry::Qos;
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+/// A lock of which another thread's panic does not matter: all values are whole at any time.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A topic with one type.
+#[derive(Debug, Default)]
+pub struct Topic {
+    /// The full name.
+    pub name: String,
+    /// The type's name.
+    pub type_name: String,
+    /// The type's hash, as RIHS01_..., or nothing.
+    pub hash: String,
+    /// The QoS of the publishers that were seen.
+    pub offered: Mutex<Vec<Qos>>,
+    /// Messages that are in a file.
+    pub messages: AtomicU64,
+    /// Bytes of these messages.
+    pub bytes: AtomicU64,
+    /// Messages that left their publisher's history before they were taken.
+    pub overwritten: AtomicU64,
+    /// Messages that were taken and could not be written.
+    pub unwritten: AtomicU64,
+}
+
+/// The topics by the ids of their channels.
+#[derive(Debug, Default)]
+pub struct Topics(Mutex<BTreeMap<u16, Arc<Topic>>>);
+
+impl Topic {
+    /// The messages that are missing in the bag.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.overwritten.load(Relaxed) + self.unwritten.load(Relaxed)
+    }
+}
+
+impl Topics {
+    /// Adds a topic.
+    pub fn add(&self, channel_id: u16, topic: Arc<Topic>) {
+        lock(&self.0).insert(channel_id, topic);
+    }
+
+    /// The topic of a channel.
+    #[must_use]
+    pub fn get(&self, channel_id: u16) -> Option<Arc<Topic>> {
+        lock(&self.0).get(&channel_id).cloned()
+    }
+
+    /// All topics.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<Topic>> {
+        lock(&self.0).values().cloned().collect()
+    }
+
+    /// The topics from which messages are missing, with their number.
+    #[must_use]
+    pub fn dropped(&self) -> BTreeMap<String, u64> {
+        let mut dropped = BTreeMap::new();
+        for topic in self.all() {
+            let count = topic.dropped();
+            if count > 0 {
+                *dropped.entry(topic.name.clone()).or_default() += count;
+            }
+        }
+        dropped
+    }
+
+    /// The topics as `metadata.yaml` has them.
+    #[must_use]
+    pub fn metadata(&self) -> Vec<TopicMetadata> {
+        let metadata = |topic: Arc<Topic>| TopicMetadata {
+            name: topic.name.clone(),
+            type_name: topic.type_name.clone(),
+            hash: topic.hash.clone(),
+            offered: lock(&topic.offered).clone(),
+            messages: topic.messages.load(Relaxed),
+        };
+        self.all().into_iter().map(metadata).collect()
+    }
+}

@@ -1,0 +1,234 @@
+//! A bag that is written: a folder with one file after another, and rosbag2's `metadata.yaml`.
+
+use super::{Packed, file_writer::FileWriter};
+use crate::{
+    describe::{BagMetadata, FileMetadata},
+    error::{Context, Failure, Result},
+    topics::Topics,
+};
+use mcap::records::Metadata;
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
+
+/// The name of the records that have the number of missing messages by topic, from the file's beginning on. The last
+/// one counts.
+pub const DROPS: &str = "gantry_drops";
+
+/// The limits after which the next file begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileLimits {
+    /// The most bytes of a file; a single chunk may be larger.
+    pub max_bytes: Option<u64>,
+    /// The longest time between the first and the last message of a file, ns.
+    pub max_duration_ns: Option<u64>,
+}
+
+/// The effect of a write.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// A file that is complete: its data is to be stored.
+    pub finished: Option<File>,
+}
+
+/// An open bag.
+#[derive(Debug)]
+pub struct BagWriter {
+    folder: PathBuf,
+    limits: FileLimits,
+    topics: Arc<Topics>,
+    file: Option<FileWriter>,
+    files: Vec<FileMetadata>,
+    /// The number of missing messages at the file's beginning, and as the file says.
+    drops_before: BTreeMap<String, u64>,
+    drops_said: BTreeMap<String, u64>,
+    metadata_said: String,
+}
+
+impl BagWriter {
+    /// Makes the folder and its `metadata.yaml`.
+    ///
+    /// # Errors
+    /// The folder exists, or cannot be made.
+    pub fn create(folder: &Path, limits: FileLimits, topics: Arc<Topics>) -> Result<BagWriter> {
+        match fs::create_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let folder = folder.display();
+                return Err(Failure::new(format!("{folder} exists already; give another folder with --output")));
+            }
+            made => made.context(|| format!("cannot make the folder {}", folder.display()))?,
+        }
+        let mut bag = BagWriter {
+            folder: folder.to_owned(),
+            limits,
+            topics,
+            file: None,
+            files: Vec::new(),
+            drops_before: BTreeMap::new(),
+            drops_said: BTreeMap::new(),
+            metadata_said: String::new(),
+        };
+        bag.write_metadata_yaml().context(|| format!("cannot write into the folder {}", folder.display()))?;
+        Ok(bag)
+    }
+
+    /// Appends a chunk to the present file, or to a new one.
+    ///
+    /// # Errors
+    /// The system's; the chunk is not in the bag, and its messages are counted as unwritten.
+    pub fn write(&mut self, packed: &Packed) -> Result<Written> {
+        let mut written = Written::default();
+        let result = self.try_write(packed, &mut written);
+        for of_channel in packed.chunk().channels() {
+            let Some(topic) = self.topics.get(of_channel.channel.id) else { continue };
+            let (messages, bytes) = (of_channel.entries.len() as u64, of_channel.bytes);
+            match result.is_ok() {
+                true => {
+                    topic.messages.fetch_add(messages, Relaxed);
+                    topic.bytes.fetch_add(bytes, Relaxed);
+                }
+                false => _ = topic.unwritten.fetch_add(messages, Relaxed),
+            }
+        }
+        result.map(|()| written)
+    }
+
+    fn try_write(&mut self, packed: &Packed, written: &mut Written) -> Result<()> {
+        if self.is_full(packed) {
+            written.finished = self.end_file()?;
+        }
+        if self.file.is_none() {
+            self.begin_file()?;
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let what = format!("cannot write {}", file.path().display());
+        file.write_chunk(packed).context(|| what)
+    }
+
+    /// Whether the chunk belongs into the next file.
+    fn is_full(&self, packed: &Packed) -> bool {
+        let Some(file) = self.file.as_ref().filter(|file| file.statistics().message_count > 0) else { return false };
+        let Some((_, last)) = packed.chunk().times() else { return false };
+        let duration = last.saturating_sub(file.statistics().message_start_time);
+        self.limits.max_bytes.is_some_and(|most| file.bytes() + packed.bytes() > most)
+            || self.limits.max_duration_ns.is_some_and(|most| duration >= most)
+    }
+
+    fn begin_file(&mut self) -> Result<()> {
+        // The folder may have been removed.
+        fs::create_dir_all(&self.folder).context(|| format!("cannot make the folder {}", self.folder.display()))?;
+        let name = self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = format!("{name}_{}.mcap", self.files.len());
+        let path = self.folder.join(&name);
+        self.file = Some(FileWriter::create(&path).context(|| format!("cannot make {}", path.display()))?);
+        self.files.push(FileMetadata { name, ..FileMetadata::default() });
+        Ok(())
+    }
+
+    /// Completes the present file; the next chunk begins another one.
+    ///
+    /// # Errors
+    /// The system's; the file has its messages, and no summary.
+    pub fn end_file(&mut self) -> Result<Option<File>> {
+        if self.file.is_none() {
+            return Ok(None);
+        }
+        self.say_drops();
+        self.update_files();
+        let serialized = BTreeMap::from([("serialized_metadata".to_owned(), self.metadata().to_yaml())]);
+        let Some(mut file) = self.file.take() else { return Ok(None) };
+        let path = file.path().to_owned();
+        let what = || format!("cannot complete {}, whose messages can be read all the same", path.display());
+        let result = file.write_metadata(&Metadata { name: "rosbag2".to_owned(), metadata: serialized });
+        self.drops_before = self.topics.dropped();
+        self.drops_said.clear();
+        let finished = result.and_then(|()| file.finish()).context(what)?;
+        Ok(Some(finished))
+    }
+
+    /// Whether the present file still has its name. If it has been removed, the next chunk begins another file.
+    pub fn has_file(&mut self) -> bool {
+        let is_linked = self.file.as_ref().is_none_or(|file| file.is_linked().unwrap_or(true));
+        if !is_linked {
+            self.file = None;
+            self.files.last_mut().into_iter().for_each(|file| file.messages = 0);
+        }
+        is_linked
+    }
+
+    /// Writes the counts of missing messages and `metadata.yaml`, if they changed.
+    ///
+    /// # Errors
+    /// `metadata.yaml` cannot be written.
+    pub fn update(&mut self) -> Result<()> {
+        self.say_drops();
+        self.update_files();
+        match self.write_metadata_yaml() {
+            // The folder was removed; the next file makes it anew.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result.context(|| format!("cannot write into {}", self.folder.display())),
+        }
+    }
+
+    /// The file that is written now, and its length.
+    #[must_use]
+    pub fn file(&self) -> Option<&FileWriter> {
+        self.file.as_ref()
+    }
+
+    /// Completes the bag.
+    ///
+    /// # Errors
+    /// As [`BagWriter::end_file`] and [`BagWriter::update`].
+    pub fn finish(mut self) -> Result<Option<File>> {
+        let finished = self.end_file();
+        self.update()?;
+        finished
+    }
+
+    fn say_drops(&mut self) {
+        let Some(file) = &mut self.file else { return };
+        let before = &self.drops_before;
+        let since = |(topic, count): (String, u64)| {
+            let count = count - before.get(&topic).copied().unwrap_or_default();
+            (count > 0).then_some((topic, count))
+        };
+        let drops: BTreeMap<String, u64> = self.topics.dropped().into_iter().filter_map(since).collect();
+        if drops != self.drops_said {
+            let metadata = drops.iter().map(|(topic, count)| (topic.clone(), count.to_string())).collect();
+            // A full disk: the next update tries again, and metadata.yaml has the counts, too.
+            if file.write_metadata(&Metadata { name: DROPS.to_owned(), metadata }).is_ok() {
+                self.drops_said = drops;
+            }
+        }
+    }
+
+    fn update_files(&mut self) {
+        if let (Some(file), Some(metadata)) = (&self.file, self.files.last_mut()) {
+            let statistics = file.statistics();
+            metadata.start_ns = statistics.message_start_time;
+            metadata.end_ns = statistics.message_end_time;
+            metadata.messages = statistics.message_count;
+        }
+    }
+
+    fn metadata(&self) -> BagMetadata {
+        let dropped = self.topics.dropped().into_iter();
+        let custom = dropped.map(|(topic, count)| (format!("{DROPS} {topic}"), count.to_string())).collect();
+        BagMetadata { topics: self.topics.metadata(), files: self.files.clone(), custom }
+    }
+
+    fn write_metadata_yaml(&mut self) -> io::Result<()> {
+        let metadata = self.metadata();
+        let text = metadata.to_yaml();
+        if text != self.metadata_said {
+            metadata.write(&self.folder)?;
+            self.metadata_said = text;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! A chunk: the records of messages that become one chunk of a file.
+//!
+//! Records of small messages are copied into one buffer. A large message stays where it is, in its publisher's memory
+//! or in a buffer of its own, and only its record's head is in the buffer; so a chunk is a list of parts, which
+//! `writev` takes.
+
+use super::encode::{self, HEADER_BYTES};
+use gantry::GenericSample;
+use mcap::{Channel, records::MessageHeader};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
+
+/// The data of a message.
+#[derive(Debug)]
+pub enum Body<'a> {
+    /// Data that is copied into the chunk: after `encapsulation`, which may be empty, `bytes`.
+    Copied(&'a [u8], &'a [u8]),
+    /// A sample that stays in its publisher's memory, after its encapsulation.
+    Pinned(GenericSample),
+}
+
+/// Messages of one chunk.
+#[derive(Debug, Default)]
+pub struct Chunk {
+    buffer: Vec<u8>,
+    /// The parts up to `flushed`, in order.
+    parts: Vec<Part>,
+    /// The length of the buffer that is in `parts`.
+    flushed: usize,
+    bytes: u64,
+    messages: u64,
+    pins: usize,
+    times: Option<(u64, u64)>,
+    channels: BTreeMap<u16, OfChannel>,
+}
+
+/// The messages of a channel in a chunk.
+#[derive(Debug)]
+pub struct OfChannel {
+    /// The channel.
+    pub channel: Arc<Channel<'static>>,
+    /// Time and offset of each message.
+    pub entries: Vec<(u64, u64)>,
+    /// The bytes of their data.
+    pub bytes: u64,
+}
+
+#[derive(Debug)]
+enum Part {
+    InBuffer(Range<usize>),
+    Pinned(GenericSample),
+    Owned(Vec<u8>),
+}
+
+impl Chunk {
+    /// A chunk whose buffer has this capacity.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Chunk {
+        Chunk { buffer: Vec::with_capacity(bytes), ..Chunk::default() }
+    }
+
+    /// Adds a message. The header's channel is the channel's id.
+    pub fn push(&mut self, channel: &Arc<Channel<'static>>, mut header: MessageHeader, body: Body<'_>) {
+        header.channel_id = channel.id;
+        let of_channel = self.channels.entry(channel.id);
+        let of_channel =
+            of_channel.or_insert_with(|| OfChannel { channel: channel.clone(), entries: Vec::new(), bytes: 0 });
+        of_channel.entries.push((header.log_time, self.bytes));
+        let data_bytes = match &body {
+            Body::Copied(start, bytes) => start.len() + bytes.len(),
+            Body::Pinned(sample) => gantry::ENCAPSULATION.len() + sample.bytes().len(),
+        };
+        of_channel.bytes += data_bytes as u64;
+        let (first, last) = self.times.unwrap_or((header.log_time, header.log_time));
+        self.times = Some((first.min(header.log_time), last.max(header.log_time)));
+        self.messages += 1;
+        encode::message_start(&mut self.buffer, &header, data_bytes);
+        match body {
+            Body::Copied(start, bytes) => {
+                self.buffer.extend_from_slice(start);
+                self.buffer.extend_from_slice(bytes);
+            }
+            Body::Pinned(sample) => {
+                self.buffer.extend_from_slice(&gantry::ENCAPSULATION);
+                self.parts.push(Part::InBuffer(self.flushed..self.buffer.len()));
+                self.flushed = self.buffer.len();
+                self.parts.push(Part::Pinned(sample));
+                self.pins += 1;
+            }
+        }
+        self.bytes += (HEADER_BYTES + data_bytes) as u64;
+    }
+
+    /// Copies the samples that are pinned into buffers of the chunk, and releases them.
+    pub fn release_pins(&mut self) {
+        for part in &mut self.parts {
+            if let Part::Pinned(sample) = part {
+                let mut copy = Vec::new();
+                sample.copy_into(&mut copy);
+                *part = Part::Owned(copy);
+            }
+        }
+        self.pins = 0;
+    }
+
+    /// The number of samples that are pinned.
+    #[must_use]
+    pub fn pins(&self) -> usize {
+        self.pins
+    }
+
+    /// The length of the records.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The number of messages.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// The times of the earliest and the latest message; `None` without messages.
+    #[must_use]
+    pub fn times(&self) -> Option<(u64, u64)> {
+        self.times
+    }
+
+    /// The messages by channel.
+    pub fn channels(&self) -> impl Iterator<Item = &OfChannel> {
+        self.channels.values()
+    }
+
+    /// The records, in parts.
+    pub fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::InBuffer(range) => &self.buffer[range.clone()],
+            Part::Pinned(sample) => sample.bytes(),
+            Part::Owned(bytes) => bytes,
+        });
+        parts.chain([&self.buffer[self.flushed..]]).filter(|part| !part.is_empty())
+    }
+}

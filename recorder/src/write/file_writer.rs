@@ -1,0 +1,274 @@
+//! A file of MCAP that is written chunk by chunk.
+//!
+//! Each append is whole or absent: after an error, the file is cut to its length before. So a file without its end has
+//! whole chunks only, except for the chunk in which the process died. Room on the disk is reserved ahead, with enough
+//! for the summary, so that a full disk leaves a complete file.
+
+use super::{Packed, encode};
+use crate::describe::PROFILE;
+use mcap::{
+    Channel, MAGIC,
+    records::{ChunkIndex, Footer, Metadata, MetadataIndex, Statistics, op},
+};
+use rustix::{
+    fs::{FallocateFlags, fallocate},
+    io::Errno,
+};
+use std::{
+    collections::BTreeMap,
+    fs::{File, OpenOptions},
+    io::{self, IoSlice, Write},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// The bytes that are reserved at a time.
+const RESERVED_BYTES: u64 = 16 << 20;
+/// The part of the reserved bytes that chunks do not use.
+const SUMMARY_BYTES: u64 = 1 << 20;
+const LIBRARY: &str = concat!("gantry-bag ", env!("CARGO_PKG_VERSION"));
+
+/// An open file.
+#[derive(Debug)]
+pub struct FileWriter {
+    file: File,
+    path: PathBuf,
+    position: u64,
+    /// The end of the reserved part; `None` if the file system reserves nothing.
+    reserved: Option<u64>,
+    channels: BTreeMap<u16, Arc<Channel<'static>>>,
+    chunks: Vec<ChunkIndex>,
+    metadata: Vec<MetadataIndex>,
+    statistics: Statistics,
+}
+
+impl FileWriter {
+    /// Makes the file and writes its beginning.
+    ///
+    /// # Errors
+    /// The file exists, or cannot be made.
+    pub fn create(path: &Path) -> io::Result<FileWriter> {
+        let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
+        let mut writer = FileWriter {
+            file,
+            path: path.to_owned(),
+            position: 0,
+            reserved: Some(0),
+            channels: BTreeMap::new(),
+            chunks: Vec::new(),
+            metadata: Vec::new(),
+            statistics: Statistics::default(),
+        };
+        let mut start = MAGIC.to_vec();
+        encode::header(&mut start, PROFILE, LIBRARY);
+        writer.append(&mut [IoSlice::new(&start)])?;
+        Ok(writer)
+    }
+
+    /// Appends a chunk, with the schemas and channels that are new in this file before it, and the index of its
+    /// messages after it.
+    ///
+    /// # Errors
+    /// The system's; the file is as before.
+    pub fn write_chunk(&mut self, packed: &Packed) -> io::Result<()> {
+        let chunk = packed.chunk();
+        let mut before = Vec::new();
+        let mut new: Vec<Arc<Channel<'static>>> = Vec::new();
+        for of_channel in chunk.channels() {
+            let channel = &of_channel.channel;
+            if self.channels.contains_key(&channel.id) {
+                continue;
+            }
+            let has_schema = |other: &Arc<Channel<'static>>| schema_id(other) == schema_id(channel);
+            if let Some(schema) = &channel.schema
+                && !self.channels.values().chain(&new).any(has_schema)
+            {
+                encode::schema(&mut before, schema);
+            }
+            encode::channel(&mut before, channel);
+            new.push(channel.clone());
+        }
+        let chunk_start_offset = self.position + before.len() as u64;
+        packed.start().write(&mut before);
+        let (mut after, mut offsets) = (Vec::new(), BTreeMap::new());
+        let chunk_length = packed.start().record_bytes();
+        for of_channel in chunk.channels() {
+            offsets.insert(of_channel.channel.id, chunk_start_offset + chunk_length + after.len() as u64);
+            encode::message_index(&mut after, of_channel.channel.id, &of_channel.entries);
+        }
+        let parts = std::iter::once(&before[..]).chain(packed.parts()).chain([&after[..]]);
+        let mut slices: Vec<IoSlice<'_>> = parts.map(IoSlice::new).collect();
+        self.append(&mut slices)?;
+        let (message_start_time, message_end_time) = chunk.times().unwrap_or_default();
+        self.chunks.push(ChunkIndex {
+            message_start_time,
+            message_end_time,
+            chunk_start_offset,
+            chunk_length,
+            message_index_offsets: offsets,
+            message_index_length: after.len() as u64,
+            compression: packed.start().compression.to_owned(),
+            compressed_size: packed.start().compressed_bytes,
+            uncompressed_size: packed.start().uncompressed_bytes,
+        });
+        self.channels.extend(new.into_iter().map(|channel| (channel.id, channel)));
+        self.count(packed);
+        Ok(())
+    }
+
+    fn count(&mut self, packed: &Packed) {
+        let (chunk, statistics) = (packed.chunk(), &mut self.statistics);
+        let Some((first, last)) = chunk.times() else { return };
+        let is_first = statistics.message_count == 0;
+        statistics.message_start_time = if is_first { first } else { statistics.message_start_time.min(first) };
+        statistics.message_end_time = statistics.message_end_time.max(last);
+        statistics.message_count += chunk.messages();
+        statistics.chunk_count += 1;
+        for of_channel in chunk.channels() {
+            let count = statistics.channel_message_counts.entry(of_channel.channel.id).or_default();
+            *count += of_channel.entries.len() as u64;
+        }
+    }
+
+    /// Appends a record of metadata.
+    ///
+    /// # Errors
+    /// As [`FileWriter::write_chunk`].
+    pub fn write_metadata(&mut self, metadata: &Metadata) -> io::Result<()> {
+        let mut record = Vec::new();
+        encode::metadata(&mut record, metadata);
+        let (offset, length) = (self.position, record.len() as u64);
+        self.append(&mut [IoSlice::new(&record)])?;
+        self.metadata.push(MetadataIndex { offset, length, name: metadata.name.clone() });
+        Ok(())
+    }
+
+    /// Writes the summary. The file's data is not stored yet, which may take time: `File::sync_data`.
+    ///
+    /// # Errors
+    /// The system's; the file has all of its messages, and no summary.
+    pub fn finish(mut self) -> io::Result<File> {
+        let mut end = Vec::new();
+        encode::data_end(&mut end);
+        let summary_start = self.position + end.len() as u64;
+        let schemas: BTreeMap<u16, _> =
+            self.channels.values().filter_map(|channel| Some((schema_id(channel)?, channel.schema.clone()?))).collect();
+        self.statistics.schema_count = schemas.len() as u16;
+        self.statistics.channel_count = self.channels.len() as u32;
+        self.statistics.metadata_count = self.metadata.len() as u32;
+        let mut groups = Vec::new();
+        let mut group = |end: &mut Vec<u8>, opcode: u8, write: &dyn Fn(&mut Vec<u8>)| {
+            let start = end.len();
+            write(end);
+            if end.len() > start {
+                groups.push((opcode, start, end.len() - start));
+            }
+        };
+        group(&mut end, op::SCHEMA, &|end| schemas.values().for_each(|schema| encode::schema(end, schema)));
+        group(&mut end, op::CHANNEL, &|end| {
+            self.channels.values().for_each(|channel| encode::channel(end, channel));
+        });
+        group(&mut end, op::STATISTICS, &|end| encode::statistics(end, &self.statistics));
+        group(&mut end, op::CHUNK_INDEX, &|end| {
+            self.chunks.iter().for_each(|index| encode::chunk_index(end, index));
+        });
+        group(&mut end, op::METADATA_INDEX, &|end| {
+            self.metadata.iter().for_each(|index| encode::metadata_index(end, index));
+        });
+        let summary_offset_start = self.position + end.len() as u64;
+        for (opcode, start, length) in groups {
+            encode::summary_offset(&mut end, opcode, self.position + start as u64, length as u64);
+        }
+        encode::footer(&mut end, Footer { summary_start, summary_offset_start, summary_crc: 0 });
+        end.extend(MAGIC);
+        self.write(&mut [IoSlice::new(&end)], end.len() as u64)?;
+        self.file.set_len(self.position)?; // returns what was reserved
+        Ok(self.file)
+    }
+
+    /// Reserves and appends; cuts the file after an error.
+    fn append(&mut self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        let bytes = parts.iter().map(|part| part.len() as u64).sum();
+        self.reserve(bytes)?;
+        self.write(parts, bytes)
+    }
+
+    fn write(&mut self, mut parts: &mut [IoSlice<'_>], bytes: u64) -> io::Result<()> {
+        while !parts.is_empty() {
+            let written = match (&self.file).write_vectored(parts) {
+                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                result => result,
+            };
+            match written {
+                Ok(count) => IoSlice::advance_slices(&mut parts, count),
+                Err(error) => {
+                    self.file.set_len(self.position)?;
+                    self.reserved = self.reserved.map(|_| self.position);
+                    return Err(error);
+                }
+            }
+        }
+        self.position += bytes;
+        Ok(())
+    }
+
+    /// Has room on the disk for `bytes` and the summary, so that a chunk that does not fit is not begun.
+    fn reserve(&mut self, bytes: u64) -> io::Result<()> {
+        let Some(reserved) = self.reserved else { return Ok(()) };
+        let needed = self.position + bytes + SUMMARY_BYTES;
+        if needed <= reserved {
+            return Ok(());
+        }
+        let allocate = |end: u64| {
+            let (start, length) = (reserved.max(self.position), end - reserved.max(self.position));
+            fallocate(&self.file, FallocateFlags::KEEP_SIZE, start, length).map(|()| Some(end))
+        };
+        self.reserved = match allocate(needed + RESERVED_BYTES).or_else(|_| allocate(needed)) {
+            Ok(end) => end,
+            Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => return Err(full.into()),
+            // The file system reserves nothing; the write itself finds a full disk.
+            Err(_) => None,
+        };
+        Ok(())
+    }
+
+    /// The length of the file.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.position
+    }
+
+    /// The path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The counts of the file.
+    #[must_use]
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Whether the file still has its name.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn is_linked(&self) -> io::Result<bool> {
+        Ok(self.file.metadata()?.nlink() > 0)
+    }
+
+    /// Another handle of the file, by which another thread has its data stored.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+}
+
+fn schema_id(channel: &Channel<'_>) -> Option<u16> {
+    channel.schema.as_ref().map(|schema| schema.id)
+}

@@ -1,0 +1,12 @@
+//! Files of MCAP, written without copying large messages.
+
+mod bag_writer;
+mod chunk;
+mod compression;
+mod encode;
+mod file_writer;
+
+pub use bag_writer::{BagWriter, DROPS, FileLimits, Written};
+pub use chunk::{Body, Chunk};
+pub use compression::{Compression, Packed};
+pub use file_writer::FileWriter;

@@ -1,0 +1,85 @@
+//! `convert`: bags are merged, cut, filtered and compressed, and nothing else changes. `verify` finds what is damaged.
+
+use crate::{play::write_bag, support::*};
+use gantry::Qos;
+use gantry_bag::read::{Bag, Filter, Messages};
+use std::{collections::BTreeMap, fs, ops::ControlFlow, path::Path};
+
+tests!(bags_are_merged_by_time_and_cut, topics_are_selected_and_compressed, damage_is_named);
+
+/// Topic, time and number of the messages of a bag, in order of time.
+fn messages(bag: &Path) -> Vec<(String, u64, u64)> {
+    let (bag, mut all) = (Bag::open(bag).unwrap(), Vec::new());
+    let messages = Messages::new(&bag.files, &Filter::default()).unwrap();
+    let visited = messages.visit(|message| {
+        let seconds = (message.header.log_time - crate::play::START_NS) / 1_000_000_000;
+        all.push((message.channel.topic.clone(), seconds, number(message.data)));
+        Ok(ControlFlow::Continue(()))
+    });
+    visited.unwrap();
+    all
+}
+
+fn bags_are_merged_by_time_and_cut() {
+    let directory = tempfile::tempdir().unwrap();
+    let [first, second, merged] = ["first", "second", "merged"].map(|name| directory.path().join(name));
+    write_bag(&first, &[("/scan", Qos::default(), &[0, 2, 4, 6, 8])]);
+    write_bag(&second, &[("/scan", Qos::default(), &[1, 3, 9]), ("/map", Qos::sensor_data(), &[5])]);
+    let arguments =
+        ["convert", text(&first), text(&second), "-o", text(&merged), "--start", "1", "--end", "9", "--json"];
+    let converted = run(&mut command(60, &arguments));
+    assert_eq!(converted.code, Some(0), "{}", converted.err);
+    let scan = |seconds, number| ("/scan".to_owned(), seconds, number);
+    let expected = [scan(1, 0), scan(2, 1), scan(3, 1), scan(4, 2), ("/map".to_owned(), 5, 0), scan(6, 3), scan(8, 4)];
+    assert_eq!(messages(&merged), expected);
+    let info = run(&mut command(60, &["info", text(&merged), "--json"]));
+    let info: serde_json::Value = serde_json::from_str(&info.out).unwrap();
+    assert_eq!((&info["messages"], info["topics"].as_array().unwrap().len()), (&7.into(), 2));
+    assert_eq!(info["topics"][0]["qos"][0], "BEST_EFFORT, VOLATILE, KEEP_LAST (5)");
+    // A merge of a bag that does not overlap is a sequence.
+    let (again, third) = (directory.path().join("again"), directory.path().join("third"));
+    write_bag(&third, &[("/scan", Qos::default(), &[20, 21])]);
+    let converted = run(&mut command(60, &["convert", text(&third), text(&first), "-o", text(&again)]));
+    assert_eq!(converted.code, Some(0), "{}", converted.err);
+    let seconds: Vec<u64> = messages(&again).into_iter().map(|(_, seconds, _)| seconds).collect();
+    assert_eq!(seconds, [0, 2, 4, 6, 8, 20, 21]);
+}
+
+fn topics_are_selected_and_compressed() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let times: Vec<u64> = (0..500).collect();
+    write_bag(&bag, &[("/scan", Qos::default(), &times), ("/map", Qos::default(), &times)]);
+    for (compression, name) in [("lz4", "lz4"), ("zstd", "zstd"), ("none", "")] {
+        let small = directory.path().join(compression);
+        let arguments = ["convert", text(&bag), "-o", text(&small), "--compression", compression, "--topics", "/map"];
+        let converted = run(&mut command(61, &arguments));
+        assert_eq!(converted.code, Some(0), "{}", converted.err);
+        let numbers = numbers(&files(&small)[0]);
+        assert_eq!(numbers, BTreeMap::from([("/map".to_owned(), times.clone())]));
+        let summary = mcap::Summary::read(&fs::read(&files(&small)[0]).unwrap()).unwrap().unwrap();
+        assert!(summary.chunk_indexes.iter().all(|chunk| chunk.compression == name));
+        let verified = run(&mut command(61, &["verify", text(&small)]));
+        assert!(verified.out.contains("500 messages: no damage"), "{} {}", verified.out, verified.err);
+    }
+}
+
+fn damage_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let [bag, small] = ["bag", "small"].map(|name| directory.path().join(name));
+    write_bag(&bag, &[("/scan", Qos::default(), &(0..200).collect::<Vec<u64>>())]);
+    let converted = run(&mut command(62, &["convert", text(&bag), "-o", text(&small), "--compression", "zstd"]));
+    assert_eq!(converted.code, Some(0), "{}", converted.err);
+    let file = &files(&small)[0];
+    let bytes = fs::read(file).unwrap();
+    let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+    let at = summary.chunk_indexes[0].compressed_data_offset().unwrap() as usize;
+    for offset in [at + 30, at + summary.chunk_indexes[0].compressed_size as usize / 2] {
+        let mut damaged = bytes.clone();
+        damaged[offset] ^= 0x40;
+        fs::write(file, damaged).unwrap();
+        let verified = run(&mut command(62, &["verify", text(&small)]));
+        assert_eq!(verified.code, Some(1), "{}", verified.out);
+        assert!(verified.out.contains("DAMAGE: ") && verified.err.contains("is damaged"), "{}", verified.out);
+    }
+}

@@ -1,0 +1,185 @@
+//! The recorder and its files when something goes wrong: a kill at any time, a full disk, a removed file.
+
+use crate::support::*;
+use gantry::Qos;
+use gantry_bag::read::{BagFile, Filter, Messages};
+use std::{
+    collections::BTreeMap,
+    fs,
+    ops::ControlFlow,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+tests!(
+    a_killed_recorder_leaves_whole_messages,
+    a_full_disk_costs_counted_messages_and_leaves_a_complete_file,
+    a_limit_of_the_file_size_costs_counted_messages,
+    a_removed_file_is_said_and_the_next_one_has_the_rest,
+    folders_that_cannot_be_made_are_said,
+);
+
+/// The number of kills; `BAG_TEST_ROUNDS` sets another one.
+const ROUNDS: u64 = 12;
+
+/// The numbers of a file's messages by topic, by this crate's own reader.
+fn numbers_of_part(path: &Path) -> BTreeMap<String, Vec<u64>> {
+    let file = BagFile::open(path).unwrap();
+    assert!(!file.is_complete);
+    let mut numbers: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    let messages = Messages::new([&file], &Filter::default()).unwrap();
+    let visited = messages.visit(|message| {
+        numbers.entry(message.channel.topic.clone()).or_default().push(number(message.data));
+        Ok(ControlFlow::Continue(()))
+    });
+    visited.unwrap();
+    numbers
+}
+
+fn a_killed_recorder_leaves_whole_messages() {
+    let rounds = std::env::var("BAG_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
+    let node = node_in(20, "killed");
+    let mut worst = Duration::ZERO;
+    for round in 0..rounds {
+        worst = worst.max(kill_one(&node, round));
+    }
+    eprintln!("{rounds} kills: the oldest message that was missing had been published {worst:?} before");
+}
+
+/// Kills a recorder after a random time; returns the age of the oldest missing message at the kill.
+fn kill_one(node: &gantry::Node, round: u64) -> Duration {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let compression = ["none", "lz4", "zstd"][(round % 4).min(2) as usize];
+    let arguments = ["record", "--all", "-o", text(&bag), "--compression", compression];
+    let mut recorder = start(&mut command(20, &arguments));
+    recorder.error_with("recording");
+    let mut talkers = [("/small", 40), ("/middle", 3_000), ("/large", 90_000)]
+        .map(|(topic, size)| (size, Talker::new(node, topic, Qos::default())));
+    talkers.iter_mut().for_each(|(_, talker)| talker.wait());
+    let messages = 20 + round.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 1_300;
+    let mut times = Vec::new();
+    for _ in 0..messages {
+        times.push(Instant::now());
+        talkers.iter_mut().for_each(|(size, talker)| talker.publish(*size));
+        thread::sleep(Duration::from_millis(1)); // the pace of the messages
+    }
+    recorder.peer.kill();
+    let killed = Instant::now();
+    let mut oldest = Duration::ZERO;
+    // If it was killed at once, nothing was to be written yet.
+    for path in files(&bag) {
+        let numbers = numbers_of_part(&path);
+        for (_, talker) in &talkers {
+            let of_topic = numbers.get(talker.publisher.topic()).cloned().unwrap_or_default();
+            assert!(of_topic.iter().copied().eq(0..of_topic.len() as u64), "{of_topic:?}");
+            let missing = times.get(of_topic.len()).map(|time| killed - *time);
+            oldest = oldest.max(missing.unwrap_or_default());
+        }
+        let verified = run(&mut command(20, &["verify", text(&bag)]));
+        assert_eq!(verified.code, Some(0), "{} {}", verified.out, verified.err);
+        let info = run(&mut command(20, &["info", text(&path), "--json"]));
+        let info: serde_json::Value = serde_json::from_str(&info.out).unwrap();
+        assert_eq!(info["messages"], numbers.values().map(|list| list.len() as u64).sum::<u64>());
+    }
+    oldest
+}
+
+/// Records a camera until `part` is said and then some; checks that each message is in the file or counted.
+fn record_until(domain_id: u32, recorder: &mut Running, part: &str, finish: impl FnOnce()) -> u64 {
+    recorder.error_with("recording");
+    let node = node_in(domain_id, "camera");
+    let mut camera = Talker::new(&node, "/camera", Qos::default());
+    camera.wait();
+    for _ in 0..16 {
+        camera.publish(1_000_000);
+    }
+    recorder.error_with(part);
+    camera.publish(1_000_000);
+    finish();
+    camera.next
+}
+
+#[track_caller]
+fn check_full(bag: &Path, summary: &str, published: u64) {
+    let summary: serde_json::Value = serde_json::from_str(summary).unwrap();
+    let dropped = summary["dropped"]["/camera"].as_u64().unwrap();
+    assert_eq!(summary["messages"].as_u64().unwrap() + dropped, published);
+    let file = &files(bag)[0];
+    // Complete, as `mcap` demands.
+    let numbers = numbers(file).remove("/camera").unwrap();
+    assert_eq!(numbers.len() as u64, published - dropped);
+    assert!(numbers.is_sorted());
+    assert_eq!(BagFile::open(file).unwrap().drops, BTreeMap::from([("/camera".to_owned(), dropped)]));
+    let metadata = fs::read_to_string(bag.join("metadata.yaml")).unwrap();
+    assert!(metadata.contains(&format!("\"gantry_drops /camera\": \"{dropped}\"")), "{metadata}");
+}
+
+fn a_full_disk_costs_counted_messages_and_leaves_a_complete_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let (small, bag) = (directory.path().join("small"), directory.path().join("bag"));
+    fs::create_dir(&small).unwrap();
+    if let Some(why) = test_support::why_no_small_tmpfs(&small) {
+        test_support::ignore(why);
+    }
+    let script =
+        "mount -t tmpfs -o size=8m tmpfs \"$1\"; \"$2\" record --all --json --domain-id 21 -o \"$1/bag\" & child=$!
+                  trap 'kill -INT $child' INT; wait $child; wait $child; cp -r \"$1/bag\" \"$3\"";
+    let mut recorder = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        recorder.args(["--user", "--map-root-user"]);
+    }
+    recorder.args(["--mount", "sh", "-c", script, "sh"]);
+    let mut recorder = start(recorder.args([text(&small), env!("CARGO_BIN_EXE_gantry-bag"), text(&bag)]));
+    let published = record_until(21, &mut recorder, "No space left on device", || ());
+    let (summary, _) = recorder.interrupt();
+    check_full(&bag, &summary, published);
+}
+
+fn a_limit_of_the_file_size_costs_counted_messages() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut recorder = Command::new("bash");
+    recorder.args(["-c", "ulimit -f 8192; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_gantry-bag")]);
+    let mut recorder = start(recorder.args(["record", "--all", "--json", "--domain-id", "22", "-o", text(&bag)]));
+    let published = record_until(22, &mut recorder, "File too large", || ());
+    let (summary, _) = recorder.interrupt();
+    check_full(&bag, &summary, published);
+}
+
+fn a_removed_file_is_said_and_the_next_one_has_the_rest() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(23, &["record", "--all", "-o", text(&bag)]));
+    recorder.error_with("recording");
+    let node = node_in(23, "camera");
+    let mut camera = Talker::new(&node, "/camera", Qos::default());
+    camera.wait();
+    camera.publish(100_000);
+    eventually("the first file", || !files(&bag).is_empty());
+    fs::remove_dir_all(&bag).unwrap();
+    recorder.error_with("was removed, with its messages");
+    camera.publish(100_000);
+    recorder.interrupt();
+    assert_eq!(numbers(&bag.join("bag_1.mcap")), BTreeMap::from([("/camera".into(), vec![1])]));
+}
+
+fn folders_that_cannot_be_made_are_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let exists = run(&mut command(24, &["record", "--all", "-o", text(directory.path())]));
+    assert_eq!(exists.code, Some(1));
+    assert!(exists.err.contains("exists already; give another folder with --output"), "{}", exists.err);
+    let absent = run(&mut command(24, &["record", "--all", "-o", "/nowhere/bag"]));
+    assert!(absent.err.contains("cannot make the folder /nowhere/bag: No such file"), "{}", absent.err);
+    let read_only = directory.path().join("read_only");
+    fs::create_dir(&read_only).unwrap();
+    fs::set_permissions(&read_only, fs::Permissions::from_mode(0o555)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        return; // root may write everywhere
+    }
+    let read_only = run(&mut command(24, &["record", "--all", "-o", text(&read_only.join("bag"))]));
+    assert!(read_only.err.contains("Permission denied"), "{}", read_only.err);
+}

@@ -1,0 +1,141 @@
+//! `record`: every message is in the file, once, in order; topics, types and QoS are described.
+
+use crate::support::*;
+use gantry::{PublisherOptions, Qos};
+use gantry_bag::describe::{message_type, qos_profiles};
+use std::{collections::BTreeMap, fs};
+
+tests!(
+    every_message_is_there_in_order,
+    compressed_messages_are_there_in_order,
+    late_topics_are_recorded_with_their_qos,
+    files_are_split_by_size,
+    a_publisher_with_little_memory_goes_on,
+);
+
+/// Publishes within what publishers keep for a recorder that is delayed, and returns what is published.
+pub fn publish(domain_id: u32, name: &str) -> BTreeMap<String, u64> {
+    let node = node_in(domain_id, name);
+    let sizes = [LEAST_BYTES, 64, 300, 5_000, 31_000, 33_000, 70_000, 200_000, 1_000_000, 900];
+    let talkers = sizes.iter().enumerate().map(|(index, size)| {
+        let mut talker = Talker::new(&node, &format!("/topic_{index}"), Qos::default());
+        talker.wait();
+        (*size, talker)
+    });
+    let mut talkers: Vec<(usize, Talker)> = talkers.collect();
+    for round in 0..500 {
+        for (size, talker) in &mut talkers {
+            if round * *size < 40_000_000 {
+                talker.publish(*size + (round % 7) * 3);
+            }
+        }
+    }
+    talkers.iter().map(|(_, talker)| (talker.publisher.topic().to_owned(), talker.next)).collect()
+}
+
+fn check(path: &std::path::Path, published: &BTreeMap<String, u64>) {
+    let numbers = numbers(path);
+    assert_eq!(numbers.len(), published.len());
+    for (topic, count) in published {
+        assert!(numbers[topic].iter().copied().eq(0..*count), "{topic}: {:?}", numbers[topic]);
+    }
+    let bytes = fs::read(path).unwrap();
+    let statistics = mcap::Summary::read(&bytes).unwrap().unwrap().stats.unwrap();
+    assert_eq!(statistics.message_count, published.values().sum::<u64>());
+}
+
+fn every_message_is_there_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(1, &["record", "--all", "-o", text(&bag), "--json"]));
+    recorder.error_with("recording");
+    let published = publish(1, "talkers");
+    let (summary, _) = recorder.interrupt();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["messages"], published.values().sum::<u64>());
+    assert_eq!(summary["dropped"], serde_json::json!({}));
+    let [file] = &files(&bag)[..] else { panic!("{:?}", files(&bag)) };
+    check(file, &published);
+}
+
+fn compressed_messages_are_there_in_order() {
+    for (domain_id, compression) in [(2, "lz4"), (3, "zstd")] {
+        let directory = tempfile::tempdir().unwrap();
+        let bag = directory.path().join("bag");
+        let arguments = ["record", "-e", "^/topic_", "-o", text(&bag), "--compression", compression];
+        let mut recorder = start(&mut command(domain_id, &arguments));
+        recorder.error_with("recording");
+        let published = publish(domain_id, "talkers");
+        let (summary, _) = recorder.interrupt();
+        assert!(summary.contains("none dropped"), "{summary}");
+        check(&files(&bag)[0], &published);
+    }
+}
+
+fn late_topics_are_recorded_with_their_qos() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(4, &["record", "/late", "/latched", "-o", text(&bag)]));
+    recorder.error_with("/late has no publisher yet");
+    let node = node_in(4, "late");
+    let latched = Qos::default().keep_last(3).transient_local();
+    let mut map = Talker::new(&node, "/latched", latched);
+    map.publish(40);
+    let sensor = Qos::sensor_data().keep_last(2);
+    let mut late = Talker::new(&node, "/late", sensor);
+    let mut other = Talker::new(&node, "/other", sensor);
+    late.wait();
+    (0..5).for_each(|_| late.publish(50_000));
+    other.publish(40);
+    map.wait();
+    recorder.interrupt();
+    let file = &files(&bag)[0];
+    assert_eq!(numbers(file), BTreeMap::from([("/late".into(), (0..5).collect()), ("/latched".into(), vec![0])]));
+    let summary = mcap::Summary::read(&fs::read(file).unwrap()).unwrap().unwrap();
+    for channel in summary.channels.values() {
+        let qos = if channel.topic == "/late" { sensor } else { latched };
+        assert_eq!((qos_profiles(channel), message_type(channel)), (vec![qos], numbered()));
+    }
+    let metadata = fs::read_to_string(bag.join("metadata.yaml")).unwrap();
+    assert!(metadata.contains("message_count: 6") && metadata.contains("durability: transient_local"), "{metadata}");
+}
+
+fn files_are_split_by_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(5, &["record", "/camera", "-o", text(&bag), "-b", "2M"]));
+    recorder.error_with("recording");
+    let node = node_in(5, "camera");
+    let mut camera = Talker::new(&node, "/camera", Qos::default());
+    camera.wait();
+    (0..50).for_each(|_| camera.publish(300_000));
+    recorder.interrupt();
+    let files = files(&bag);
+    assert!(files.len() >= 8, "{files:?}");
+    let all: Vec<u64> = files.iter().flat_map(|file| numbers(file).remove("/camera").unwrap()).collect();
+    assert!(all.into_iter().eq(0..50));
+    assert!(files.iter().all(|file| fs::metadata(file).unwrap().len() < 4 << 20));
+    let metadata = fs::read_to_string(bag.join("metadata.yaml")).unwrap();
+    assert!(metadata.contains("message_count: 50") && metadata.contains("path: \"bag_7.mcap\""), "{metadata}");
+}
+
+fn a_publisher_with_little_memory_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(6, &["record", "/camera", "-o", text(&bag), "--json"]));
+    recorder.error_with("recording");
+    let node = node_in(6, "camera");
+    // A loan, the newest message, two that the recorder pins, and one that it takes next.
+    let options = PublisherOptions { max_memory_bytes: Some(5_200_000), ..PublisherOptions::default() };
+    let qos = Qos::default().keep_last(1);
+    let publisher = node.create_generic_publisher_with_options("/camera", numbered(), qos, options).unwrap();
+    let mut camera = Talker { publisher, next: 0 };
+    camera.wait();
+    (0..200).for_each(|_| camera.publish(1_000_000));
+    let (summary, _) = recorder.interrupt();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let dropped = summary["dropped"]["/camera"].as_u64().unwrap_or_default();
+    assert_eq!(summary["messages"].as_u64().unwrap() + dropped, 200);
+    let numbers = numbers(&files(&bag)[0]).remove("/camera").unwrap();
+    assert!(numbers.is_sorted() && numbers.last() == Some(&199), "{numbers:?}");
+}
