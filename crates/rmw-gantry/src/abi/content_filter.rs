@@ -56,7 +56,7 @@ unsafe fn filter(
     ContentFilter::new(description, expression, parameters.collect::<Result<_>>()?).map(Some)
 }
 
-/// An empty expression removes the filter. The filter applies at once, to messages that wait, too.
+/// An empty expression removes the filter. The filter applies at once: messages that wait have to pass it, too.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

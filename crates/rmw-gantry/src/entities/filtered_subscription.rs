@@ -61,7 +61,7 @@ impl FilteredSubscription {
         self.filter.as_ref()
     }
 
-    /// Sets or removes the content filter, for the messages that wait already, too.
+    /// Sets or removes the content filter. A message that waits passed the old one, and has to pass the new one, too.
     pub fn set_filter(&mut self, filter: Option<ContentFilter>) -> gantry::Result<()> {
         let before = self.received()?;
         self.filter = filter;

@@ -105,7 +105,7 @@ impl Subscription {
         self.source.library.with(|library| look(library.filter()))
     }
 
-    /// Sets or removes the content filter: it applies to messages that wait, and to later ones.
+    /// Sets or removes the content filter, for messages that wait and for later ones.
     pub fn set_filter(&self, filter: Option<ContentFilter>) -> Result<()> {
         self.source.library.with(|library| Ok(library.set_filter(filter)?))?;
         self.source.announce(&self.context); // messages that a KEEP_ALL subscription left in the history
