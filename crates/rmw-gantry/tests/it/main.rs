@@ -7,6 +7,7 @@ mod callbacks;
 mod distribution;
 mod endpoints;
 mod events;
+mod filters;
 mod malformed;
 mod ros;
 mod services;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         distribution::TESTS,
         endpoints::TESTS,
         events::TESTS,
+        filters::TESTS,
         malformed::TESTS,
         services::TESTS,
         storeys::TESTS,
