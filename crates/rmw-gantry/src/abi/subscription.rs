@@ -9,6 +9,7 @@ use crate::{
     messages::known,
     names::check_topic,
     qos::{qos_profile, subscription_qos},
+    tracing,
 };
 use std::ffi::{c_char, c_void};
 
@@ -56,6 +57,7 @@ pub unsafe extern "C" fn rmw_create_subscription(
         owner.own(&entity.source);
         owner.own(&entity.events);
         // The program frees its content filter.
+        let gid = entity.gid;
         let options = rmw_subscription_options_t { content_filter_options: std::ptr::null_mut(), ..*options };
         let handle = rmw_subscription_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
@@ -65,7 +67,9 @@ pub unsafe extern "C" fn rmw_create_subscription(
             options,
             is_cft_enabled,
         };
-        Ok(Box::into_raw(Box::new(handle)))
+        let handle = Box::into_raw(Box::new(handle));
+        tracing::subscription_init(handle, &gid);
+        Ok(handle)
     })
 }
 

@@ -146,11 +146,12 @@ impl Subscription {
         self.source.library.with(|library| Ok(library.gone())).unwrap_or(0)
     }
 
-    /// The next message, which the program holds until it returns it, with its sample's properties by `info`.
+    /// The next message, which the program holds until it returns it; `info` gets it with its sample and the number of the
+    /// take.
     ///
     /// # Errors
     /// The type's messages have to be deserialised.
-    pub fn loan(&self, info: impl FnOnce(&GenericSample, u64)) -> Result<Option<*mut c_void>> {
+    pub fn loan(&self, info: impl FnOnce(*const c_void, &GenericSample, u64)) -> Result<Option<*mut c_void>> {
         let message_type = &self.message_type;
         if !message_type.can_be_loaned() {
             let name = &message_type.description().name;
@@ -165,9 +166,9 @@ impl Subscription {
             Some(message) => unsafe { message.read(sample.bytes()) },
         })?;
         let Some((sample, number)) = valid else { return Ok(None) };
-        info(&sample, number);
         let held = Held { message, sample };
         let address = held.as_ptr();
+        info(address, &held.sample, number);
         lock(&self.held).push(held);
         Ok(Some(address))
     }

@@ -13,6 +13,7 @@ mod ros;
 mod services;
 mod storeys;
 mod threads;
+mod tracing;
 mod unload;
 mod waits;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Some(distribution::BEGIN) => Some(distribution::begin),
         Some(distribution::USE) => Some(distribution::go),
         Some(services::ANSWER) => Some(services::answer_in_a_small_file_system),
+        Some(tracing::TRACE) => Some(tracing::trace),
         Some(unload::CLOSE) => Some(unload::close_and_go_on),
         _ => None,
     };
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         services::TESTS,
         storeys::TESTS,
         threads::TESTS,
+        tracing::TESTS,
         unload::TESTS,
         waits::TESTS,
     ];
