@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The most characters of an expression that an error quotes.
+/// The most characters of a text that an error quotes.
 const QUOTED_CHARS: usize = 24;
 
 /// An error in a filter: a sentence with its place.
@@ -18,24 +18,31 @@ impl FilterError {
     pub(super) fn at(expression: &str, offset: usize, sentence: impl Into<String>) -> Self {
         let (before, rest) = expression.split_at_checked(offset).unwrap_or((expression, ""));
         let column = before.chars().count() + 1;
-        let quoted: String = rest.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
         let place = match rest {
             "" => "the end of the filter".to_owned(),
-            _ => format!("column {column} of the filter, at `{quoted}`"),
+            _ => format!("column {column} of the filter, at `{}`", quoted(rest)),
         };
         Self { place, sentence: sentence.into() }
     }
 
     /// An error of a parameter.
     pub(super) fn in_parameter(index: usize, text: &str, sentence: impl Into<String>) -> Self {
-        let quoted: String = text.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
-        Self { place: format!("the parameter %{index}, `{quoted}`"), sentence: sentence.into() }
+        Self { place: format!("the parameter %{index}, `{}`", quoted(text)), sentence: sentence.into() }
     }
 
     /// The sentence without its place.
     pub(super) fn into_sentence(self) -> String {
         self.sentence
     }
+}
+
+/// The beginning of a text, without control characters.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    for char in text.chars().take(QUOTED_CHARS) {
+        if char.is_control() { quoted.extend(char.escape_default()) } else { quoted.push(char) }
+    }
+    quoted
 }
 
 impl fmt::Display for FilterError {

@@ -60,7 +60,7 @@ impl Field {
             };
             return match parts.peek() {
                 None => Ok(Self { steps: steps.into(), kind, path: path.into() }),
-                Some(next) => Err(format!("`{name}` is a {}, so it has no field `{next}`", field.field_type.base)),
+                Some(next) => Err(format!("`{name}` is one {}, so it has no field `{next}`", field.field_type.base)),
             };
         }
         Err(format!("`{path}` is not the path of a field"))

@@ -2,7 +2,7 @@
 
 use super::{
     condition::Constant,
-    error::FilterError,
+    error::{FilterError, quoted},
     field::{Field, FieldKind},
     token::{Kind, Tokens},
 };
@@ -62,7 +62,7 @@ impl<'a> Literal<'a> {
         use FieldKind::{Primitive as Number, Text};
         use Primitive::{Bool, Byte, Char, Float32, Float64, Int8, Uint8};
         Ok(match (self, field.kind) {
-            (Self::Text(text), Text) => Constant::Text(text.as_ref().into()),
+            (Self::Text(text), Text) => Constant::Text(Box::from(&**text)),
             (Self::Bool(value), Number(Bool)) => Constant::Integer((*value).into()),
             (Self::Integer(value @ (0 | 1)), Number(Bool)) => Constant::Integer(*value),
             (Self::Text(text), Number(Byte | Char | Int8 | Uint8)) => match text.as_bytes() {
@@ -86,7 +86,7 @@ impl<'a> Literal<'a> {
             Self::Bool(false) => "FALSE is a boolean".to_owned(),
             Self::Integer(value) => format!("{value} is a number"),
             Self::Float(digits) => format!("{digits} is a number"),
-            Self::Text(text) => format!("'{}' is a text", text.escape_debug()),
+            Self::Text(text) => format!("'{}' is a text", quoted(text)),
         };
         format!("`{}` is {}, and {value}: they cannot be compared", field.path, field.kind_in_words())
     }

@@ -61,7 +61,7 @@ impl<'a> Tokens<'a> {
     /// Skips the characters that `is_skipped`, and returns them.
     fn skip(&mut self, mut is_skipped: impl FnMut(char) -> bool) -> &'a str {
         let rest = self.rest();
-        let length = rest.find(|char| !is_skipped(char)).unwrap_or(rest.len());
+        let length = rest.find(|char: char| !is_skipped(char)).unwrap_or(rest.len());
         self.offset += length;
         &rest[..length]
     }
@@ -211,7 +211,7 @@ mod tests {
             ("a && b", "column 3 of the filter, at `&& b`: `&&` is not an operator of filters; write AND"),
             ("ä", "column 1 of the filter, at `ä`: no token of a filter begins like this"),
             ("a = 'b", "column 5 of the filter, at `'b`: this text has no closing quote"),
-            ("a = \"b\"", "column 5 of the filter, at `\\\"b\\\"`: a text stands in single quotes, as in 'text'"),
+            ("a = \"b\"", "column 5 of the filter, at `\"b\"`: a text stands in single quotes, as in 'text'"),
             ("%100", "column 1 of the filter, at `%100`: a parameter is %0, %1, … or %99"),
             ("%", "column 1 of the filter, at `%`: a parameter is %0, %1, … or %99"),
             ("1.2.3", "column 1 of the filter, at `1.2.3`: `1.2.3` is not a number"),

@@ -141,7 +141,7 @@ fn errors_say_the_place_and_what_is_possible() {
             "column 1 of the filter, at `header.stamp = 1`: `header.stamp` is a builtin_interfaces/Time, and a filter compares \
              numbers, booleans and texts; name one of its fields: sec, nanosec",
         ),
-        ("count.x = 1", "column 1 of the filter, at `count.x = 1`: `count` is a int32, so it has no field `x`"),
+        ("count.x = 1", "column 1 of the filter, at `count.x = 1`: `count` is one int32, so it has no field `x`"),
         ("ranges = 1", "column 1 of the filter, at `ranges = 1`: `ranges` is a float64[]; name an element, as `ranges[0]`"),
         ("count[0] = 1", "column 1 of the filter, at `count[0] = 1`: `count` is one int32, so it has no index"),
         ("ranges[x] = 1", "column 1 of the filter, at `ranges[x] = 1`: `ranges[x]` has no index as in `ranges[0]`"),

@@ -8,7 +8,7 @@ use crate::{
     handle::{argument, entity, output, text},
 };
 use gantry::TypeDescription;
-use std::slice;
+use std::{ffi::c_char, slice};
 
 /// The filter that the options of a new subscription ask for.
 ///
@@ -43,7 +43,7 @@ unsafe fn filter(
         return Ok(None);
     }
     let rcutils_string_array_t { size, data, .. } = options.expression_parameters;
-    let parameters = match size {
+    let parameters: &[*mut c_char] = match size {
         0 => &[],
         _ if data.is_null() => return Err(Failure::null("options.expression_parameters.data")),
         // SAFETY: as above: an array of that length.

@@ -116,8 +116,9 @@ pub unsafe extern "C" fn rmw_send_response(
             return Err(Failure::null("ros_response"));
         }
         let request = RequestId { client_gid: Gid(id.writer_guid), sequence: id.sequence_number.cast_unsigned() };
+        let time = tracing::send_response(service, ros_response, request);
         // SAFETY: as above: a response of the service's type.
-        unsafe { found.send_response(request, ros_response, tracing::send_response(service, ros_response, request)) }
+        unsafe { found.send_response(request, ros_response, time) }
     })
 }
 
