@@ -42,8 +42,7 @@ impl<F: Copy> Tracepoint<F> {
 }
 
 macro_rules! tracepoints {
-    ($($(#[$doc:meta])* $tracepoint:ident: $name:literal, $function:ty;)*) => { $(
-        $(#[$doc])*
+    ($($tracepoint:ident: $name:literal, $function:ty;)*) => { $(
         // SAFETY: `tracetools/tracetools.h`, which has this type for the tracepoint of this name.
         static $tracepoint: Tracepoint<$function> = unsafe {
             Tracepoint::new(concat_name!("ros_trace_enabled_", $name), concat_name!("ros_trace_do_", $name))

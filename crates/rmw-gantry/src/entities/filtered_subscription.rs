@@ -16,6 +16,7 @@ const MAX_LOOKED_AT: usize = 1_000_000;
 /// too.
 const KEPT_OF_ALL: usize = 64;
 
+/// A subscription of the library with its filter.
 pub struct FilteredSubscription {
     pub library: GenericSubscription,
     /// The subscription's own gid, if it ignores the messages of its own process.
