@@ -128,7 +128,8 @@ pub fn send_request(client: *const rmw_client_t, request: *const c_void, sequenc
 #[inline]
 pub fn take_request(service: *const rmw_service_t, message: *const c_void, request: Option<&GenericRequest>) {
     if let Some(record) = TAKE_REQUEST.enabled() {
-        let (gid, sequence) = request.map_or(([0; 16], 0), |request| (request.id().client_gid.0, request.id().sequence));
+        let (gid, sequence) =
+            request.map_or(([0; 16], 0), |request| (request.id().client_gid.0, request.id().sequence));
         // SAFETY: any pointers, and a gid of 16 bytes.
         unsafe { record(service.cast(), message, gid.as_ptr(), sequence.cast_signed(), request.is_some()) };
     }

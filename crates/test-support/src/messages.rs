@@ -19,8 +19,12 @@ use std::fmt::{Debug, Write};
 pub type Target = fn(&[u8]);
 
 /// All targets with their names.
-pub const TARGETS: &[(&str, Target)] =
-    &[("typed_views", typed_views), ("definitions", definitions), ("dynamic_views", dynamic_views), ("filters", filters)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("typed_views", typed_views),
+    ("definitions", definitions),
+    ("dynamic_views", dynamic_views),
+    ("filters", filters),
+];
 
 /// The first byte of the input chooses a type, the rest is the body.
 pub fn typed_views(input: &[u8]) {

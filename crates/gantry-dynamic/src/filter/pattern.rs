@@ -23,18 +23,15 @@ impl Pattern {
                     many = Some((position, text.clone()));
                     continue;
                 }
-                wanted => {
-                    let before = text.clone();
-                    match (wanted, text.next()) {
-                        (None, None) => return true,
-                        (Some(_), None) => return false,
-                        (Some(wanted), Some(char)) if matches!(wanted, '_' | '?') || *wanted == char => {
-                            position += 1;
-                            continue;
-                        }
-                        (_, Some(_)) => text = before,
+                wanted => match (wanted, text.next()) {
+                    (None, None) => return true,
+                    (Some(_), None) => return false,
+                    (Some(wanted), Some(char)) if matches!(wanted, '_' | '?') || *wanted == char => {
+                        position += 1;
+                        continue;
                     }
-                }
+                    (_, Some(_)) => {}
+                },
             }
             // The wildcard stands for one character more.
             let Some((behind, rest)) = &mut many else { return false };

@@ -124,7 +124,11 @@ impl<'a> Tokens<'a> {
         let mut text = Cow::Borrowed("");
         loop {
             let part = self.skip(|char| char != '\'');
-            if text.is_empty() { text = Cow::Borrowed(part) } else { text.to_mut().push_str(part) }
+            if text.is_empty() {
+                text = Cow::Borrowed(part)
+            } else {
+                text.to_mut().push_str(part)
+            }
             if self.rest().starts_with("''") {
                 text.to_mut().push('\'');
                 self.offset += 2;
@@ -193,15 +197,10 @@ mod tests {
                 text("it's"),
             ]
         );
-        assert_eq!(kinds("%0%99 +7 `x' '' .5 7.").unwrap(), [
-            Parameter(0),
-            Parameter(99),
-            Integer("+7"),
-            text("x"),
-            text(""),
-            Float(".5"),
-            Float("7."),
-        ]);
+        assert_eq!(
+            kinds("%0%99 +7 `x' '' .5 7.").unwrap(),
+            [Parameter(0), Parameter(99), Integer("+7"), text("x"), text(""), Float(".5"), Float("7."),]
+        );
     }
 
     #[test]

@@ -107,12 +107,16 @@ fn parameters_are_values() {
     };
     assert_eq!(matches("count = %0 AND name LIKE %1 AND is_on = %2 AND speed = %3 AND name <> %4"), Ok(true));
     assert_eq!(matches("count BETWEEN %0 AND %0"), Ok(true));
-    let no_value = "a parameter is one value: a number, TRUE, FALSE, or a text in single quotes of its own, as \"'text'\"";
+    let no_value =
+        "a parameter is one value: a number, TRUE, FALSE, or a text in single quotes of its own, as \"'text'\"";
     for (expression, expected) in [
         ("name = %5", format!("the parameter %5, `name`: {no_value}")),
         ("count = %6", format!("the parameter %6, `1 2`: {no_value}")),
         ("count = %7", format!("the parameter %7, ``: {no_value}")),
-        ("count = %8", "column 9 of the filter, at `%8`: there is no parameter %8: only %0 to %7 were given".to_owned()),
+        (
+            "count = %8",
+            "column 9 of the filter, at `%8`: there is no parameter %8: only %0 to %7 were given".to_owned(),
+        ),
     ] {
         assert_eq!(matches(expression), Err(expected), "{expression}");
     }
@@ -143,7 +147,10 @@ fn errors_say_the_place_and_what_is_possible() {
              numbers, booleans and texts; name one of its fields: sec, nanosec",
         ),
         ("count.x = 1", "column 1 of the filter, at `count.x = 1`: `count` is one int32, so it has no field `x`"),
-        ("ranges = 1", "column 1 of the filter, at `ranges = 1`: `ranges` is a float64[]; name an element, as `ranges[0]`"),
+        (
+            "ranges = 1",
+            "column 1 of the filter, at `ranges = 1`: `ranges` is a float64[]; name an element, as `ranges[0]`",
+        ),
         ("count[0] = 1", "column 1 of the filter, at `count[0] = 1`: `count` is one int32, so it has no index"),
         ("ranges[x] = 1", "column 1 of the filter, at `ranges[x] = 1`: `ranges[x]` has no index as in `ranges[0]`"),
         (
@@ -151,14 +158,23 @@ fn errors_say_the_place_and_what_is_possible() {
             "column 1 of the filter, at `tags[2] = 'c'`: `tags` is a string[2], so `tags[1]` is its last possible element and \
              `tags[2]` is none",
         ),
-        ("count = 'x'", "column 7 of the filter, at `= 'x'`: `count` is an int32, and 'x' is a text: they cannot be compared"),
+        (
+            "count = 'x'",
+            "column 7 of the filter, at `= 'x'`: `count` is an int32, and 'x' is a text: they cannot be compared",
+        ),
         ("name = 3", "column 6 of the filter, at `= 3`: `name` is a text, and 3 is a number: they cannot be compared"),
         (
             "letter = 'kk'",
             "column 8 of the filter, at `= 'kk'`: `letter` is a char, and 'kk' is a text: they cannot be compared",
         ),
-        ("count = TRUE", "column 7 of the filter, at `= TRUE`: `count` is an int32, and TRUE is a boolean: they cannot be compared"),
-        ("is_on = 2", "column 7 of the filter, at `= 2`: `is_on` is a boolean, and 2 is a number: they cannot be compared"),
+        (
+            "count = TRUE",
+            "column 7 of the filter, at `= TRUE`: `count` is an int32, and TRUE is a boolean: they cannot be compared",
+        ),
+        (
+            "is_on = 2",
+            "column 7 of the filter, at `= 2`: `is_on` is a boolean, and 2 is a number: they cannot be compared",
+        ),
         (
             "is_on = count",
             "column 7 of the filter, at `= count`: `is_on` is a boolean, and `count` is an int32: they cannot be compared",
@@ -173,7 +189,10 @@ fn errors_say_the_place_and_what_is_possible() {
             "column 1 of the filter, at `count LIKE 'x'`: LIKE compares a field that is a text with a pattern, as in name LIKE \
              'front%'",
         ),
-        ("name MATCH 'x'", "column 6 of the filter, at `MATCH 'x'`: MATCH is not supported; LIKE has the wildcards % and _"),
+        (
+            "name MATCH 'x'",
+            "column 6 of the filter, at `MATCH 'x'`: MATCH is not supported; LIKE has the wildcards % and _",
+        ),
         ("count BETWEEN 1", "the end of the filter: AND is expected, as in x BETWEEN 1 AND 2"),
         (
             "1 BETWEEN 1 AND 2",
@@ -203,9 +222,44 @@ fn a_field_may_have_the_name_of_a_keyword() {
 #[test]
 fn random_expressions_never_panic() {
     const TOKENS: [&str; 38] = [
-        "count", "name", "title", "is_on", "letter", "speed", "mass", "ranges[0]", "ranges[9]", "tags[1]", "poses[0].x",
-        "poses[0].frame", "header.stamp.sec", "nothing", "1", "-1.5", "0", "'a'", "'%'", "TRUE", "%0", "%1", "%2", "=",
-        "<>", "<", ">=", "AND", "OR", "NOT", "BETWEEN", "LIKE", "(", ")", "'", "[", "ä", "1e400",
+        "count",
+        "name",
+        "title",
+        "is_on",
+        "letter",
+        "speed",
+        "mass",
+        "ranges[0]",
+        "ranges[9]",
+        "tags[1]",
+        "poses[0].x",
+        "poses[0].frame",
+        "header.stamp.sec",
+        "nothing",
+        "1",
+        "-1.5",
+        "0",
+        "'a'",
+        "'%'",
+        "TRUE",
+        "%0",
+        "%1",
+        "%2",
+        "=",
+        "<>",
+        "<",
+        ">=",
+        "AND",
+        "OR",
+        "NOT",
+        "BETWEEN",
+        "LIKE",
+        "(",
+        ")",
+        "'",
+        "[",
+        "ä",
+        "1e400",
     ];
     let (robot_type, other_type) = (robot_type(), message_type("string[] texts\nuint8 last"));
     let mut rng = Rng::with_seed(0x5e1ec7);
@@ -240,5 +294,8 @@ fn random_expressions_never_panic() {
         }
         filter.matches(&other_type.view(&other_body, LittleEndian).unwrap());
     }
-    assert!(filters > 3_000 && passed > checked / 20 && passed < checked - checked / 20, "{filters} {passed} {checked}");
+    assert!(
+        filters > 3_000 && passed > checked / 20 && passed < checked - checked / 20,
+        "{filters} {passed} {checked}"
+    );
 }

@@ -77,8 +77,7 @@ pub unsafe extern "C" fn rmw_take_request(
         let mut taken = unsafe { output("taken", taken) }?;
         taken.set(false);
         // SAFETY: as above: an initialized request of the service's type.
-        let read =
-            |request: &GenericRequest| unsafe { found.service_type.request.read(request.bytes(), ros_request) };
+        let read = |request: &GenericRequest| unsafe { found.service_type.request.read(request.bytes(), ros_request) };
         let request = found.take_valid_request(read)?;
         tracing::take_request(service, ros_request, request.as_ref());
         let Some(request) = request else { return Ok(()) };

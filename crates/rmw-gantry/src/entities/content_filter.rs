@@ -1,7 +1,7 @@
 //! Content filters of subscriptions.
 
 use crate::failure::{Failure, Result};
-use gantry::TypeDescription;
+use gantry::{TypeDescription, gantry_cdr::ByteOrder};
 use gantry_dynamic::{Filter, MessageType};
 use gantry_idl::{Definitions, TypeName};
 use std::fmt::Display;
@@ -19,7 +19,8 @@ impl ContentFilter {
     /// The text is no filter for this type: the sentence has the place.
     pub fn new(description: &TypeDescription, expression: &str, parameters: Vec<String>) -> Result<ContentFilter> {
         let TypeDescription { name, definition, .. } = description;
-        let unreadable = |why: &dyn Display| Failure::error(format_args!("the definition of {name} is unreadable: {why}"));
+        let unreadable =
+            |why: &dyn Display| Failure::error(format_args!("the definition of {name} is unreadable: {why}"));
         let type_name: TypeName = name.parse().map_err(|why| unreadable(&why))?;
         let definitions = Definitions::from_text(&type_name, definition).map_err(|why| unreadable(&why))?;
         let message_type = MessageType::new(&definitions, &type_name).map_err(|why| unreadable(&why))?;
@@ -30,7 +31,7 @@ impl ContentFilter {
 
     /// Whether a message passes. Bytes that are no message of the type pass, too: the take that finds them counts them.
     pub fn passes(&self, body: &[u8]) -> bool {
-        let message = self.message_type.view(body, gantry::gantry_cdr::ByteOrder::LittleEndian);
+        let message = self.message_type.view(body, ByteOrder::LittleEndian);
         message.map_or(true, |message| self.filter.matches(&message))
     }
 }

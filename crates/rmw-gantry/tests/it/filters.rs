@@ -30,7 +30,8 @@ unsafe extern "C" {
 /// Sets the content filter, or removes it with an empty expression.
 pub fn set_filter(subscription: *mut rmw_subscription_t, expression: &CStr, parameters: &[&CStr]) -> rmw_ret_t {
     let mut data: Vec<*mut c_char> = parameters.iter().map(|parameter| parameter.as_ptr().cast_mut()).collect();
-    let expression_parameters = rcutils_string_array_t { size: data.len(), data: data.as_mut_ptr(), allocator: malloc() };
+    let expression_parameters =
+        rcutils_string_array_t { size: data.len(), data: data.as_mut_ptr(), allocator: malloc() };
     let filter_expression = expression.as_ptr().cast_mut();
     let options = rmw_subscription_content_filter_options_t { filter_expression, expression_parameters };
     // SAFETY: a subscription of this library, and options that stay during the call.
@@ -127,9 +128,8 @@ fn a_subscription_hears_others_and_ignores_its_own_process() {
         content_filter_options: null_mut(),
     };
     // SAFETY: a node of this library, a type support that stays, a string, a profile and options.
-    let subscription = unsafe {
-        rmw_create_subscription(ros.node, point_type(), c"/own".as_ptr(), &DEFAULT_QOS, &raw const options)
-    };
+    let subscription =
+        unsafe { rmw_create_subscription(ros.node, point_type(), c"/own".as_ptr(), &DEFAULT_QOS, &raw const options) };
     // SAFETY: a context of this library.
     let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     publish(publisher, Point { x: 0.0, number: 1 });

@@ -170,7 +170,10 @@ fn each_call_is_recorded_with_the_times_of_the_messages() {
     let library = directory.path().join("libtracetools.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/tracetools.c");
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-Wl,-soname,libtracetools.so", "-o"]).arg(&library).arg(source);
+    compiler
+        .args(["-shared", "-fPIC", "-Wall", "-Werror", "-Wl,-soname,libtracetools.so", "-o"])
+        .arg(&library)
+        .arg(source);
     match compiler.status() {
         Ok(status) => assert!(status.success(), "{status}"),
         Err(why) => ignore(format!("there is no C compiler: {why}")),
