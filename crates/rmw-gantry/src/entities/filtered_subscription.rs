@@ -79,7 +79,7 @@ impl FilteredSubscription {
 
     /// The next message that passes. Data path: allocates nothing, unless more messages are kept than ever before.
     pub fn take(&mut self) -> gantry::Result<Option<GenericSample>> {
-        if self.is_selective() {
+        if self.looks_before_take() {
             self.look();
         }
         let sample = match (self.kept.pop_front(), self.failure.take()) {
@@ -120,6 +120,12 @@ impl FilteredSubscription {
         self.filter.is_some() || self.ignored.is_some()
     }
 
+    /// Whether a take or a wait has to look. A KEEP_ALL subscription looks again when it keeps no more messages, and then
+    /// announces those that pass ([`Self::has_room_filled`]).
+    fn looks_before_take(&self) -> bool {
+        self.is_selective() && (self.is_keep_last || self.kept.is_empty())
+    }
+
     /// Looks at the messages in the history, and keeps those that pass. Returns whether it looked at all of them.
     fn look(&mut self) -> bool {
         for _ in 0..MAX_LOOKED_AT {
@@ -149,7 +155,7 @@ impl Receive for FilteredSubscription {
     fn is_ready(&mut self) -> gantry::Result<bool> {
         let mut has_more = self.library.is_ready()?; // finds publishers, which a take does not always do
         if has_more && self.is_selective() {
-            has_more = !self.look();
+            has_more = self.looks_before_take() && !self.look();
         }
         Ok(has_more || !self.kept.is_empty() || self.failure.is_some())
     }
