@@ -29,6 +29,7 @@
 
 mod byte_order;
 mod cursor;
+mod filter;
 mod list;
 mod message;
 mod message_type;
@@ -38,6 +39,7 @@ mod value;
 mod wide_text;
 mod yaml;
 
+pub use filter::{Filter, FilterError};
 pub use list::{Elements, List, Number};
 pub use message::{DynamicMessage, Fields, Position};
 pub use message_type::MessageType;

@@ -23,12 +23,12 @@ impl<'a> WideText<'a> {
     }
 
     /// The characters.
-    pub fn chars(&self) -> impl Iterator<Item = char> + use<'a> {
+    pub fn chars(&self) -> impl Iterator<Item = char> + Clone + use<'a> {
         // Checked when the view was made.
         self.decode().map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    fn decode(&self) -> impl Iterator<Item = Option<char>> + use<'a> {
+    fn decode(&self) -> impl Iterator<Item = Option<char>> + Clone + use<'a> {
         // A number that is not a UTF-16 unit becomes an unpaired surrogate, which is not a character either.
         const NO_UNIT: u16 = 0xdfff;
         let order = self.order;

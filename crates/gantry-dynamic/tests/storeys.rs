@@ -3,7 +3,7 @@
 use test_support::storeys;
 
 const STOREYS: &[&str] =
-    &["wide_text", "value", "list", "message", "cursor", "message_type", "byte_order", "yaml", "testing"];
+    &["wide_text", "value", "list", "message", "cursor", "message_type", "byte_order", "yaml", "filter", "testing"];
 
 /// A message is values, a value may be a message or a list of them, and the cursor reads all of them.
 const MESSAGE: &[&str] = &["value", "list", "message", "cursor", "message_type"];

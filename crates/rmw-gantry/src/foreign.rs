@@ -5,7 +5,7 @@
 //! global scope is not searched.
 
 use std::{
-    ffi::{CStr, c_char, c_void},
+    ffi::{CStr, c_char, c_int, c_void},
     marker::PhantomData,
     sync::atomic::{AtomicPtr, Ordering::*},
 };
@@ -14,6 +14,8 @@ use std::{
 pub struct Foreign<F> {
     library: &'static CStr,
     name: &'static CStr,
+    /// Flags of `dlopen`.
+    open: c_int,
     /// Null: not looked up yet. [`ABSENT`]: not found.
     address: AtomicPtr<c_void>,
     function: PhantomData<F>,
@@ -27,13 +29,28 @@ impl<F: Copy> Foreign<F> {
     /// `F` is the type of the C function `name` of `library`: an `unsafe extern "C" fn`.
     pub const unsafe fn new(library: &'static CStr, name: &'static CStr) -> Foreign<F> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>(), "F is a pointer to a function") };
-        Foreign { library, name, address: AtomicPtr::new(std::ptr::null_mut()), function: PhantomData }
+        let open = libc::RTLD_LAZY | libc::RTLD_LOCAL;
+        Foreign { library, name, open, address: AtomicPtr::new(std::ptr::null_mut()), function: PhantomData }
+    }
+
+    /// As [`Foreign::new`], for a library that is not opened if the process has not loaded it by the first call.
+    ///
+    /// # Safety
+    /// As [`Foreign::new`].
+    pub const unsafe fn if_loaded(library: &'static CStr, name: &'static CStr) -> Foreign<F> {
+        // SAFETY: the promise of the caller.
+        let function = unsafe { Foreign::new(library, name) };
+        Foreign { open: libc::RTLD_LAZY | libc::RTLD_NOLOAD, ..function }
     }
 
     /// The function; `None` if the process has no such library. The first call may open the library; later ones are a
-    /// load.
+    /// load, and one branch if there is no such library.
+    #[inline]
     pub fn get(&self) -> Option<F> {
         let mut address = self.address.load(Acquire); // partner: the store below, after the library was relocated
+        if address == ABSENT {
+            return None;
+        }
         if address.is_null() {
             address = self.look_up();
             self.address.store(address, Release);
@@ -45,7 +62,7 @@ impl<F: Copy> Foreign<F> {
     #[cold]
     fn look_up(&self) -> *mut c_void {
         // SAFETY: a name that ends with 0. The library's initialisers are ROS 2's own, which may run on any thread.
-        let library = unsafe { libc::dlopen(self.library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+        let library = unsafe { libc::dlopen(self.library.as_ptr(), self.open) };
         if library.is_null() {
             return ABSENT;
         }

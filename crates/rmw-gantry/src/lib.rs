@@ -14,3 +14,4 @@ mod lock;
 mod messages;
 mod names;
 mod qos;
+mod tracing;

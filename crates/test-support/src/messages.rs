@@ -2,7 +2,7 @@
 //!
 //! A function panics if its input gives neither a message nor an error.
 
-use gantry_dynamic::{MessageType, Yaml};
+use gantry_dynamic::{Filter, MessageType, Yaml};
 use gantry_idl::Definitions;
 use gantry_msgs::{
     diagnostic_msgs::msg::DiagnosticArray,
@@ -19,8 +19,12 @@ use std::fmt::{Debug, Write};
 pub type Target = fn(&[u8]);
 
 /// All targets with their names.
-pub const TARGETS: &[(&str, Target)] =
-    &[("typed_views", typed_views), ("definitions", definitions), ("dynamic_views", dynamic_views)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("typed_views", typed_views),
+    ("definitions", definitions),
+    ("dynamic_views", dynamic_views),
+    ("filters", filters),
+];
 
 /// The first byte of the input chooses a type, the rest is the body.
 pub fn typed_views(input: &[u8]) {
@@ -112,5 +116,27 @@ pub fn dynamic_views(input: &[u8]) {
             }
             Err(error) => assert!(error.offset_bytes() <= body.len() + 8),
         }
+    }
+}
+
+/// The input is a filter expression, a line break, and the body of a message.
+pub fn filters(input: &[u8]) {
+    const DEFINITION: &str = "string name\nbool is_on\nchar letter\nint32 count\nfloat32 speed\nfloat64[] ranges\n\
+                              string[2] tags\nwstring title\nuint64 total";
+    let name = "fuzz_msgs/msg/Fuzz".parse().unwrap();
+    let message_type = MessageType::new(&Definitions::from_text(&name, DEFINITION).unwrap(), &name).unwrap();
+    let end = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
+    let (expression, body) = input.split_at(end);
+    let expression = String::from_utf8_lossy(expression);
+    match (Filter::new(&message_type, &expression, &["1", "'a'"]), message_type.view(body, ByteOrder::LittleEndian)) {
+        (Ok(filter), Ok(message)) => {
+            // The negation is the opposite.
+            let negated = Filter::new(&message_type, &format!("NOT ({expression})"), &["1", "'a'"]);
+            if let Ok(negated) = negated {
+                assert_ne!(filter.matches(&message), negated.matches(&message));
+            }
+        }
+        (Ok(_), Err(_)) => {}
+        (Err(error), _) => assert!(!error.to_string().is_empty()),
     }
 }

@@ -12,7 +12,7 @@ pub use python::Repr;
 use crate::error::{Failure, Result};
 use gantry::TypeDescription;
 use gantry_cdr::ByteOrder;
-use gantry_dynamic::{DynamicMessage, MessageType, Value, Yaml};
+use gantry_dynamic::{DynamicMessage, Filter, MessageType, Value, Yaml};
 use gantry_idl::{BaseType, Count, Definitions, TypeName};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -41,6 +41,12 @@ impl TopicType {
     pub fn view<'a>(&'a self, bytes: &'a [u8]) -> Result<DynamicMessage<'a>> {
         let view = self.message_type.view(bytes, ByteOrder::LittleEndian);
         view.map_err(|error| Failure::new(format!("a message is no {}: {error}", self.name)))
+    }
+
+    /// The filter of an expression of DDS.
+    pub fn filter(&self, expression: &str) -> Result<Filter> {
+        Filter::new(&self.message_type, expression, &[""; 0])
+            .map_err(|error| Failure::new(format!("Invalid filter '{expression}': {error}")))
     }
 
     /// The bytes of a message with these values, in YAML.

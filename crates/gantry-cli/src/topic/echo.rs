@@ -28,6 +28,9 @@ pub struct Arguments {
     /// Print one field only, as pose.pose.position or ranges[0]
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
+    /// Print only messages that a filter expression of DDS lets pass, as "range_max > 0.5 AND name LIKE 'front%'"
+    #[arg(long, value_name = "EXPRESSION")]
+    filter: Option<String>,
     /// Print all elements of arrays and all characters of texts
     #[arg(short, long)]
     full_length: bool,
@@ -60,12 +63,13 @@ impl Arguments {
         if let Some(path) = &self.field {
             source.topic_type.check_path(path)?;
         }
+        let filter = self.filter.as_deref().map(|expression| source.topic_type.filter(expression)).transpose()?;
         let yaml = Yaml {
             truncate_length: (!self.full_length).then_some(self.truncate_length),
             no_arrays: self.no_arr,
             no_strings: self.no_str,
         };
-        let (mut count, mut lost) = (0u64, 0);
+        let (mut count, mut refused, mut lost) = (0u64, 0u64, 0);
         while let Some(sample) = source.next(None)? {
             let message = match source.topic_type.view(sample.bytes()) {
                 Ok(message) => message,
@@ -74,6 +78,10 @@ impl Arguments {
                     continue;
                 }
             };
+            if filter.as_ref().is_some_and(|filter| !filter.matches(&message)) {
+                refused += 1;
+                continue;
+            }
             let value = match &self.field {
                 None => gantry_dynamic::Value::Message(message),
                 Some(path) => match field(&message, path) {
@@ -99,7 +107,12 @@ impl Arguments {
             }
         }
         match timeout.filter(|_| count == 0 && gantry::ok()) {
-            Some(timeout) => Err::<(), Failure>(source.nothing_came(timeout.as_secs_f64())),
+            Some(timeout) if refused > 0 => Err(Failure::new(format!(
+                "no message of {} passed the filter within {} s: {refused} came",
+                source.topic,
+                timeout.as_secs_f64()
+            ))),
+            Some(timeout) => Err(source.nothing_came(timeout.as_secs_f64())),
             None => Ok(()),
         }
     }

@@ -17,6 +17,7 @@ tests![
     a_topic_without_a_publisher_is_named_and_waited_for,
     a_run_without_a_message_fails_and_says_why,
     fields_are_printed_alone,
+    a_filter_chooses_messages,
     long_lists_are_shortened_or_left_out,
     each_message_is_a_line_of_json,
     publishers_of_two_types_are_an_error_unless_one_is_named,
@@ -119,6 +120,21 @@ fn fields_are_printed_alone() {
     let expected =
         "Invalid field 'header.stamp.secs': builtin_interfaces/msg/Time has no 'secs'; it has sec, nanosec\n";
     assert_eq!(error, expected);
+}
+
+fn a_filter_chooses_messages() {
+    let node = node_in(34, "counter");
+    let mut count = node.create_publisher::<Int32>("count", Qos::default().keep_last(5).transient_local()).unwrap();
+    (1..=5).for_each(|data| drop(count.publish_copy(&Int32 { data }).unwrap()));
+    let echo = |filter: &str| prints(34, &["topic", "echo", "count", "--filter", filter, "--once"]);
+    assert_eq!(echo("data > 3"), "data: 4\n---\n");
+    assert_eq!(echo("data BETWEEN 2 AND 3 AND NOT data = 2"), "data: 3\n---\n");
+    let none = fails(34, &["topic", "echo", "count", "--filter", "data > 5", "--timeout", "2"]);
+    assert!(none.ends_with("no message of /count passed the filter within 2 s: 5 came\n"), "{none}");
+    let wrong = fails(34, &["topic", "echo", "count", "--filter", "date > 3"]);
+    let expected = "Invalid filter 'date > 3': column 1 of the filter, at `date > 3`: std_msgs/msg/Int32 has no field `date`; its \
+                    fields are data\n";
+    assert_eq!(wrong, expected);
 }
 
 fn long_lists_are_shortened_or_left_out() {

@@ -6,6 +6,7 @@ mod agreement;
 mod damaged;
 mod encode;
 mod errors;
+mod filters;
 mod reading;
 mod yaml;
 mod yaml_scalars;

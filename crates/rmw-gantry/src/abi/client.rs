@@ -8,6 +8,7 @@ use crate::{
     handle::{IDENTIFIER, argument, entity, free, output, text},
     messages::ServiceType,
     qos::qos_profile,
+    tracing,
 };
 use gantry::GenericResponse;
 use std::ffi::{c_char, c_void};
@@ -34,9 +35,11 @@ pub unsafe extern "C" fn rmw_create_client(
         // SAFETY: as above.
         let profile = unsafe { argument("qos_policies", qos_policies) }?;
         let client = Box::new(Client::new(node, service_type, name, profile)?);
-        let service_name = client.name.as_ptr();
+        let (service_name, gid) = (client.name.as_ptr(), client.gid);
         let (implementation_identifier, data) = (IDENTIFIER.as_ptr(), Box::into_raw(client).cast());
-        Ok(Box::into_raw(Box::new(rmw_client_t { implementation_identifier, data, service_name })))
+        let handle = Box::into_raw(Box::new(rmw_client_t { implementation_identifier, data, service_name }));
+        tracing::client_init(handle, &gid);
+        Ok(handle)
     })
 }
 
@@ -65,14 +68,16 @@ pub unsafe extern "C" fn rmw_send_request(
 ) -> rmw_ret_t {
     run(c"rmw_send_request", || {
         // SAFETY: the contract of rmw.
-        let client = unsafe { entity(client) }?;
+        let found: &Client = unsafe { entity(client) }?;
         if ros_request.is_null() {
             return Err(Failure::null("ros_request"));
         }
         // SAFETY: as above.
         let mut sequence = unsafe { output("sequence_id", sequence_id) }?;
         // SAFETY: as above: a request of the client's type.
-        sequence.set(unsafe { client.send_request(ros_request) }?.cast_signed());
+        let sent = unsafe { found.send_request(ros_request) }?.cast_signed();
+        tracing::send_request(client, ros_request, sent);
+        sequence.set(sent);
         Ok(())
     })
 }
@@ -88,7 +93,7 @@ pub unsafe extern "C" fn rmw_take_response(
 ) -> rmw_ret_t {
     run(c"rmw_take_response", || {
         // SAFETY: the contract of rmw.
-        let client = unsafe { entity(client) }?;
+        let found: &Client = unsafe { entity(client) }?;
         // SAFETY: as above.
         let mut header = unsafe { output("request_header", request_header) }?;
         if ros_response.is_null() {
@@ -99,8 +104,10 @@ pub unsafe extern "C" fn rmw_take_response(
         taken.set(false);
         // SAFETY: as above: an initialized response of the client's type.
         let read =
-            |response: &GenericResponse| unsafe { client.service_type.response.read(response.bytes(), ros_response) };
-        let Some(response) = client.take_valid_response(read)? else { return Ok(()) };
+            |response: &GenericResponse| unsafe { found.service_type.response.read(response.bytes(), ros_response) };
+        let response = found.take_valid_response(read)?;
+        tracing::take_response(client, ros_response, response.as_ref());
+        let Some(response) = response else { return Ok(()) };
         header.set(service_info(&response.message_info(), response.id()));
         taken.set(true);
         Ok(())

@@ -68,7 +68,7 @@ pub unsafe extern "C" fn rmw_subscription_event_init(
         // SAFETY: the contract of rmw.
         let subscription = unsafe { entity(subscription) }?;
         let event = subscription.events.event(distribution::event_kind(event_type)?, || {
-            subscription.source.library.with(|library| Ok(library.events()?))
+            subscription.source.library.with(|library| Ok(library.library.events()?))
         })?;
         // SAFETY: as above.
         unsafe { init(rmw_event, event, event_type) }

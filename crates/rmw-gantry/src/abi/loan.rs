@@ -3,8 +3,10 @@
 use super::take::message_info;
 use crate::{
     bindings::*,
+    entities::{Publisher, Subscription},
     failure::{Failure, Result, run},
     handle::{Output, entity, in_out, output},
+    tracing,
 };
 use std::ffi::c_void;
 
@@ -61,11 +63,11 @@ pub unsafe extern "C" fn rmw_publish_loaned_message(
 ) -> rmw_ret_t {
     run(c"rmw_publish_loaned_message", || {
         // SAFETY: the contract of rmw.
-        let publisher = unsafe { entity(publisher) }?;
+        let found: &Publisher = unsafe { entity(publisher) }?;
         if ros_message.is_null() {
             return Err(Failure::null("ros_message"));
         }
-        publisher.publish_loan(ros_message)
+        found.publish_loan(ros_message, tracing::publish(publisher, ros_message))
     })
 }
 
@@ -116,7 +118,7 @@ unsafe fn take_loan(
     info: Option<Output<'_, rmw_message_info_t>>,
 ) -> Result<()> {
     // SAFETY: the promise of the caller.
-    let subscription = unsafe { entity(subscription) }?;
+    let found: &Subscription = unsafe { entity(subscription) }?;
     // SAFETY: as above.
     let message = unsafe { in_out("loaned_message", loaned_message) }?;
     // SAFETY: as above.
@@ -125,14 +127,18 @@ unsafe fn take_loan(
         return Err(Failure::invalid("*loaned_message is not null: it would be overwritten"));
     }
     taken.set(false);
-    let loan = subscription.loan(|sample, number| {
+    let loan = found.loan(|loan, sample, number| {
+        tracing::take(subscription, loan, Some(sample));
         if let Some(mut info) = info {
             info.set(message_info(sample, number));
         }
     })?;
-    if let Some(loan) = loan {
-        *message = loan;
-        taken.set(true);
+    match loan {
+        Some(loan) => {
+            *message = loan;
+            taken.set(true);
+        }
+        None => tracing::take(subscription, std::ptr::null(), None),
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! The headers of `rmw` document them; the comments here state only the differences.
 
 mod client;
+mod content_filter;
 mod context;
 mod event;
 mod graph;

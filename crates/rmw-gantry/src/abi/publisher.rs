@@ -8,6 +8,7 @@ use crate::{
     messages::{known, serialized},
     names::check_topic,
     qos::{publisher_qos, qos_profile},
+    tracing,
 };
 use gantry::{PublisherOptions, Qos};
 use std::ffi::{c_char, c_void};
@@ -44,10 +45,12 @@ pub unsafe extern "C" fn rmw_create_publisher(
         node.own(&publisher.events);
         let (topic_name, can_loan_messages) =
             (publisher.topic.as_ptr(), publisher.message_type.plain_bytes().is_some());
-        let options = rmw_publisher_options_t { ..*options };
+        let (options, gid) = (rmw_publisher_options_t { ..*options }, publisher.gid);
         let (implementation_identifier, data) = (IDENTIFIER.as_ptr(), Box::into_raw(publisher).cast());
         let handle = rmw_publisher_t { implementation_identifier, data, topic_name, options, can_loan_messages };
-        Ok(Box::into_raw(Box::new(handle)))
+        let handle = Box::into_raw(Box::new(handle));
+        tracing::publisher_init(handle, &gid);
+        Ok(handle)
     })
 }
 
@@ -96,12 +99,13 @@ pub unsafe extern "C" fn rmw_publish(
 ) -> rmw_ret_t {
     run(c"rmw_publish", || {
         // SAFETY: the contract of rmw.
-        let publisher = unsafe { entity(publisher) }?;
+        let found: &Publisher = unsafe { entity(publisher) }?;
         if ros_message.is_null() {
             return Err(Failure::null("ros_message"));
         }
+        let time = tracing::publish(publisher, ros_message);
         // SAFETY: as above: a message of the publisher's type.
-        unsafe { publisher.publish(ros_message) }
+        unsafe { found.publish(ros_message, time) }
     })
 }
 
@@ -115,10 +119,11 @@ pub unsafe extern "C" fn rmw_publish_serialized_message(
 ) -> rmw_ret_t {
     run(c"rmw_publish_serialized_message", || {
         // SAFETY: the contract of rmw.
-        let publisher = unsafe { entity(publisher) }?;
+        let found: &Publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
         let serialized = unsafe { serialized::bytes(serialized_message) }?;
-        publisher.publish_bytes(publisher.message_type.without_padding(serialized::body(serialized)?))
+        let body = found.message_type.without_padding(serialized::body(serialized)?);
+        found.publish_bytes(body, tracing::publish(publisher, serialized_message.cast()))
     })
 }
 

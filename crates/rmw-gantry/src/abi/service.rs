@@ -8,6 +8,7 @@ use crate::{
     handle::{IDENTIFIER, argument, entity, free, output, text},
     messages::ServiceType,
     qos::qos_profile,
+    tracing,
 };
 use gantry::{GenericRequest, Gid, RequestId, SampleInfo};
 use std::ffi::{c_char, c_void};
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn rmw_take_request(
 ) -> rmw_ret_t {
     run(c"rmw_take_request", || {
         // SAFETY: the contract of rmw.
-        let service = unsafe { entity(service) }?;
+        let found: &Service = unsafe { entity(service) }?;
         // SAFETY: as above.
         let mut header = unsafe { output("request_header", request_header) }?;
         if ros_request.is_null() {
@@ -76,9 +77,10 @@ pub unsafe extern "C" fn rmw_take_request(
         let mut taken = unsafe { output("taken", taken) }?;
         taken.set(false);
         // SAFETY: as above: an initialized request of the service's type.
-        let read =
-            |request: &GenericRequest| unsafe { service.service_type.request.read(request.bytes(), ros_request) };
-        let Some(request) = service.take_valid_request(read)? else { return Ok(()) };
+        let read = |request: &GenericRequest| unsafe { found.service_type.request.read(request.bytes(), ros_request) };
+        let request = found.take_valid_request(read)?;
+        tracing::take_request(service, ros_request, request.as_ref());
+        let Some(request) = request else { return Ok(()) };
         header.set(service_info(&request.message_info(), request.id()));
         taken.set(true);
         Ok(())
@@ -106,15 +108,16 @@ pub unsafe extern "C" fn rmw_send_response(
 ) -> rmw_ret_t {
     run(c"rmw_send_response", || {
         // SAFETY: the contract of rmw.
-        let service = unsafe { entity(service) }?;
+        let found: &Service = unsafe { entity(service) }?;
         // SAFETY: as above.
         let id = unsafe { argument("request_header", request_header.cast_const()) }?;
         if ros_response.is_null() {
             return Err(Failure::null("ros_response"));
         }
         let request = RequestId { client_gid: Gid(id.writer_guid), sequence: id.sequence_number.cast_unsigned() };
+        let time = tracing::send_response(service, ros_response, request);
         // SAFETY: as above: a response of the service's type.
-        unsafe { service.send_response(request, ros_response) }
+        unsafe { found.send_response(request, ros_response, time) }
     })
 }
 

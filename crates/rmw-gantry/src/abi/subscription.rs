@@ -1,6 +1,6 @@
 //! Subscriptions.
 
-use super::publisher::check_network_flow;
+use super::{content_filter::requested, publisher::check_network_flow};
 use crate::{
     bindings::*,
     entities::Subscription,
@@ -9,6 +9,7 @@ use crate::{
     messages::known,
     names::check_topic,
     qos::{qos_profile, subscription_qos},
+    tracing,
 };
 use std::ffi::{c_char, c_void};
 
@@ -36,6 +37,9 @@ pub unsafe extern "C" fn rmw_create_subscription(
         let options = unsafe { argument("subscription_options", subscription_options) }?;
         check_topic(topic, profile)?;
         check_network_flow(options.require_unique_network_flow_endpoints)?;
+        // SAFETY: as above.
+        let filter = unsafe { requested(options.content_filter_options, message_type.description()) }?;
+        let is_cft_enabled = filter.is_some();
         let qos = subscription_qos(profile, &owner.library, topic)?;
         let library = owner.library.create_generic_subscription(topic, message_type.description().clone(), qos)?;
         let ignores_local = options.ignore_local_publications;
@@ -47,10 +51,13 @@ pub unsafe extern "C" fn rmw_create_subscription(
             c_string(topic)?,
             ignores_local,
         ));
+        if is_cft_enabled {
+            entity.set_filter(filter)?;
+        }
         owner.own(&entity.source);
         owner.own(&entity.events);
-        // A content filter in the options is ignored: `is_cft_enabled` is false, so the program must filter for itself.
-        // Setting a filter later is refused.
+        // The program frees its content filter.
+        let gid = entity.gid;
         let options = rmw_subscription_options_t { content_filter_options: std::ptr::null_mut(), ..*options };
         let handle = rmw_subscription_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
@@ -58,9 +65,11 @@ pub unsafe extern "C" fn rmw_create_subscription(
             can_loan_messages: entity.message_type.can_be_loaned(),
             data: Box::into_raw(entity).cast(),
             options,
-            is_cft_enabled: false,
+            is_cft_enabled,
         };
-        Ok(Box::into_raw(Box::new(handle)))
+        let handle = Box::into_raw(Box::new(handle));
+        tracing::subscription_init(handle, &gid);
+        Ok(handle)
     })
 }
 
@@ -94,7 +103,7 @@ pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
         let subscription = unsafe { entity(subscription) }?;
         // SAFETY: as above.
         let mut count = unsafe { output("publisher_count", publisher_count) }?;
-        count.set(subscription.source.library.with(|library| Ok(library.publisher_count()?))?);
+        count.set(subscription.source.library.with(|library| Ok(library.library.publisher_count()?))?);
         Ok(())
     })
 }

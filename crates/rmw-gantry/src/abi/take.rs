@@ -6,6 +6,7 @@ use crate::{
     failure::{Failure, Result, run},
     handle::{IDENTIFIER, Output, entity, in_out, output},
     messages::serialized,
+    tracing,
 };
 use gantry::GenericSample;
 use std::{
@@ -56,7 +57,7 @@ unsafe fn take_message(
     info: Option<Output<'_, rmw_message_info_t>>,
 ) -> Result<()> {
     // SAFETY: the promise of the caller.
-    let subscription = unsafe { entity(subscription) }?;
+    let found: &Subscription = unsafe { entity(subscription) }?;
     if ros_message.is_null() {
         return Err(Failure::null("ros_message"));
     }
@@ -64,7 +65,9 @@ unsafe fn take_message(
     let mut taken = unsafe { output("taken", taken) }?;
     taken.set(false);
     // SAFETY: as above: a message of the subscription's type.
-    if let Some((sample, number)) = unsafe { take_into(subscription, ros_message) }? {
+    let sample = unsafe { take_into(found, ros_message) }?;
+    tracing::take(subscription, ros_message, sample.as_ref().map(|(sample, _)| sample));
+    if let Some((sample, number)) = sample {
         if let Some(mut info) = info {
             info.set(message_info(&sample, number));
         }
@@ -97,7 +100,7 @@ pub unsafe extern "C" fn rmw_take_sequence(
 ) -> rmw_ret_t {
     run(c"rmw_take_sequence", || {
         // SAFETY: the contract of rmw.
-        let subscription = unsafe { entity(subscription) }?;
+        let found: &Subscription = unsafe { entity(subscription) }?;
         // SAFETY: as above.
         let messages = unsafe { in_out("message_sequence", message_sequence) }?;
         // SAFETY: as above.
@@ -119,7 +122,8 @@ pub unsafe extern "C" fn rmw_take_sequence(
         let targets = unsafe { slice::from_raw_parts(messages.data, count) };
         for (index, target) in targets.iter().enumerate() {
             // SAFETY: as above.
-            let Some((sample, number)) = unsafe { take_into(subscription, *target) }? else { break };
+            let Some((sample, number)) = unsafe { take_into(found, *target) }? else { break };
+            tracing::take(subscription, *target, Some(&sample));
             // SAFETY: as above: the index is below the capacity.
             let info = unsafe { infos.data.add(index) };
             // SAFETY: as above; the memory may be uninitialized.
@@ -173,14 +177,16 @@ unsafe fn take_serialized(
     info: Option<Output<'_, rmw_message_info_t>>,
 ) -> Result<()> {
     // SAFETY: the promise of the caller.
-    let subscription = unsafe { entity(subscription) }?;
+    let found: &Subscription = unsafe { entity(subscription) }?;
     if serialized_message.is_null() {
         return Err(Failure::null("serialized_message"));
     }
     // SAFETY: as above.
     let mut taken = unsafe { output("taken", taken) }?;
     taken.set(false);
-    let Some((sample, number)) = subscription.take()? else { return Ok(()) };
+    let sample = found.take()?;
+    tracing::take(subscription, serialized_message.cast_const().cast(), sample.as_ref().map(|(sample, _)| sample));
+    let Some((sample, number)) = sample else { return Ok(()) };
     // SAFETY: as above: an array of its allocator.
     let body = unsafe { serialized::resize(serialized_message, sample.bytes().len()) }?;
     sample.copy_to(body);

@@ -90,41 +90,6 @@ pub unsafe extern "C" fn rmw_subscription_get_network_flow_endpoints(
 /// # Safety
 /// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rmw_subscription_set_content_filter(
-    subscription: *mut rmw_subscription_t,
-    options: *const rmw_subscription_content_filter_options_t,
-) -> rmw_ret_t {
-    run(c"rmw_subscription_set_content_filter", || {
-        // SAFETY: the contract of rmw.
-        unsafe { entity(subscription.cast_const()) }?;
-        if options.is_null() {
-            return Err(Failure::null("options"));
-        }
-        Err(Failure::unsupported("content filters of subscriptions"))
-    })
-}
-
-/// # Safety
-/// The contract of rmw (`crate::handle`).
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rmw_subscription_get_content_filter(
-    subscription: *const rmw_subscription_t,
-    allocator: *mut rcutils_allocator_t,
-    options: *mut rmw_subscription_content_filter_options_t,
-) -> rmw_ret_t {
-    run(c"rmw_subscription_get_content_filter", || {
-        // SAFETY: the contract of rmw.
-        unsafe { entity(subscription) }?;
-        if allocator.is_null() || options.is_null() {
-            return Err(Failure::null(if allocator.is_null() { "allocator" } else { "options" }));
-        }
-        Err(Failure::unsupported("content filters of subscriptions"))
-    })
-}
-
-/// # Safety
-/// The contract of rmw (`crate::handle`).
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_dynamic_message(
     subscription: *const rmw_subscription_t,
     _dynamic_message: *mut rosidl_dynamic_typesupport_dynamic_data_t,

@@ -53,6 +53,11 @@ impl Context {
         self.is_shut_down.load(Relaxed)
     }
 
+    /// The listener, if it was started.
+    pub fn started_listener(&self) -> Option<Arc<Listener>> {
+        lock(&self.listener).clone()
+    }
+
     /// The listener, which starts now if there is none.
     pub fn listener(&self) -> Result<Arc<Listener>> {
         let mut listener = lock(&self.listener);

@@ -4,9 +4,11 @@ use crate::failure::Result;
 
 mod callback;
 mod client;
+mod content_filter;
 mod context;
 mod endpoint_events;
 mod event;
+mod filtered_subscription;
 mod graph_news;
 mod guard_condition;
 mod library;
@@ -20,6 +22,7 @@ mod wait_set;
 mod wake_up;
 
 pub use client::Client;
+pub use content_filter::ContentFilter;
 pub use context::Context;
 pub use event::Event;
 pub use guard_condition::GuardCondition;

@@ -9,7 +9,7 @@ use crate::{
     lock::lock,
     messages::MessageType,
 };
-use gantry::{GenericLoan, GenericPublisher, Gid, PublisherEvent, Qos};
+use gantry::{GenericLoan, GenericPublisher, Gid, PublishError, PublisherEvent, Qos, SourceTime};
 use std::{
     ffi::{CString, c_void},
     sync::{Arc, Mutex},
@@ -36,25 +36,33 @@ impl Publisher {
         Publisher { library, gid, message_type, qos, topic, loans, events: EndpointEvents::new() }
     }
 
-    /// Publishes a message: a plain message by one copy, any other serialised straight into the slot.
+    /// Publishes a message: a plain message by one copy, any other serialised straight into the slot. Without a `time`,
+    /// the library reads the clock.
     ///
     /// # Safety
     /// `message` is a message of the publisher's type, which no other thread writes meanwhile.
-    pub unsafe fn publish(&self, message: *const c_void) -> Result<()> {
+    pub unsafe fn publish(&self, message: *const c_void, time: Option<SourceTime>) -> Result<()> {
         // SAFETY: the promise of the caller.
         let size_bytes = unsafe { self.message_type.size_bytes(message) }?;
         self.library.with(|library| {
             let mut loan = library.loan(size_bytes)?;
             // SAFETY: as above.
             unsafe { self.message_type.write(message, loan.bytes_mut()) }?;
-            library.publish(loan).map_err(gantry::Error::from)?;
-            Ok(())
+            Ok(publish(library, loan, time).map_err(gantry::Error::from)?)
         })
     }
 
     /// Publishes a CDR body.
-    pub fn publish_bytes(&self, body: &[u8]) -> Result<()> {
-        self.library.with(|library| Ok(library.publish_copy(body)?)).map(drop)
+    pub fn publish_bytes(&self, body: &[u8], time: Option<SourceTime>) -> Result<()> {
+        self.library.with(|library| {
+            if time.is_none() {
+                library.publish_copy(body)?; // which counts the copy
+                return Ok(());
+            }
+            let mut loan = library.loan(body.len())?;
+            loan.bytes_mut().copy_from_slice(body);
+            Ok(publish(library, loan, time).map_err(gantry::Error::from)?)
+        })
     }
 
     /// Memory for a plain message, in shared memory.
@@ -82,9 +90,9 @@ impl Publisher {
     }
 
     /// Publishes a loan in place.
-    pub fn publish_loan(&self, message: *const c_void) -> Result<()> {
-        self.library.with(|library| match library.publish(self.take_back(message)?) {
-            Ok(_sequence) => Ok(()),
+    pub fn publish_loan(&self, message: *const c_void, time: Option<SourceTime>) -> Result<()> {
+        self.library.with(|library| match publish(library, self.take_back(message)?, time) {
+            Ok(()) => Ok(()),
             Err(error) => {
                 let failure = Failure::error(&error);
                 lock(&self.loans).push(error.loan); // the program still has it
@@ -97,6 +105,19 @@ impl Publisher {
     pub fn return_loan(&self, message: *const c_void) -> Result<()> {
         self.take_back(message).map(drop)
     }
+}
+
+/// Publishes a loan with this time, or with the time that the library reads.
+fn publish(
+    library: &mut GenericPublisher,
+    loan: GenericLoan,
+    time: Option<SourceTime>,
+) -> std::result::Result<(), PublishError<GenericLoan>> {
+    match time {
+        Some(time) => library.publish_at(loan, time),
+        None => library.publish(loan),
+    }
+    .map(drop)
 }
 
 impl Drop for Publisher {

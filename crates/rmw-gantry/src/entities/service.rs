@@ -9,7 +9,7 @@ use crate::{
     names::check_full_name,
     qos::service_qos,
 };
-use gantry::{EngineError, Error, GenericRequest, GenericService, Qos, RequestId};
+use gantry::{EngineError, Error, GenericRequest, GenericService, Qos, RequestId, SourceTime};
 use std::{
     ffi::{CString, c_void},
     sync::{
@@ -81,11 +81,16 @@ impl Service {
 
     /// Answers a request: the response is serialised straight into memory that the client reads. If the client is gone,
     /// the response is dropped. If the client holds all memory for its responses, or shared memory is full, this
-    /// response is lost: an error would end the server for all clients.
+    /// response is lost: an error would end the server for all clients. Without a `time`, the library reads the clock.
     ///
     /// # Safety
     /// `response` is a response of the service's type, which no other thread writes meanwhile.
-    pub unsafe fn send_response(&self, request: RequestId, response: *const c_void) -> Result<()> {
+    pub unsafe fn send_response(
+        &self,
+        request: RequestId,
+        response: *const c_void,
+        time: Option<SourceTime>,
+    ) -> Result<()> {
         // SAFETY: the promise of the caller.
         let size_bytes = unsafe { self.service_type.response.size_bytes(response) }?;
         self.source.library.with(|library| {
@@ -98,7 +103,11 @@ impl Service {
             };
             // SAFETY: as above.
             unsafe { self.service_type.response.write(response, loan.bytes_mut()) }?;
-            match library.send_response(request, loan) {
+            let sent = match time {
+                Some(time) => library.send_response_at(request, loan, time),
+                None => library.send_response(request, loan),
+            };
+            match sent {
                 Err(failure) if is_full(&failure.error) => library.lose_response(request),
                 sent => sent.map_err(Failure::error)?,
             }

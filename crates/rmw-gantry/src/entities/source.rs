@@ -6,7 +6,7 @@ use super::{
     library::{Close, Library},
 };
 use crate::{bindings::rmw_event_callback_t, failure::Result, lock::lock};
-use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, ListenerSource, Waitable};
+use gantry::{Attachment, Collector, GenericClient, GenericService, ListenerSource, Waitable};
 use std::{
     ffi::c_void,
     sync::{
@@ -24,9 +24,14 @@ pub struct Source<E> {
     pub callback: Mutex<Callback>,
 }
 
-/// An endpoint that counts the messages that were ever available to it.
-pub trait Receive: Waitable {
+/// An endpoint from which messages are taken.
+pub trait Receive: Send {
+    /// Whether there is something to take.
+    fn is_ready(&mut self) -> gantry::Result<bool>;
+    /// The number of messages that were ever available to it. It never decreases.
     fn received(&mut self) -> gantry::Result<u64>;
+    /// The endpoint as a collector attaches it.
+    fn waitable(&mut self) -> &mut dyn Waitable;
 }
 
 /// A source of any kind.
@@ -81,10 +86,22 @@ impl<E> Source<E> {
         Ok(())
     }
 
+    /// Has the listener notify the callback of messages that no arrival announces. The caller may be the callback itself.
+    pub fn announce(self: &Arc<Source<E>>, context: &Context)
+    where
+        E: Receive + 'static,
+    {
+        // A lock that is held means that a callback runs or is set.
+        let may_be_set = self.callback.try_lock().map_or(true, |callback| callback.is_set());
+        if may_be_set && let Some(listener) = context.started_listener() {
+            listener.add(self.id, ListenedSource(Arc::downgrade(self)));
+        }
+    }
+
     /// Ends the callback, before the entity is destroyed: no call runs after this.
     pub fn end_callback(&self, context: &Context) {
-        let was_set = std::mem::take(&mut *lock(&self.callback)).is_set();
-        if was_set && let Ok(listener) = context.listener() {
+        *lock(&self.callback) = Callback::default();
+        if let Some(listener) = context.started_listener() {
             listener.remove(self.id);
         }
     }
@@ -121,7 +138,7 @@ impl<E: Receive> AnySource for Source<E> {
     }
 
     fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
-        self.library.with_open(|endpoint| collector.attach(endpoint)).unwrap_or(Ok(None))
+        self.library.with_open(|endpoint| collector.attach(endpoint.waitable())).unwrap_or(Ok(None))
     }
 
     fn received(&self) -> Result<u64> {
@@ -136,11 +153,19 @@ impl<E: Receive> AnySource for Source<E> {
 macro_rules! receive {
     ($($endpoint:ty),*) => { $(
         impl Receive for $endpoint {
+            fn is_ready(&mut self) -> gantry::Result<bool> {
+                Waitable::is_ready(self)
+            }
+
             fn received(&mut self) -> gantry::Result<u64> {
                 <$endpoint>::received(self)
+            }
+
+            fn waitable(&mut self) -> &mut dyn Waitable {
+                self
             }
         }
     )* };
 }
 
-receive!(GenericSubscription, GenericService, GenericClient);
+receive!(GenericService, GenericClient);

@@ -1,7 +1,8 @@
 //! Subscriptions.
 
 use super::{
-    context::Context, endpoint_events::EndpointEvents, event::Change, library::Close, source::Source, take_valid,
+    content_filter::ContentFilter, context::Context, endpoint_events::EndpointEvents, event::Change,
+    filtered_subscription::FilteredSubscription, library::Close, source::Source, take_valid,
 };
 use crate::{
     bindings::RMW_EVENT_MESSAGE_LOST,
@@ -22,21 +23,18 @@ use std::{
 /// A subscription, from which any thread may take.
 pub struct Subscription {
     pub context: Arc<Context>,
-    pub source: Arc<Source<GenericSubscription>>,
+    pub source: Arc<Source<FilteredSubscription>>,
+    pub gid: Gid,
     pub message_type: Arc<MessageType>,
     /// The QoS that the library granted.
     pub qos: Qos,
     /// The topic as the program named it.
     pub topic: CString,
-    /// The subscription's own gid, if it skips the messages of its own process.
-    ignored: Option<Gid>,
     /// The messages that a program holds.
     held: Mutex<Vec<Held>>,
     /// The last messages that the program returned, whose long sequences are empty.
     returned: Mutex<VecDeque<MessageInPlace>>,
     taken: AtomicU64,
-    /// The number of messages of its own process that the subscription skipped.
-    skipped: AtomicU64,
     /// The number of losses that the event of lost messages has counted.
     told_lost: AtomicU64,
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
@@ -72,37 +70,46 @@ impl Subscription {
         topic: CString,
         ignores_local_publications: bool,
     ) -> Subscription {
+        let gid = library.gid();
+        let library = FilteredSubscription::new(library, &qos, ignores_local_publications);
         Subscription {
             context,
-            ignored: ignores_local_publications.then(|| library.gid()),
             source: Arc::new(Source::new(library)),
+            gid,
             message_type,
             qos,
             topic,
             held: Mutex::default(),
             returned: Mutex::default(),
             taken: AtomicU64::new(0),
-            skipped: AtomicU64::new(0),
             told_lost: AtomicU64::new(0),
             events: EndpointEvents::new(),
         }
     }
 
-    /// The next sample and the number of this take.
+    /// The next sample that passes the filters, and the number of this take.
     pub fn take(&self) -> Result<Option<(GenericSample, u64)>> {
-        let (sample, lost) = self.source.library.with(|library| {
-            let sample = loop {
-                let sample = library.take()?;
-                let publisher = sample.as_ref().map(|sample| sample.message_info().publisher_gid);
-                if publisher.zip(self.ignored).is_none_or(|(publisher, own)| !own.is_of_same_process(&publisher)) {
-                    break sample;
-                }
-                self.skipped.fetch_add(1, Relaxed);
-            };
-            Ok((sample, library.lost()))
+        let (sample, lost, is_unannounced) = self.source.library.with(|library| {
+            let sample = library.take()?;
+            Ok((sample, library.lost(), library.has_room_filled()))
         })?;
+        if is_unannounced {
+            self.source.announce(&self.context);
+        }
         self.tell_lost(lost);
         Ok(sample.map(|sample| (sample, self.taken.fetch_add(1, Relaxed) + 1)))
+    }
+
+    /// Calls `look` with the content filter, if there is one.
+    pub fn with_filter<R>(&self, look: impl FnOnce(Option<&ContentFilter>) -> Result<R>) -> Result<R> {
+        self.source.library.with(|library| look(library.filter()))
+    }
+
+    /// Sets or removes the content filter, for messages that wait and for later ones.
+    pub fn set_filter(&self, filter: Option<ContentFilter>) -> Result<()> {
+        self.source.library.with(|library| Ok(library.set_filter(filter)?))?;
+        self.source.announce(&self.context); // messages that a KEEP_ALL subscription left in the history
+        Ok(())
     }
 
     /// The next sample that `read` accepts, and the number of its take. A sample that is not a valid message of the
@@ -116,7 +123,7 @@ impl Subscription {
             |(sample, _)| read(sample),
             |(sample, _), why| {
                 let lost = self.source.library.with(|library| {
-                    library.skip_malformed(sample, why);
+                    library.library.skip_malformed(sample, why);
                     Ok(library.lost())
                 })?;
                 self.tell_lost(lost);
@@ -136,15 +143,15 @@ impl Subscription {
 
     /// The number of messages that were available, and are not any more: taken, overwritten or expired.
     pub fn gone(&self) -> u64 {
-        let lost = self.source.library.with(|library| Ok(library.overwritten() + library.expired()));
-        self.taken.load(Relaxed) + self.skipped.load(Relaxed) + lost.unwrap_or(0)
+        self.source.library.with(|library| Ok(library.gone())).unwrap_or(0)
     }
 
-    /// The next message, which the program holds until it returns it, with its sample's properties by `info`.
+    /// The next message, which the program holds until it returns it; `info` gets it with its sample and the number of the
+    /// take.
     ///
     /// # Errors
     /// The type's messages have to be deserialised.
-    pub fn loan(&self, info: impl FnOnce(&GenericSample, u64)) -> Result<Option<*mut c_void>> {
+    pub fn loan(&self, info: impl FnOnce(*const c_void, &GenericSample, u64)) -> Result<Option<*mut c_void>> {
         let message_type = &self.message_type;
         if !message_type.can_be_loaned() {
             let name = &message_type.description().name;
@@ -159,9 +166,9 @@ impl Subscription {
             Some(message) => unsafe { message.read(sample.bytes()) },
         })?;
         let Some((sample, number)) = valid else { return Ok(None) };
-        info(&sample, number);
         let held = Held { message, sample };
         let address = held.as_ptr();
+        info(address, &held.sample, number);
         lock(&self.held).push(held);
         Ok(Some(address))
     }

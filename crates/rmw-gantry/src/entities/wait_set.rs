@@ -201,8 +201,8 @@ impl Conditions<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entities::source::Source;
-    use gantry::{Node, TypeDescription};
+    use crate::entities::{filtered_subscription::FilteredSubscription, source::Source};
+    use gantry::{Node, Qos, TypeDescription};
 
     /// If the attachment stayed, each message of the topic would wake the wait set for ever.
     #[test]
@@ -212,8 +212,8 @@ mod tests {
         let bytes = || TypeDescription { name: "bytes".to_owned(), payload_bytes: 8, ..TypeDescription::default() };
         let subscription = node.create_generic_subscription("/twice", bytes(), 10).unwrap();
         let mut publisher = node.create_generic_publisher("/twice", bytes(), 10).unwrap();
-        let source = Source::new(subscription);
-        assert_eq!(source.library.with(|library| Ok(library.publisher_count()?)).ok(), Some(1));
+        let source = Source::new(FilteredSubscription::new(subscription, &Qos::default(), false));
+        assert_eq!(source.library.with(|library| Ok(library.library.publisher_count()?)).ok(), Some(1));
         let wait_set = WaitSet::new(DOMAIN_ID).ok().unwrap();
         let mut found_after = |counts: &[usize]| {
             for count in counts {

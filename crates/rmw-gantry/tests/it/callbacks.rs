@@ -1,6 +1,6 @@
 //! `on_new_message` callbacks.
 
-use crate::ros::*;
+use crate::{filters::set_filter, ros::*};
 use rmw_gantry::bindings::*;
 use std::{
     ffi::c_void,
@@ -12,6 +12,8 @@ use test_support::{eventually, tests};
 
 tests![
     a_callback_is_told_of_each_message_once,
+    a_callback_is_told_of_messages_that_pass_a_filter,
+    a_callback_is_told_of_all_of_a_long_history,
     a_callback_of_an_event_is_told_of_a_match,
     the_listener_takes_no_signal_of_the_program,
 ];
@@ -33,6 +35,13 @@ unsafe extern "C" fn count(user_data: *const c_void, number_of_events: usize) {
 impl Counter {
     fn lock(&self) -> MutexGuard<'_, usize> {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the counter is beyond `news`.
+    fn wait_for_more_than(&self, news: usize) {
+        let limit = Duration::from_secs(TIME_LIMIT.sec);
+        let waited = self.changed.wait_timeout_while(self.lock(), limit, |counted| *counted <= news);
+        assert!(waited.is_ok_and(|(counted, _)| *counted > news), "no call after message {news}");
     }
 
     /// Waits until the counter is `news`, and checks that it does not go further.
@@ -72,6 +81,59 @@ fn a_callback_is_told_of_each_message_once() {
     set(subscription, Some(count), &counter);
     publish(publisher, Point { x: 0.0, number: 8 });
     counter.wait_for(7);
+    set(subscription, None, &counter);
+    ros.end(&[publisher], &[subscription]);
+}
+
+fn a_callback_is_told_of_messages_that_pass_a_filter() {
+    let ros = Ros::new();
+    let publisher = ros.publisher(c"/filtered_callback", &DEFAULT_QOS);
+    let subscription = ros.subscription(c"/filtered_callback", &DEFAULT_QOS);
+    let counter = Counter::default();
+    (0..4).for_each(|number| publish(publisher, Point { x: 0.0, number }));
+    assert_eq!(set_filter(subscription, c"number > 1", &[]), RMW_RET_OK);
+    set(subscription, Some(count), &counter);
+    assert_eq!(*counter.lock(), 2, "told by the thread that sets the callback");
+    assert_eq!(take_numbers(subscription), [2, 3]);
+    for number in [0, 4, 1, 5] {
+        publish(publisher, Point { x: 0.0, number });
+    }
+    counter.wait_for(4);
+    assert_eq!(take_numbers(subscription), [4, 5]);
+    // Messages that pass the new filter are announced, although others did not pass it.
+    (6..10).for_each(|number| publish(publisher, Point { x: 0.0, number }));
+    counter.wait_for(8);
+    assert_eq!(set_filter(subscription, c"number > 8", &[]), RMW_RET_OK);
+    assert_eq!(take_numbers(subscription), [9]);
+    publish(publisher, Point { x: 0.0, number: 10 });
+    counter.wait_for(9);
+    assert_eq!(take_numbers(subscription), [10]);
+    set(subscription, None, &counter);
+    ros.end(&[publisher], &[subscription]);
+}
+
+/// A KEEP_ALL subscription with a filter keeps some messages, and leaves others in the history: no arrival announces
+/// these.
+fn a_callback_is_told_of_all_of_a_long_history() {
+    let all = rmw_qos_profile_t { history: RMW_QOS_POLICY_HISTORY_KEEP_ALL, ..DEFAULT_QOS };
+    let ros = Ros::new();
+    let (publisher, subscription) = (ros.publisher(c"/long", &all), ros.subscription(c"/long", &all));
+    assert_eq!(set_filter(subscription, c"x = 0", &[]), RMW_RET_OK);
+    let counter = Counter::default();
+    set(subscription, Some(count), &counter);
+    const SENT: u64 = 600;
+    (0..SENT).for_each(|number| publish(publisher, Point { x: (number % 2) as f64, number }));
+    let expected: Vec<u64> = (0..SENT).filter(|number| number % 2 == 0).collect();
+    let mut numbers = Vec::new();
+    // As an executor of events: a take for each message that the callback was called for.
+    while numbers.len() < expected.len() {
+        counter.wait_for_more_than(numbers.len());
+        let told = *counter.lock();
+        while numbers.len() < told {
+            numbers.extend(take(subscription).map(|(point, _)| point.number));
+        }
+    }
+    assert_eq!(numbers, expected);
     set(subscription, None, &counter);
     ros.end(&[publisher], &[subscription]);
 }

@@ -7,11 +7,13 @@ mod callbacks;
 mod distribution;
 mod endpoints;
 mod events;
+mod filters;
 mod malformed;
 mod ros;
 mod services;
 mod storeys;
 mod threads;
+mod tracing;
 mod unload;
 mod waits;
 
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         Some(distribution::BEGIN) => Some(distribution::begin),
         Some(distribution::USE) => Some(distribution::go),
         Some(services::ANSWER) => Some(services::answer_in_a_small_file_system),
+        Some(tracing::TRACE) => Some(tracing::trace),
         Some(unload::CLOSE) => Some(unload::close_and_go_on),
         _ => None,
     };
@@ -36,10 +39,12 @@ fn main() -> ExitCode {
         distribution::TESTS,
         endpoints::TESTS,
         events::TESTS,
+        filters::TESTS,
         malformed::TESTS,
         services::TESTS,
         storeys::TESTS,
         threads::TESTS,
+        tracing::TESTS,
         unload::TESTS,
         waits::TESTS,
     ];

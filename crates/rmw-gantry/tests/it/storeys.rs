@@ -8,6 +8,7 @@ const STOREYS: &[&str] = &[
     "bindings",
     "lock",
     "foreign",
+    "tracing",
     "failure",
     "argument",
     "allocator",

@@ -6,6 +6,7 @@ import queue
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -162,3 +163,43 @@ class RosTest(unittest.TestCase):
 
     def match(self, publisher, subscriptions=1):
         self.spin_until(lambda: publisher.get_subscription_count() == subscriptions, f"{subscriptions} matched")
+
+
+PREFIX = Path(sys.prefix)
+LIBRARIES = [
+    "rcl", "rmw", "rcutils", "rosidl_runtime_c", "std_msgs__rosidl_typesupport_c", "std_msgs__rosidl_generator_c",
+    "geometry_msgs__rosidl_typesupport_c", "geometry_msgs__rosidl_generator_c", "rmw_fastrtps_cpp",
+]
+# The message libraries of the wheels have unresolved symbols of Python.
+PYTHON = Path(sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME"))
+
+
+class ProgramTest(RosTest):
+    """Tests with programs in C on rcl, which are compiled here."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(dir=SHM_DIR)
+        cls.addClassCleanup(cls.folder.cleanup)
+        if not shutil.which("cc"):
+            raise unittest.SkipTest("there is no C compiler")
+        if not PYTHON.exists():
+            raise unittest.SkipTest(f"there is no {PYTHON}: this Python has no shared library")
+
+    @classmethod
+    def compile(cls, source, name, *options):
+        program = Path(cls.folder.name, name)
+        command = ["cc", "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", *options, str(HERE / source)]
+        for directory in (PREFIX / "include").iterdir():
+            command += ["-isystem", str(directory)]
+        command += ["-o", str(program), f"-L{PREFIX / 'lib'}", "-Wl,--unresolved-symbols=ignore-in-shared-libs"]
+        command += [f"-l{library}" for library in LIBRARIES]
+        subprocess.run(command, check=True, env=without_preload(), capture_output=bool(options))
+        return program
+
+    def run_program(self, program, *arguments, **environment):
+        preload = f"{PYTHON} {os.environ.get('LD_PRELOAD', '')}"
+        environment = os.environ | {"LD_PRELOAD": preload, "ROS_DISABLE_LOANED_MESSAGES": "0"} | environment
+        return subprocess.run(
+            [str(program), *arguments], env=environment, capture_output=True, text=True, timeout=2 * PATIENCE
+        )

@@ -1,53 +1,16 @@
 """The program `loans.c` on rcl: loans on both sides, wait sets, and what it leaves in memory."""
 
-import os
-import shutil
 import subprocess
-import sys
-import sysconfig
-import tempfile
-import unittest
 from pathlib import Path
 
-from support import HERE, IS_GANTRY, PATIENCE, SHM_DIR, RosTest, without_preload
-
-PREFIX = Path(sys.prefix)
-LIBRARIES = [
-    "rcl", "rmw", "rcutils", "rosidl_runtime_c", "std_msgs__rosidl_typesupport_c", "std_msgs__rosidl_generator_c",
-    "geometry_msgs__rosidl_typesupport_c", "geometry_msgs__rosidl_generator_c", "rmw_fastrtps_cpp",
-]
-# The message libraries of the wheels have unresolved symbols of Python.
-PYTHON = Path(sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME"))
+from support import IS_GANTRY, ProgramTest
 
 
-class Loans(RosTest):
+class Loans(ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(dir=SHM_DIR)
-        cls.addClassCleanup(cls.folder.cleanup)
-        if not shutil.which("cc"):
-            raise unittest.SkipTest("there is no C compiler")
-        if not PYTHON.exists():
-            raise unittest.SkipTest(f"there is no {PYTHON}: this Python has no shared library")
-        cls.program = cls.compile("loans")
-
-    @classmethod
-    def compile(cls, name, *options):
-        program = Path(cls.folder.name, name)
-        command = ["cc", "-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", *options, str(HERE / "loans.c")]
-        for directory in (PREFIX / "include").iterdir():
-            command += ["-isystem", str(directory)]
-        command += ["-o", str(program), f"-L{PREFIX / 'lib'}", "-Wl,--unresolved-symbols=ignore-in-shared-libs"]
-        command += [f"-l{library}" for library in LIBRARIES]
-        subprocess.run(command, check=True, env=without_preload(), capture_output=bool(options))
-        return program
-
-    def run_program(self, program, *arguments, **environment):
-        preload = f"{PYTHON} {os.environ.get('LD_PRELOAD', '')}"
-        environment = os.environ | {"LD_PRELOAD": preload, "ROS_DISABLE_LOANED_MESSAGES": "0"} | environment
-        return subprocess.run(
-            [str(program), *arguments], env=environment, capture_output=True, text=True, timeout=2 * PATIENCE
-        )
+        super().setUpClass()
+        cls.program = cls.compile("loans.c", "loans")
 
     def test_loans_are_shared_memory_on_both_sides(self):
         run = self.run_program(self.program, GANTRY_SHM_DIR=self.folder.name)
@@ -64,7 +27,7 @@ class Loans(RosTest):
         if not IS_GANTRY:
             self.skipTest("the leaks of other middlewares are not looked for")
         try:
-            program = self.compile("leaks", "-fsanitize=leak")
+            program = self.compile("loans.c", "leaks", "-fsanitize=leak")
         except subprocess.CalledProcessError:
             self.skipTest("the C compiler has no leak sanitizer")
         options = {"LSAN_OPTIONS": "exitcode=23:fast_unwind_on_malloc=0"}

@@ -7,7 +7,7 @@ use crate::{
     topic::{GenericLoan, GenericPublisher, GenericSample, GenericSubscription, PublishError},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo};
+use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo, SourceTime};
 use std::{fmt::Display, os::fd::BorrowedFd, time::Duration};
 
 /// Answers requests as bytes, as [`Service`](crate::Service) answers messages; belongs to one thread at a time.
@@ -96,6 +96,20 @@ impl GenericService {
         response: GenericLoan,
     ) -> std::result::Result<(), PublishError<GenericLoan>> {
         self.replies.send(request, response)
+    }
+
+    /// As [`GenericService::send_response`], with the caller's time instead of a reading of the clock:
+    /// [`GenericPublisher::publish_at`]. It is for a binding that has to know the time, such as one that traces.
+    ///
+    /// # Errors
+    /// As [`GenericService::send_response`].
+    pub fn send_response_at(
+        &mut self,
+        request: RequestId,
+        response: GenericLoan,
+        time: SourceTime,
+    ) -> std::result::Result<(), PublishError<GenericLoan>> {
+        self.replies.send_with(request, response, |publisher, response| publisher.publish_at(response, time))
     }
 
     /// The copy path: answers a request with a copy of `response`.

@@ -127,12 +127,22 @@ impl ReplyPublishers {
         request: RequestId,
         response: GenericLoan,
     ) -> std::result::Result<(), PublishError<GenericLoan>> {
+        self.send_with(request, response, GenericPublisher::publish)
+    }
+
+    /// As [`ReplyPublishers::send`], with `publish_loan` for a response that is not copied.
+    pub(super) fn send_with(
+        &mut self,
+        request: RequestId,
+        response: GenericLoan,
+        publish_loan: impl FnOnce(&mut GenericPublisher, GenericLoan) -> std::result::Result<u64, PublishError<GenericLoan>>,
+    ) -> std::result::Result<(), PublishError<GenericLoan>> {
         let is_unread = self.unread.publisher.as_ref().is_some_and(|unread| unread.owns(&response));
         let publish = |publisher: &mut GenericPublisher| match is_unread {
             true => publisher
                 .publish_copy_for(request, response.bytes().len(), |body| gantry_cdr::copy(body, response.bytes()))
                 .map_err(|error| PublishError { loan: response, error: Box::new(error) }),
-            false => publisher.publish(response.answering(request)),
+            false => publish_loan(publisher, response.answering(request)),
         };
         self.publish(request.client_gid, publish).map_or(Ok(()), |published| published.map(drop))
     }

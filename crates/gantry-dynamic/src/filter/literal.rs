@@ -1,0 +1,98 @@
+//! The values in an expression, and their form beside a field.
+
+use super::{
+    condition::Constant,
+    error::{FilterError, quoted},
+    field::{Field, FieldKind},
+    token::{Kind, Tokens},
+};
+use gantry_idl::Primitive;
+use std::borrow::Cow;
+
+/// A value in an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Literal<'a> {
+    Bool(bool),
+    Integer(i128),
+    /// The digits: their nearest number depends on the field.
+    Float(&'a str),
+    Text(Cow<'a, str>),
+}
+
+impl<'a> Literal<'a> {
+    /// The value that a token is; `None` for another token.
+    ///
+    /// # Errors
+    /// An integer of more than 64 bits.
+    pub(super) fn from_token(kind: &Kind<'a>) -> Option<Result<Self, String>> {
+        Some(match kind {
+            Kind::Integer(digits) => integer(digits).map(Self::Integer),
+            Kind::Float(digits) => Ok(Self::Float(digits)),
+            Kind::Text(text) => Ok(Self::Text(text.clone())),
+            Kind::Word(word) if word.eq_ignore_ascii_case("TRUE") => Ok(Self::Bool(true)),
+            Kind::Word(word) if word.eq_ignore_ascii_case("FALSE") => Ok(Self::Bool(false)),
+            _ => return None,
+        })
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Errors
+    /// The text is not one value.
+    pub(super) fn from_parameter(index: usize, text: &'a str) -> Result<Self, FilterError> {
+        let error = |sentence| FilterError::in_parameter(index, text, sentence);
+        let mut tokens = Tokens::new(text);
+        let mut next = || tokens.next().map_err(|failure| error(failure.into_sentence()));
+        let (first, second) = (next()?.kind, next()?.kind);
+        match (Self::from_token(&first), second) {
+            (Some(literal), Kind::End) => literal.map_err(error),
+            _ => Err(error(
+                "a parameter is one value: a number, TRUE, FALSE, or a text in single quotes of its own, as \"'text'\""
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// The value as it is compared with a field: a number beside a `float32` is rounded to it, so that 0.1 is equal to
+    /// the `float32` 0.1; one character beside an integer of 8 bits is its code.
+    ///
+    /// # Errors
+    /// A sentence: the value is of another type than the field.
+    pub(super) fn constant_for(&self, field: &Field) -> Result<Constant, String> {
+        use FieldKind::{Primitive as Number, Text};
+        use Primitive::{Bool, Byte, Char, Float32, Float64, Int8, Uint8};
+        Ok(match (self, field.kind) {
+            (Self::Text(text), Text) => Constant::Text(Box::from(&**text)),
+            (Self::Bool(value), Number(Bool)) => Constant::Integer((*value).into()),
+            (Self::Integer(value @ (0 | 1)), Number(Bool)) => Constant::Integer(*value),
+            (Self::Text(text), Number(Byte | Char | Int8 | Uint8)) => match text.as_bytes() {
+                [code] => Constant::Integer((*code).into()),
+                _ => return Err(self.misfit(field)),
+            },
+            (Self::Integer(value), Number(Float32)) => Constant::Float((*value as f32).into()),
+            (Self::Integer(value), Number(Float64)) => Constant::Float(*value as f64),
+            (Self::Float(digits), Number(Float32)) => Constant::Float(digits.parse::<f32>().unwrap_or(f32::NAN).into()),
+            (Self::Integer(value), Number(primitive)) if primitive != Bool => Constant::Integer(*value),
+            (Self::Float(digits), Number(primitive)) if primitive != Bool => {
+                Constant::Float(digits.parse().unwrap_or(f64::NAN)) // the tokens have only numbers
+            }
+            _ => return Err(self.misfit(field)),
+        })
+    }
+
+    fn misfit(&self, field: &Field) -> String {
+        let value = match self {
+            Self::Bool(true) => "TRUE is a boolean".to_owned(),
+            Self::Bool(false) => "FALSE is a boolean".to_owned(),
+            Self::Integer(value) => format!("{value} is a number"),
+            Self::Float(digits) => format!("{digits} is a number"),
+            Self::Text(text) => format!("'{}' is a text", quoted(text)),
+        };
+        format!("`{}` is {}, and {value}: they cannot be compared", field.path, field.kind_in_words())
+    }
+}
+
+fn integer(digits: &str) -> Result<i128, String> {
+    let value = digits.parse().ok().filter(|value| (i64::MIN.into()..=u64::MAX.into()).contains(value));
+    value.ok_or_else(|| format!("{digits} is beyond the integers of 64 bits"))
+}

@@ -1,0 +1,181 @@
+//! A subscription of the library behind a filter: messages of the program's own process that it ignores, and messages
+//! that its content filter refuses. Neither is reported by a wait or by a callback, and neither is a loss.
+//!
+//! With a filter, messages leave the history when they are looked at, and those that pass are kept here until they are
+//! taken. As in DDS, the depth of a KEEP_LAST subscription counts the messages that pass.
+
+use super::{content_filter::ContentFilter, source::Receive};
+use gantry::{GenericSample, GenericSubscription, Gid, History, Qos, Waitable};
+use std::collections::VecDeque;
+
+/// The most messages that one call looks at, which is more than a history has: a publisher that is faster than the
+/// filter does not keep a program in a call.
+const MAX_LOOKED_AT: usize = 1_000_000;
+
+/// The most messages that a KEEP_ALL subscription keeps. More ones wait in the history, so that their publisher waits,
+/// too.
+const KEPT_OF_ALL: usize = 64;
+
+/// A subscription of the library with its filter.
+pub struct FilteredSubscription {
+    pub library: GenericSubscription,
+    /// The subscription's own gid, if it ignores the messages of its own process.
+    ignored: Option<Gid>,
+    filter: Option<ContentFilter>,
+    /// The messages that passed, oldest first.
+    kept: VecDeque<GenericSample>,
+    /// The largest number of them.
+    depth: usize,
+    is_keep_last: bool,
+    /// An error that a look found; the next take returns it.
+    failure: Option<gantry::Error>,
+    counts: Counts,
+}
+
+/// Numbers of messages.
+#[derive(Default)]
+struct Counts {
+    taken: u64,
+    refused: u64,
+    /// Messages that passed and gave way to newer ones before they were taken.
+    displaced: u64,
+    /// Messages that were counted as received, and were refused by a filter that was set later.
+    withdrawn: u64,
+}
+
+impl FilteredSubscription {
+    pub fn new(library: GenericSubscription, qos: &Qos, ignores_own_process: bool) -> FilteredSubscription {
+        let is_keep_last = qos.history == History::KeepLast;
+        FilteredSubscription {
+            ignored: ignores_own_process.then(|| library.gid()),
+            library,
+            filter: None,
+            kept: VecDeque::new(),
+            depth: if is_keep_last { qos.depth as usize } else { KEPT_OF_ALL },
+            is_keep_last,
+            failure: None,
+            counts: Counts::default(),
+        }
+    }
+
+    pub fn filter(&self) -> Option<&ContentFilter> {
+        self.filter.as_ref()
+    }
+
+    /// Sets or removes the content filter. A message that waits passed the old one, and has to pass the new one, too.
+    pub fn set_filter(&mut self, filter: Option<ContentFilter>) -> gantry::Result<()> {
+        let before = self.received()?;
+        self.filter = filter;
+        // Room for most depths, so that looks do not allocate.
+        self.kept.reserve(self.depth.min(KEPT_OF_ALL + 1));
+        let kept = self.kept.len();
+        let (filter, ignored) = (&self.filter, self.ignored);
+        self.kept.retain(|sample| passes(filter.as_ref(), ignored, sample));
+        self.counts.refused += (kept - self.kept.len()) as u64;
+        let after = self.received()?;
+        self.counts.withdrawn += before.saturating_sub(after);
+        Ok(())
+    }
+
+    /// The next message that passes. Data path: allocates nothing, unless more messages are kept than ever before.
+    pub fn take(&mut self) -> gantry::Result<Option<GenericSample>> {
+        if self.looks_before_take() {
+            self.look();
+        }
+        let sample = match (self.kept.pop_front(), self.failure.take()) {
+            (Some(sample), failure) => {
+                self.failure = failure;
+                Some(sample)
+            }
+            (None, Some(failure)) => return Err(failure),
+            (None, None) if self.is_selective() => None,
+            (None, None) => self.library.take()?,
+        };
+        self.counts.taken += u64::from(sample.is_some());
+        Ok(sample)
+    }
+
+    /// Whether messages pass now that `received` did not count before: messages that a KEEP_ALL subscription left in the
+    /// history until it had room.
+    pub fn has_room_filled(&mut self) -> bool {
+        let has_room = !self.is_keep_last && self.is_selective() && self.kept.is_empty();
+        if has_room {
+            self.look();
+        }
+        has_room && !self.kept.is_empty()
+    }
+
+    /// The number of messages that no caller got although they passed, or may have passed.
+    pub fn lost(&self) -> u64 {
+        self.library.lost() + self.counts.displaced
+    }
+
+    /// The number of messages that `received` counted, and that are not available any more.
+    pub fn gone(&self) -> u64 {
+        let Counts { taken, displaced, withdrawn, .. } = self.counts;
+        taken + displaced + withdrawn + self.library.overwritten() + self.library.expired()
+    }
+
+    fn is_selective(&self) -> bool {
+        self.filter.is_some() || self.ignored.is_some()
+    }
+
+    /// Whether a take or a wait has to look. A KEEP_ALL subscription looks again when it keeps no more messages, and then
+    /// announces those that pass ([`Self::has_room_filled`]).
+    fn looks_before_take(&self) -> bool {
+        self.is_selective() && (self.is_keep_last || self.kept.is_empty())
+    }
+
+    /// Looks at the messages in the history, and keeps those that pass. Returns whether it looked at all of them.
+    fn look(&mut self) -> bool {
+        for _ in 0..MAX_LOOKED_AT {
+            let is_full = !self.is_keep_last && self.kept.len() >= self.depth;
+            if is_full || self.failure.is_some() {
+                return true;
+            }
+            match self.library.take() {
+                Ok(None) => return true,
+                Err(failure) => self.failure = Some(failure),
+                Ok(Some(sample)) if passes(self.filter.as_ref(), self.ignored, &sample) => {
+                    if self.kept.len() >= self.depth {
+                        self.kept.pop_front();
+                        self.counts.displaced += 1;
+                    }
+                    self.kept.push_back(sample);
+                }
+                Ok(Some(_)) => self.counts.refused += 1,
+            }
+        }
+        false
+    }
+}
+
+impl Receive for FilteredSubscription {
+    /// Control path if publishers came or went.
+    fn is_ready(&mut self) -> gantry::Result<bool> {
+        let mut has_more = self.library.is_ready()?; // finds publishers, which a take does not always do
+        if has_more && self.is_selective() {
+            has_more = self.looks_before_take() && !self.look();
+        }
+        Ok(has_more || !self.kept.is_empty() || self.failure.is_some())
+    }
+
+    /// The number of messages that were ever available, without those that were refused.
+    fn received(&mut self) -> gantry::Result<u64> {
+        let received = self.library.received()?;
+        if !self.is_selective() {
+            return Ok(received.saturating_sub(self.counts.refused) + self.counts.withdrawn);
+        }
+        self.look();
+        Ok(self.gone() + self.kept.len() as u64)
+    }
+
+    fn waitable(&mut self) -> &mut dyn Waitable {
+        &mut self.library
+    }
+}
+
+fn passes(filter: Option<&ContentFilter>, ignored: Option<Gid>, sample: &GenericSample) -> bool {
+    let is_ignored = ignored.is_some_and(|own| own.is_of_same_process(&sample.message_info().publisher_gid));
+    !is_ignored && filter.is_none_or(|filter| filter.passes(sample.bytes()))
+}

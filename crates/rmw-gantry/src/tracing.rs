@@ -1,0 +1,157 @@
+//! The tracepoints of ROS 2's tracing (ros2_tracing) that an RMW has: Jazzy's four, and Kilted's five more.
+//!
+//! `librcl.so` loads the library of the tracepoints. In a process without this library a tracepoint costs a load and a
+//! branch; with it, one call that finds whether a session records the tracepoint now.
+
+use crate::{bindings::*, foreign::Foreign};
+use gantry::{GenericRequest, GenericResponse, GenericSample, Gid, RequestId, SourceTime};
+use std::ffi::{CStr, c_void};
+
+/// A tracepoint; `F` is the type of its function.
+struct Tracepoint<F> {
+    is_enabled: Foreign<unsafe extern "C" fn() -> bool>,
+    record: Foreign<F>,
+}
+
+type Handle = *const c_void;
+
+/// The handle of an endpoint, and its gid of 16 bytes.
+type Init = unsafe extern "C" fn(handle: Handle, gid: *const u8);
+
+impl<F: Copy> Tracepoint<F> {
+    /// # Safety
+    /// `F` is the type of the function `record` of the library.
+    const unsafe fn new(is_enabled: &'static CStr, record: &'static CStr) -> Tracepoint<F> {
+        const LIBRARY: &CStr = c"libtracetools.so";
+        Tracepoint {
+            // SAFETY: `tracetools/tracetools.h`: bool ros_trace_enabled_…(), for each tracepoint.
+            is_enabled: unsafe { Foreign::if_loaded(LIBRARY, is_enabled) },
+            // SAFETY: the promise of the caller.
+            record: unsafe { Foreign::if_loaded(LIBRARY, record) },
+        }
+    }
+
+    /// The function, if a session records the tracepoint now. Its caller may pass any pointers: the function records the
+    /// values of these, and reads only gids.
+    #[inline]
+    fn enabled(&self) -> Option<F> {
+        let is_enabled = self.is_enabled.get()?;
+        // SAFETY: it reads a variable of the library.
+        if unsafe { is_enabled() } { self.record.get() } else { None }
+    }
+}
+
+macro_rules! tracepoints {
+    ($($tracepoint:ident: $name:literal, $function:ty;)*) => { $(
+        // SAFETY: `tracetools/tracetools.h`, which has this type for the tracepoint of this name.
+        static $tracepoint: Tracepoint<$function> = unsafe {
+            Tracepoint::new(concat_name!("ros_trace_enabled_", $name), concat_name!("ros_trace_do_", $name))
+        };
+    )* };
+}
+
+macro_rules! concat_name {
+    ($prefix:literal, $name:literal) => {
+        match CStr::from_bytes_with_nul(concat!($prefix, $name, "\0").as_bytes()) {
+            Ok(name) => name,
+            Err(_) => panic!("the name has no 0 in it"),
+        }
+    };
+}
+
+tracepoints! {
+    PUBLISHER_INIT: "rmw_publisher_init", Init;
+    PUBLISH: "rmw_publish", unsafe extern "C" fn(Handle, message: *const c_void, time_ns: i64);
+    SUBSCRIPTION_INIT: "rmw_subscription_init", Init;
+    TAKE: "rmw_take",
+        unsafe extern "C" fn(Handle, message: *const c_void, source_time_ns: i64, is_taken: bool);
+    CLIENT_INIT: "rmw_client_init", Init;
+    SEND_REQUEST: "rmw_send_request", unsafe extern "C" fn(Handle, request: *const c_void, sequence: i64);
+    TAKE_REQUEST: "rmw_take_request",
+        unsafe extern "C" fn(Handle, request: *const c_void, client_gid: *const u8, sequence: i64, is_taken: bool);
+    SEND_RESPONSE: "rmw_send_response",
+        unsafe extern "C" fn(Handle, response: *const c_void, client_gid: *const u8, sequence: i64, time_ns: i64);
+    TAKE_RESPONSE: "rmw_take_response",
+        unsafe extern "C" fn(Handle, response: *const c_void, sequence: i64, source_time_ns: i64, is_taken: bool);
+}
+
+pub fn publisher_init(publisher: *const rmw_publisher_t, gid: &Gid) {
+    PUBLISHER_INIT.record_init(publisher.cast(), gid);
+}
+
+pub fn subscription_init(subscription: *const rmw_subscription_t, gid: &Gid) {
+    SUBSCRIPTION_INIT.record_init(subscription.cast(), gid);
+}
+
+pub fn client_init(client: *const rmw_client_t, gid: &Gid) {
+    CLIENT_INIT.record_init(client.cast(), gid);
+}
+
+impl Tracepoint<Init> {
+    fn record_init(&self, endpoint: Handle, gid: &Gid) {
+        if let Some(record) = self.enabled() {
+            // SAFETY: a gid of 16 bytes.
+            unsafe { record(endpoint, gid.0.as_ptr()) };
+        }
+    }
+}
+
+/// Records a publication. `Some` has the time that is recorded, with which the message has to be published.
+#[inline]
+pub fn publish(publisher: *const rmw_publisher_t, message: *const c_void) -> Option<SourceTime> {
+    let record = PUBLISH.enabled()?;
+    let time = SourceTime::now();
+    // SAFETY: any pointers (`Tracepoint::enabled`).
+    unsafe { record(publisher.cast(), message, time.wall_ns.cast_signed()) };
+    Some(time)
+}
+
+/// Records a take, which found a sample or none.
+#[inline]
+pub fn take(subscription: *const rmw_subscription_t, message: *const c_void, sample: Option<&GenericSample>) {
+    if let Some(record) = TAKE.enabled() {
+        let time_ns = sample.map_or(0, |sample| sample.message_info().source_wall_time_ns.cast_signed());
+        // SAFETY: any pointers.
+        unsafe { record(subscription.cast(), message, time_ns, sample.is_some()) };
+    }
+}
+
+#[inline]
+pub fn send_request(client: *const rmw_client_t, request: *const c_void, sequence: i64) {
+    if let Some(record) = SEND_REQUEST.enabled() {
+        // SAFETY: any pointers.
+        unsafe { record(client.cast(), request, sequence) };
+    }
+}
+
+/// Records the take of a request, which found one or none.
+#[inline]
+pub fn take_request(service: *const rmw_service_t, message: *const c_void, request: Option<&GenericRequest>) {
+    if let Some(record) = TAKE_REQUEST.enabled() {
+        let (gid, sequence) =
+            request.map_or(([0; 16], 0), |request| (request.id().client_gid.0, request.id().sequence));
+        // SAFETY: any pointers, and a gid of 16 bytes.
+        unsafe { record(service.cast(), message, gid.as_ptr(), sequence.cast_signed(), request.is_some()) };
+    }
+}
+
+/// Records a response, as [`publish`].
+#[inline]
+pub fn send_response(service: *const rmw_service_t, response: *const c_void, request: RequestId) -> Option<SourceTime> {
+    let record = SEND_RESPONSE.enabled()?;
+    let (time, gid, sequence) = (SourceTime::now(), request.client_gid.0, request.sequence.cast_signed());
+    // SAFETY: any pointers, and a gid of 16 bytes.
+    unsafe { record(service.cast(), response, gid.as_ptr(), sequence, time.wall_ns.cast_signed()) };
+    Some(time)
+}
+
+/// Records the take of a response, which found one or none.
+#[inline]
+pub fn take_response(client: *const rmw_client_t, message: *const c_void, response: Option<&GenericResponse>) {
+    if let Some(record) = TAKE_RESPONSE.enabled() {
+        let sequence = response.map_or(0, |response| response.id().sequence.cast_signed());
+        let time_ns = response.map_or(0, |response| response.message_info().source_wall_time_ns.cast_signed());
+        // SAFETY: any pointers.
+        unsafe { record(client.cast(), message, sequence, time_ns, response.is_some()) };
+    }
+}

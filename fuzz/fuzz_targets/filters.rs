@@ -1,0 +1,5 @@
+//! Filter expressions, each with a body of a message.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| test_support::messages::filters(bytes));
