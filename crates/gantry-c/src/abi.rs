@@ -1,5 +1,7 @@
 //! The structs and numbers of the header. Zeros are the default of each field.
 
+#![expect(missing_docs, reason = "the header is the documentation")]
+
 use std::ffi::{c_char, c_void};
 
 /// The version of the ABI, which `gantry_abi_version` returns: raised when functions or fields are added.
@@ -12,7 +14,6 @@ macro_rules! numbers {
     ($($name:ident = $value:literal),* $(,)?) => {
         $(pub const $name: i32 = $value;)*
         /// The numbers by their names in the header.
-        #[cfg(test)]
         pub const NUMBERS: &[(&str, i32)] = &[$((concat!("GANTRY_", stringify!($name)), $name)),*];
     };
 }
@@ -38,16 +39,6 @@ numbers! {
     SHUT_DOWN = -15,
     PANICKED = -16,
 
-    RELIABILITY_RELIABLE = 0,
-    RELIABILITY_BEST_EFFORT = 1,
-    HISTORY_KEEP_LAST = 0,
-    HISTORY_KEEP_ALL = 1,
-    DURABILITY_VOLATILE = 0,
-    DURABILITY_TRANSIENT_LOCAL = 1,
-    LIVELINESS_AUTOMATIC = 0,
-    LIVELINESS_MANUAL_BY_TOPIC = 1,
-
-    POLICY_NONE = 0,
     POLICY_RELIABILITY = 1,
     POLICY_DURABILITY = 2,
     POLICY_DEADLINE = 3,

@@ -15,7 +15,7 @@
 //! - **H4** A function pointer is NULL or a function of the declared type that may be called on any thread; no exception
 //!   and no `longjmp` leaves it.
 
-mod abi;
+pub mod abi;
 mod argument;
 mod client;
 mod convert;
@@ -34,3 +34,6 @@ mod service;
 mod subscription;
 mod timer;
 mod wait_set;
+
+pub use loan::Loan;
+pub use sample::Sample;

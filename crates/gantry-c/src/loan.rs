@@ -11,7 +11,9 @@ use std::{ffi::c_void, mem::MaybeUninit, ptr::null_mut};
 /// `gantry_loan`. Zeros are no loan; H3.
 #[repr(C)]
 pub struct Loan {
+    /// The message; NULL if there is none.
     pub data: *mut c_void,
+    /// Its length.
     pub size: usize,
     held: Held,
 }

@@ -5,10 +5,7 @@ use crate::{
     argument::texts,
     failure::{Failure, Result, last_error, run, run_for},
 };
-use std::{
-    ffi::{c_char, c_int, c_void},
-    ptr::null,
-};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The context of a C function, which may be used on any thread (H4).
 struct Context(*mut c_void);
@@ -29,11 +26,10 @@ pub extern "C" fn gantry_abi_version() -> u32 {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn gantry_version() -> *const c_char {
-    const VERSION: &std::ffi::CStr =
-        match std::ffi::CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-            Ok(version) => version,
-            Err(_) => c"",
-        };
+    const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => c"",
+    };
     VERSION.as_ptr()
 }
 
@@ -89,7 +85,7 @@ pub unsafe extern "C" fn gantry_on_shutdown(
 /// # Safety
 /// H2.
 pub unsafe fn reason<'a>(why: *const c_char) -> Result<&'a str> {
-    match why == null() {
+    match why.is_null() {
         true => Ok("its reader gave no reason"),
         // SAFETY: H2.
         false => unsafe { crate::argument::text("why", why) },

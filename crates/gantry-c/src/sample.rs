@@ -12,7 +12,9 @@ use std::{ffi::c_void, mem::MaybeUninit, ptr::null};
 /// `gantry_sample`. Zeros are no sample; H3.
 #[repr(C)]
 pub struct Sample {
+    /// The message; NULL if there is none.
     pub data: *const c_void,
+    /// Its length.
     pub size: usize,
     held: Held,
 }

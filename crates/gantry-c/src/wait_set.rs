@@ -35,27 +35,31 @@ impl<'a> Source<'a> {
     /// # Safety
     /// H1: a handle of its kind, and no other source is made of it at the same time.
     unsafe fn new(given: &WaitSource) -> Result<Source<'a>> {
-        let source = given.source;
+        /// # Safety
+        /// H1: a handle of this kind.
+        unsafe fn of_kind<'a, T>(source: &WaitSource) -> Result<&'a mut T> {
+            // SAFETY: H1.
+            unsafe { exclusive("source", source.source.cast::<T>()) }
+        }
         Ok(match given.kind {
             // SAFETY: H1.
-            abi::SOURCE_SUBSCRIPTION => {
-                let subscription = unsafe { exclusive("source", source.cast::<Subscription>()) }?;
-                Source::Endpoint(&mut subscription.inner)
+            abi::SOURCE_SUBSCRIPTION => Source::Endpoint(&mut unsafe { of_kind::<Subscription>(given) }?.inner),
+            // SAFETY: H1.
+            abi::SOURCE_SERVICE => Source::Endpoint(&mut unsafe { of_kind::<Service>(given) }?.inner),
+            // SAFETY: H1.
+            abi::SOURCE_CLIENT => Source::Endpoint(&mut unsafe { of_kind::<Client>(given) }?.inner),
+            // SAFETY: H1.
+            abi::SOURCE_EVENTS => Source::Events(unsafe { of_kind(given) }?),
+            abi::SOURCE_TIMER => {
+                // SAFETY: H1.
+                let timer = unsafe { shared("source", given.source.cast::<Timer>()) }?;
+                Source::Timer(timer.0.clone())
             }
-            // SAFETY: H1.
-            abi::SOURCE_SERVICE => {
-                Source::Endpoint(&mut unsafe { exclusive("source", source.cast::<Service>()) }?.inner)
-            }
-            // SAFETY: H1.
-            abi::SOURCE_CLIENT => Source::Endpoint(&mut unsafe { exclusive("source", source.cast::<Client>()) }?.inner),
-            // SAFETY: H1.
-            abi::SOURCE_TIMER => Source::Timer(unsafe { shared("source", source.cast::<Timer>()) }?.0.clone()),
-            // SAFETY: H1.
             abi::SOURCE_GUARD_CONDITION => {
-                Source::GuardCondition(unsafe { shared("source", source.cast::<GuardCondition>()) }?.another())
+                // SAFETY: H1.
+                let guard_condition = unsafe { shared("source", given.source.cast::<GuardCondition>()) }?;
+                Source::GuardCondition(guard_condition.another())
             }
-            // SAFETY: H1.
-            abi::SOURCE_EVENTS => Source::Events(unsafe { exclusive("source", source.cast::<Events>()) }?),
             kind => {
                 return Err(Failure::invalid(format_args!(
                     "a gantry_wait_source has the kind {kind}; it is one of GANTRY_SOURCE_SUBSCRIPTION (1) to \

@@ -1,1 +1,77 @@
-fn main() {}
+//! Programs in C, in `tests/programs`, which link the library and check themselves. Without a C compiler the tests are
+//! ignored.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+use tempfile::TempDir;
+use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
+
+/// A program, its domain and its arguments.
+type Program = (&'static str, u32, &'static [&'static str]);
+
+const PROGRAMS: &[Program] = &[
+    ("topics", 171, &[]),
+    ("services", 172, &[]),
+    ("waits", 173, &[]),
+    ("graph", 174, &[]),
+    ("arguments", 175, &[]),
+    ("lifetimes", 176, &["1"]),
+    ("lifetimes", 177, &["2"]),
+    ("lifetimes", 178, &["3"]),
+];
+
+fn main() -> ExitCode {
+    let is_ignored = is_ignored("programs in C", missing_compiler("cc", "c"));
+    let shared = PROGRAMS
+        .iter()
+        .map(|program| trial(name(program), || run(program, &shared_library())).with_ignored_flag(is_ignored));
+    let linked_statically = trial("topics_with_the_archive", || run(&("topics", 179, &[]), &archive()));
+    let trials = shared.chain([linked_statically.with_ignored_flag(is_ignored)]).collect();
+    libtest_mimic::run(&side_by_side(2), trials).exit_code()
+}
+
+fn name((name, _, arguments): &Program) -> String {
+    [&[*name], *arguments].concat().join(" ")
+}
+
+/// The folder of the libraries that cargo has built for this test.
+fn libraries() -> PathBuf {
+    std::env::current_exe().unwrap().parent().unwrap().to_owned()
+}
+
+/// The options that link the shared library, under its installed name.
+fn shared_library() -> (TempDir, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let library = libraries().join("libgantry_c.so");
+    assert!(library.exists(), "{library:?}");
+    for name in ["libgantry.so", "libgantry.so.0"] {
+        std::os::unix::fs::symlink(&library, folder.path().join(name)).unwrap();
+    }
+    let path = folder.path().display();
+    let options = [format!("-L{path}"), format!("-Wl,-rpath,{path}"), "-lgantry".into()];
+    (folder, options.into())
+}
+
+/// The options that link the archive.
+fn archive() -> (TempDir, Vec<String>) {
+    let archive = libraries().join("libgantry_c.a").to_str().unwrap().to_owned();
+    (tempfile::tempdir().unwrap(), [archive, "-lpthread".into(), "-ldl".into(), "-lm".into()].into())
+}
+
+#[track_caller]
+fn run(&(name, domain_id, arguments): &Program, (folder, library): &(TempDir, Vec<String>)) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (source, program) = (here.join(format!("tests/programs/{name}.c")), folder.path().join(name));
+    let include = here.join("include");
+    let mut options = vec!["-std=gnu11", "-g", "-Wconversion", "-I", include.to_str().unwrap(), "-pthread"];
+    options.extend(library.iter().map(|option| &option[..]));
+    compile("cc", &source, &program, &options).unwrap_or_else(|messages| panic!("{messages}"));
+    let mut command = Command::new(&program);
+    let output = command.args(arguments).env("ROS_DOMAIN_ID", domain_id.to_string()).output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{name} {arguments:?}: {}\n{messages}", output.status);
+}
