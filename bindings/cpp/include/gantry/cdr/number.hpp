@@ -164,4 +164,15 @@ struct array {
     static void copy(mut to, ref from) { std::copy(from.begin(), from.end(), to.begin()); }
 };
 
+// Lays out an array or sequence of numbers whose first elements have these defaults.
+template <class K, std::size_t N>
+bool compose_with(composer &to, const typename K::shape &shape, const typename K::mut::value_type (&defaults)[N],
+                  typename K::layout &at) {
+    if (!K::compose(to, shape, at)) return false;
+    if (to.counts()) return true;
+    const auto target = K::get_mut(to.memory(), 0, at);
+    std::copy(defaults, defaults + std::min(N, target.size()), target.begin());
+    return true;
+}
+
 }  // namespace gantry::cdr

@@ -49,8 +49,7 @@ public:
     bool inside_element(std::size_t index) { return inside("[" + std::to_string(index) + "]"); }
 
     gantry::error error(const char *type_name) const {
-        std::string text = type_name;
-        if (!path_.empty()) text += " field `" + path_ + "`";
+        std::string text = path_.empty() ? type_name : "`" + path_ + "` of " + type_name;
         text += " at byte " + std::to_string(error_offset_) + ": " + sentence_;
         return {GANTRY_INVALID_ARGUMENT, std::move(text)};
     }
