@@ -3,8 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+#[path = "../common/mod.rs"]
+mod common;
+
+use common::{archive, shared_library};
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, ExitCode},
 };
 use tempfile::TempDir;
@@ -36,30 +40,6 @@ fn main() -> ExitCode {
 
 fn name((name, _, arguments): &Program) -> String {
     [&[*name], *arguments].concat().join(" ")
-}
-
-/// The folder of the libraries that cargo has built for this test.
-fn libraries() -> PathBuf {
-    std::env::current_exe().unwrap().parent().unwrap().to_owned()
-}
-
-/// The options that link the shared library, under its installed name.
-fn shared_library() -> (TempDir, Vec<String>) {
-    let folder = tempfile::tempdir().unwrap();
-    let library = libraries().join("libgantry_c.so");
-    assert!(library.exists(), "{library:?}");
-    for name in ["libgantry.so", "libgantry.so.0"] {
-        std::os::unix::fs::symlink(&library, folder.path().join(name)).unwrap();
-    }
-    let path = folder.path().display();
-    let options = [format!("-L{path}"), format!("-Wl,-rpath,{path}"), "-lgantry".into()];
-    (folder, options.into())
-}
-
-/// The options that link the archive.
-fn archive() -> (TempDir, Vec<String>) {
-    let archive = libraries().join("libgantry_c.a").to_str().unwrap().to_owned();
-    (tempfile::tempdir().unwrap(), [archive, "-lpthread".into(), "-ldl".into(), "-lm".into()].into())
 }
 
 #[track_caller]
