@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <type_traits>
+#include <utility>
 
 #define CHECK(condition)                                                              \
     do {                                                                              \

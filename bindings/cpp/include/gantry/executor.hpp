@@ -20,7 +20,7 @@ public:
         if (!canceled) return canceled.error();
         SingleThreadedExecutor made(*std::move(wait_set), *std::move(canceled));
         made.add_node(node);
-        return made;
+        return result<SingleThreadedExecutor>(std::move(made));
     }
 
     void add_node(const Node &node) { nodes_.push_back(node); }

@@ -28,7 +28,7 @@ result<std::vector<std::string>> strings(Make make) {
     const strings_handle list(made);
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < gantry_strings_count(made); i++) texts.emplace_back(gantry_strings_get(made, i));
-    return texts;
+    return result<std::vector<std::string>>(std::move(texts));
 }
 
 }  // namespace gantry::detail

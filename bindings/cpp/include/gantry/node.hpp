@@ -207,7 +207,7 @@ private:
         if (!pairs) return pairs.error();
         std::map<std::string, std::vector<std::string>> named;
         for (std::size_t i = 0; i + 1 < pairs->size(); i += 2) named[(*pairs)[i]].push_back((*pairs)[i + 1]);
-        return named;
+        return result<std::map<std::string, std::vector<std::string>>>(std::move(named));
     }
 
     std::shared_ptr<state> state_;

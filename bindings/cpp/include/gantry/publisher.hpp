@@ -106,7 +106,7 @@ public:
         return publish(*std::move(made));
     }
     // The copy path, for a plain message.
-    template <class Plain = M, class = std::enable_if_t<message<Plain>::is_plain>>
+    template <class Plain, class = std::enable_if_t<std::is_same_v<Plain, M> && message<M>::is_plain>>
     result<std::uint64_t> publish(const Plain &value) {
         return generic_.publish_copy({reinterpret_cast<const std::uint8_t *>(&value), sizeof value});
     }
