@@ -38,7 +38,8 @@ function(gantry_generate_messages target)
   set(output "${CMAKE_CURRENT_BINARY_DIR}/${target}")
   set(stamp "${CMAKE_CURRENT_BINARY_DIR}/${target}.stamp")
   add_custom_command(OUTPUT "${stamp}"
-    COMMAND "${GANTRY_PROGRAM}" interface cpp --json --output "${output}" ${folders} >"${stamp}"
+    COMMAND "${GANTRY_PROGRAM}" interface cpp --output "${output}" ${folders}
+    COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
     DEPENDS ${files} "${GANTRY_PROGRAM}"
     COMMENT "C++ headers for the messages of ${target}"
     VERBATIM)

@@ -1,5 +1,4 @@
-//! Lists of texts, types and endpoints: what a function returns more than one of. A list does not change, so any number
-//! of threads may read it.
+//! Lists of texts, types and endpoints. A list does not change, so any number of threads may read it.
 
 use crate::{
     abi,

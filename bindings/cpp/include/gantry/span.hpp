@@ -1,4 +1,4 @@
-// A span: elements that lie one after the other in memory of somebody else's, as C++20's std::span.
+// A span: elements that lie one after the other in memory of another object, as C++20's std::span.
 #pragma once
 
 #include <cstddef>

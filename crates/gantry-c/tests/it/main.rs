@@ -25,8 +25,15 @@ const PROGRAMS: &[Program] = &[
     ("arguments", 175, &[]),
     ("lifetimes", 176, &["1"]),
     ("lifetimes", 177, &["2"]),
-    ("lifetimes", 178, &["3"]),
 ];
+
+/// A random test that runs with the sanitizers only.
+const LONG_LIFETIMES: Program = ("lifetimes", 178, &["3", "40000"]);
+
+/// Whether the programs have sanitizers, as in `.ci/run cpp`.
+fn is_thorough() -> bool {
+    std::env::var_os("GANTRY_CPP_TESTS").is_some()
+}
 
 fn main() -> ExitCode {
     let is_ignored = is_ignored("programs in C", missing_compiler("cc", "c"));
@@ -47,7 +54,9 @@ fn run(&(name, domain_id, arguments): &Program, (folder, library): &(TempDir, Ve
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (source, program) = (here.join(format!("tests/programs/{name}.c")), folder.path().join(name));
     let include = here.join("include");
+    let sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut options = vec!["-std=gnu11", "-g", "-Wconversion", "-I", include.to_str().unwrap(), "-pthread"];
+    options.extend(sanitizers.into_iter().filter(|_| is_thorough()));
     options.extend(library.iter().map(|option| &option[..]));
     compile("cc", &source, &program, &options).unwrap_or_else(|messages| panic!("{messages}"));
     let mut command = Command::new(&program);

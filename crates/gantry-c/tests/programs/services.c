@@ -1,4 +1,4 @@
-/* Requests and responses, in place and copied; requests that nobody answers end with a status. */
+/* Requests and responses, in place and copied; requests without an answer end with a status. */
 #include "check.h"
 
 int main(void) {
