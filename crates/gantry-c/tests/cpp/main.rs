@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let is_ignored = is_ignored("C++", why);
     let mut trials: Vec<_> = PROGRAMS
         .iter()
-        .map(|(name, domain_id)| trial(*name, || run_program(name, *domain_id)).with_ignored_flag(is_ignored))
+        .map(|&(name, domain_id)| trial(name, move || run_program(name, domain_id)).with_ignored_flag(is_ignored))
         .collect();
     trials.push(trial("messages_have_the_bytes_of_rust", messages_have_the_bytes_of_rust).with_ignored_flag(is_ignored));
     libtest_mimic::run(&side_by_side(2), trials).exit_code()

@@ -2,7 +2,7 @@
 
 use super::{
     field::{FieldCode, PlainField},
-    push, text,
+    text,
 };
 use crate::{
     definitions::Definitions,

@@ -4,6 +4,13 @@
 //! layout, a shape and two views: `bindings/cpp/include/gantry/cdr.hpp` has the kinds. A header has one message, or one
 //! service with its request and response.
 
+/// Adds formatted text to a `String`, which cannot fail.
+macro_rules! push {
+    ($text:expr, $($format:tt)*) => {{
+        let _ = write!($text, $($format)*);
+    }};
+}
+
 mod field;
 mod message;
 mod text;
@@ -91,9 +98,3 @@ fn header(definitions: &Definitions, names: &[&TypeName]) -> String {
     }
     code.trim_end().to_owned() + "\n"
 }
-
-/// Adds formatted text to a `String`, which cannot fail.
-macro_rules! push {
-    ($text:expr, $($format:tt)*) => {{ let _ = write!($text, $($format)*); }};
-}
-use push;
