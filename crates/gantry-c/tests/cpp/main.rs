@@ -21,13 +21,15 @@ const PROGRAMS: &[(&str, u32)] = &[("topics", 181), ("services", 182), ("executo
 
 fn main() -> ExitCode {
     let not_asked = std::env::var_os("GANTRY_CPP_TESTS").is_none();
-    let why = if not_asked { Some("they run with GANTRY_CPP_TESTS=1".to_owned()) } else { missing_compiler(&cxx(), "cpp") };
+    let why =
+        if not_asked { Some("they run with GANTRY_CPP_TESTS=1".to_owned()) } else { missing_compiler(&cxx(), "cpp") };
     let is_ignored = is_ignored("C++", why);
     let mut trials: Vec<_> = PROGRAMS
         .iter()
         .map(|&(name, domain_id)| trial(name, move || run_program(name, domain_id)).with_ignored_flag(is_ignored))
         .collect();
-    trials.push(trial("messages_have_the_bytes_of_rust", messages_have_the_bytes_of_rust).with_ignored_flag(is_ignored));
+    trials
+        .push(trial("messages_have_the_bytes_of_rust", messages_have_the_bytes_of_rust).with_ignored_flag(is_ignored));
     libtest_mimic::run(&side_by_side(2), trials).exit_code()
 }
 
@@ -51,7 +53,8 @@ fn compiled(source: &Path, headers: &Path) -> (PathBuf, TempDir) {
         headers.to_owned(),
     ];
     let mut options: Vec<String> = includes.iter().map(|include| format!("-I{}", include.display())).collect();
-    let flags = ["-std=c++17", "-g1", "-Wconversion", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-pthread"];
+    let flags =
+        ["-std=c++17", "-g1", "-Wconversion", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-pthread"];
     options.extend(flags.map(str::to_owned));
     options.extend(library);
     let options: Vec<&str> = options.iter().map(|option| &option[..]).collect();

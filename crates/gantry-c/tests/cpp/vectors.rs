@@ -90,7 +90,8 @@ pub fn data(definitions: &Definitions, types: &[Generated]) -> Vec<u8> {
             match message_type.view(&body, LittleEndian) {
                 Ok(_) => add(&mut data, Kind::Accepted, &body, ""),
                 Err(why) if has_sentence => {
-                    let field = if why.path().is_empty() { name.clone() } else { format!("`{}` of {name}", why.path()) };
+                    let field =
+                        if why.path().is_empty() { name.clone() } else { format!("`{}` of {name}", why.path()) };
                     let sentence = format!("{field} at byte {}: {}", why.offset_bytes(), why.problem());
                     add(&mut data, Kind::Refused, &body, &sentence);
                 }

@@ -49,7 +49,7 @@ fn fields(message: &MessageDefinition) -> Vec<Field> {
 
 fn constant_code(constant: &Constant) -> String {
     let comment = text::comment(&constant.comment, 4);
-    let name = &constant.name;
+    let name = text::constant(&constant.name);
     match (&constant.primitive, &constant.value) {
         (BaseType::Primitive(primitive), value) => {
             let number = text::number(*primitive, value);
