@@ -34,8 +34,8 @@
  * the one that wakes a sleeping reader; exceptions stand at the function. Functions that are not marked may allocate,
  * block and make system calls.
  *
- * A forked child uses no handle of its parent except to destroy it: functions return GANTRY_FORKED. No function may be
- * called in a signal handler.
+ * A forked child uses no handle of its parent: functions return GANTRY_FORKED. It may destroy nodes, publishers,
+ * subscriptions, services and clients, and make its own. No function may be called in a signal handler.
  *
  * Environment: ROS_DOMAIN_ID, GANTRY_SHM_DIR, GANTRY_LOG (off, error, warn, info, debug).
  */
@@ -637,7 +637,7 @@ gantry_status gantry_timer_create(const gantry_node *node, uint64_t period_ns, b
 void gantry_timer_destroy(gantry_timer *timer);
 
 /* The tick that is due; GANTRY_NONE. A lock for some nanoseconds, no system call. */
-gantry_status gantry_timer_take(gantry_timer *timer, gantry_tick *tick);
+gantry_status gantry_timer_take(const gantry_timer *timer, gantry_tick *tick);
 
 /* Stops it until a reset. */
 gantry_status gantry_timer_cancel(const gantry_timer *timer);

@@ -37,3 +37,20 @@ mod wait_set;
 
 pub use loan::Loan;
 pub use sample::Sample;
+
+/// Checks H1: a handle may go to another thread, and some handles may be used by several at once.
+const _: () = {
+    const fn may_move<T: Send>() {}
+    const fn may_be_shared<T: Send + Sync>() {}
+    may_be_shared::<node::Node>();
+    may_be_shared::<timer::Timer>();
+    may_be_shared::<guard_condition::GuardCondition>();
+    may_move::<publisher::Publisher>();
+    may_move::<subscription::Subscription>();
+    may_move::<service::Service>();
+    may_move::<client::Client>();
+    may_move::<events::Events>();
+    may_move::<wait_set::WaitSet>();
+    may_move::<gantry::GenericLoan>();
+    may_move::<sample::Message>();
+};

@@ -1,8 +1,8 @@
-//! Timers.
+//! Timers. Any thread may use a handle at any time.
 
 use crate::{
     abi::{NONE, OK, Status, Tick},
-    argument::{create, destroy, exclusive, output, shared},
+    argument::{create, destroy, output, shared},
     failure::{Result, run, run_for},
     node::{Node, node},
 };
@@ -54,12 +54,13 @@ pub unsafe extern "C" fn gantry_timer_destroy(timer: *mut Timer) {
 /// # Safety
 /// H1 and H2.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn gantry_timer_take(handle: *mut Timer, tick: *mut Tick) -> Status {
+pub unsafe extern "C" fn gantry_timer_take(handle: *const Timer, tick: *mut Tick) -> Status {
     run(|| {
         // SAFETY: H2.
         let tick = unsafe { output("tick", tick) }?;
+        // A handle of its own: other threads may use the timer meanwhile.
         // SAFETY: H1.
-        let Some(taken) = unsafe { exclusive("timer", handle) }?.0.take() else { return Ok(NONE) };
+        let Some(taken) = unsafe { timer(handle) }?.clone().take() else { return Ok(NONE) };
         let (scheduled_ns, noticed_ns) = (in_ns(taken.scheduled), in_ns(taken.noticed));
         tick.set(Tick { scheduled_ns, noticed_ns, overruns: taken.overruns });
         Ok(OK)
