@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     const auto node = gantry::Node::create("listener").value();
     auto executor = gantry::SingleThreadedExecutor::create(node).value();
     const auto subscription = node.create_subscription<String>(
-        "chatter", gantry::QoS(10).transient_local(), [&](const gantry::Sample<String> &message) {
+        "chatter", 10, [&](const gantry::Sample<String> &message) {
             const std::string_view text = message->data();  // in the talker's memory
             std::printf("I heard: [%.*s]\n", static_cast<int>(text.size()), text.data());
             if (--left == 0) executor.cancel();

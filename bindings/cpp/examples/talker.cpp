@@ -10,7 +10,7 @@ int main(int argc, char **argv) {
     gantry::init(argc, argv).value();
     int left = argc > 1 ? std::atoi(argv[1]) : -1;
     const auto node = gantry::Node::create("talker").value();
-    auto publisher = node.create_publisher<String>("chatter", gantry::QoS(10).transient_local()).value();
+    auto publisher = node.create_publisher<String>("chatter", gantry::QoS(10)).value();
     auto executor = gantry::SingleThreadedExecutor::create(node).value();
     std::uint64_t count = 0;
     const auto timer = node.create_timer(std::chrono::milliseconds(100), [&] {
