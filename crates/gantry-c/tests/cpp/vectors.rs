@@ -7,8 +7,14 @@ use gantry_dynamic::{MessageType, testing::random_body};
 use gantry_idl::{Definitions, TypeName, cpp_headers};
 use std::{fmt::Write, fs, path::Path};
 
-/// Messages of each type.
-const MESSAGES: usize = 12;
+/// Messages of each type: fewer of large ones, which take seconds, and none of the largest.
+fn messages(max_bytes: Option<usize>) -> usize {
+    match max_bytes {
+        Some(bytes) if bytes > 300_000 => 0,
+        Some(bytes) if bytes > 20_000 => 2,
+        _ => 12,
+    }
+}
 
 /// What follows in the file.
 #[repr(u8)]
@@ -73,8 +79,10 @@ pub fn data(definitions: &Definitions, types: &[Generated]) -> Vec<u8> {
         let message_type = MessageType::new(definitions, &parsed).unwrap();
         // Rust refuses a struct as a whole, and C++ its first field that is not there.
         let has_sentence = definitions.is_plain(&parsed) || !definitions.is_plain_body(&parsed);
-        add(&mut data, Kind::Default, &message_type.encode_yaml("{}").unwrap(), "");
-        for _ in 0..MESSAGES {
+        if definitions.max_size_bytes(&parsed).is_none_or(|bytes| bytes < 2_000_000) {
+            add(&mut data, Kind::Default, &message_type.encode_yaml("{}").unwrap(), "");
+        }
+        for _ in 0..messages(definitions.max_size_bytes(&parsed)) {
             let mut body = random_body(&message_type, &mut rng, LittleEndian);
             add(&mut data, Kind::Same, &body, "");
             match rng.u8(..3) {

@@ -37,9 +37,9 @@ fn is_thorough() -> bool {
 
 fn main() -> ExitCode {
     let is_ignored = is_ignored("programs in C", missing_compiler("cc", "c"));
-    let shared = PROGRAMS
-        .iter()
-        .map(|program| trial(name(program), || run(program, &shared_library())).with_ignored_flag(is_ignored));
+    let programs = PROGRAMS.iter().chain(is_thorough().then_some(&LONG_LIFETIMES));
+    let shared =
+        programs.map(|program| trial(name(program), || run(program, &shared_library())).with_ignored_flag(is_ignored));
     let linked_statically = trial("topics_with_the_archive", || run(&("topics", 179, &[]), &archive()));
     let trials = shared.chain([linked_statically.with_ignored_flag(is_ignored)]).collect();
     libtest_mimic::run(&side_by_side(2), trials).exit_code()

@@ -2,141 +2,33 @@
 
 use crate::{model::Primitive, name::TypeName, value::Value};
 
+/// The keywords and operators of C++20 in lower-case letters, and the macros of gcc and clang in their GNU dialects.
+const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t \
+    char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr \
+    constinit continue decltype default delete do double dynamic_cast else enum explicit export extern \
+    false float for friend goto if inline int linux long mutable namespace new noexcept not not_eq \
+    nullptr operator or or_eq private protected public register reinterpret_cast requires return short \
+    signed sizeof static static_assert static_cast struct switch template this thread_local throw true \
+    try typedef typeid typename union unix unsigned using virtual void volatile wchar_t while xor xor_eq";
+
+/// Macros in the headers of C that the headers of C++ may include.
+const MACROS: &str = "BUFSIZ CHAR_BIT DOMAIN EDOM EILSEQ EOF ERANGE FOPEN_MAX HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN \
+    NULL OVERFLOW PLOSS RAND_MAX SING TLOSS UNDERFLOW";
+
+/// The types of C whose limits are macros, as `INT8_MAX`.
+const LIMITED: &str =
+    "CHAR DBL FLT INT LDBL LLONG LONG PTRDIFF SCHAR SHRT SIZE UCHAR UINT ULLONG ULONG USHRT WCHAR WINT";
+
 /// A field's or package's name as an identifier of C++. No such name ends with an underscore.
 pub(super) fn identifier(name: &str) -> String {
-    // The keywords and operators of C++20 in lower-case letters, and the macros of gcc and clang in their GNU dialects.
-    const TAKEN: &[&str] = &[
-        "alignas",
-        "alignof",
-        "and",
-        "and_eq",
-        "asm",
-        "auto",
-        "bitand",
-        "bitor",
-        "bool",
-        "break",
-        "case",
-        "catch",
-        "char",
-        "char16_t",
-        "char32_t",
-        "char8_t",
-        "class",
-        "co_await",
-        "co_return",
-        "co_yield",
-        "compl",
-        "concept",
-        "const",
-        "const_cast",
-        "consteval",
-        "constexpr",
-        "constinit",
-        "continue",
-        "decltype",
-        "default",
-        "delete",
-        "do",
-        "double",
-        "dynamic_cast",
-        "else",
-        "enum",
-        "explicit",
-        "export",
-        "extern",
-        "false",
-        "float",
-        "for",
-        "friend",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "linux",
-        "long",
-        "mutable",
-        "namespace",
-        "new",
-        "noexcept",
-        "not",
-        "not_eq",
-        "nullptr",
-        "operator",
-        "or",
-        "or_eq",
-        "private",
-        "protected",
-        "public",
-        "register",
-        "reinterpret_cast",
-        "requires",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "static_assert",
-        "static_cast",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "thread_local",
-        "throw",
-        "true",
-        "try",
-        "typedef",
-        "typeid",
-        "typename",
-        "union",
-        "unix",
-        "unsigned",
-        "using",
-        "virtual",
-        "void",
-        "volatile",
-        "wchar_t",
-        "while",
-        "xor",
-        "xor_eq",
-    ];
-    if TAKEN.contains(&name) { format!("{name}_") } else { name.to_owned() }
+    if KEYWORDS.split(' ').any(|keyword| keyword == name) { format!("{name}_") } else { name.to_owned() }
 }
 
 /// A constant's name as an identifier of C++. No constant's name ends with an underscore.
 pub(super) fn constant(name: &str) -> String {
-    // Macros of the headers of C that the headers of C++ may include.
-    const TAKEN: &[&str] = &[
-        "BUFSIZ",
-        "CHAR_BIT",
-        "DOMAIN",
-        "EDOM",
-        "EILSEQ",
-        "EOF",
-        "ERANGE",
-        "FOPEN_MAX",
-        "HUGE_VAL",
-        "HUGE_VALF",
-        "HUGE_VALL",
-        "INFINITY",
-        "NAN",
-        "NULL",
-        "OVERFLOW",
-        "PLOSS",
-        "RAND_MAX",
-        "SING",
-        "TLOSS",
-        "UNDERFLOW",
-    ];
     let is_limit = ["_MAX", "_MIN"].iter().any(|end| name.ends_with(end))
-        && [
-            "CHAR", "DBL", "FLT", "INT", "LDBL", "LLONG", "LONG", "PTRDIFF", "SCHAR", "SHRT", "SIZE", "UCHAR", "UINT",
-            "ULLONG", "ULONG", "USHRT", "WCHAR", "WINT",
-        ]
-        .iter()
-        .any(|begin| name.starts_with(begin));
-    if is_limit || TAKEN.contains(&name) { format!("{name}_") } else { name.to_owned() }
+        && LIMITED.split(' ').any(|begin| name.starts_with(begin));
+    if is_limit || MACROS.split(' ').any(|taken| taken == name) { format!("{name}_") } else { name.to_owned() }
 }
 
 /// The name of a header, as ROS 2 makes it: `PointCloud2` is `point_cloud2`, `MultiDOFJointState` `multi_dof_joint_state`.
