@@ -79,8 +79,12 @@ pub fn data(definitions: &Definitions, types: &[Generated]) -> Vec<u8> {
         let message_type = MessageType::new(definitions, &parsed).unwrap();
         // Rust refuses a struct as a whole, and C++ its first field that is not there.
         let has_sentence = definitions.is_plain(&parsed) || !definitions.is_plain_body(&parsed);
-        if definitions.max_size_bytes(&parsed).is_none_or(|bytes| bytes < 2_000_000) {
-            add(&mut data, Kind::Default, &message_type.encode_yaml("{}").unwrap(), "");
+        // A message in place keeps the memory's bytes in larger arrays, and YAML sets their defaults.
+        if definitions.max_size_bytes(&parsed).is_none_or(|bytes| bytes <= 4096) {
+            let body = message_type.encode_yaml("{}").unwrap();
+            if body.len() <= 4096 {
+                add(&mut data, Kind::Default, &body, "");
+            }
         }
         for _ in 0..messages(definitions.max_size_bytes(&parsed)) {
             let mut body = random_body(&message_type, &mut rng, LittleEndian);
