@@ -6,14 +6,14 @@
 //!
 //! Every SAFETY comment names one of these.
 //!
-//! - **H1** A handle is NULL, or a pointer that a function here returned and that was not destroyed. No two threads use
-//!   it at once, except in functions whose documentation allows it.
-//! - **H2** A pointer to a text, an array or a struct is NULL, or valid to its documented end until the end of the call.
-//!   Memory that a function writes is writable, and no other thread uses it.
+//! - **H1** A handle is NULL, or a pointer that a function here returned and that was not destroyed. No two threads
+//!   use it at once, except in functions whose documentation allows it.
+//! - **H2** A pointer to a text, an array or a struct is NULL, or valid to its documented end until the end of the
+//!   call. Memory that a function writes is writable, and no other thread uses it.
 //! - **H3** A loan or a sample is zeros, or what a function here wrote and no function ended since then. It may have
 //!   moved in memory; there is no second copy of it in use.
-//! - **H4** A function pointer is NULL or a function of the declared type that may be called on any thread; no exception
-//!   and no `longjmp` leaves it.
+//! - **H4** A function pointer is NULL or a function of the declared type that may be called on any thread; no
+//!   exception and no `longjmp` leaves it.
 
 pub mod abi;
 mod argument;

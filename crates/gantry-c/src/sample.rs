@@ -21,11 +21,11 @@ pub struct Sample {
 
 /// The message in its publisher's memory, with the pin that holds it.
 pub enum Message {
-    /// Of a subscription.
+    /// The sample of a subscription.
     Sample(GenericSample),
-    /// Of a service.
+    /// The request to a service.
     Request(GenericRequest),
-    /// Of a client.
+    /// The response to a client.
     Response(GenericResponse),
 }
 

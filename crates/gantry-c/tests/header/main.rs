@@ -1,5 +1,5 @@
-//! Tests of the header: it compiles as C11 and as C++17; its functions, structs and numbers are the library's; and they
-//! are those of `tests/abi.golden`, so that no change of the ABI goes unnoticed. `WRITE_GOLDEN=1` writes that file.
+//! Tests of the header: it compiles as C11 and as C++17; its functions, structs and numbers are the library's; and
+//! `tests/abi.golden` has the same, so that no change of the ABI goes unnoticed. `WRITE_GOLDEN=1` writes that file.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

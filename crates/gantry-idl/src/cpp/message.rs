@@ -170,7 +170,8 @@ fn functions(fields: &[FieldCode<'_>]) -> String {
          return {body, size, at};\n    }\n    \
          static MutView get_mut(::std::uint8_t *body, ::std::size_t size, const Layout &at) noexcept {\n        \
          return {body, size, at};\n    }\n    \
-         // The shape of an existing message.\n    static Shape shape_of(const View &from) {\n        (void)from;\n        \
+         // The shape of an existing message.\n    \
+         static Shape shape_of(const View &from) {\n        (void)from;\n        \
          Shape made;\n",
     );
     for FieldCode { identifier, .. } in fields.iter().filter(|field| field.shape.is_some()) {

@@ -31,7 +31,8 @@ pub(super) fn constant(name: &str) -> String {
     if is_limit || MACROS.split(' ').any(|taken| taken == name) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// The name of a header, as ROS 2 makes it: `PointCloud2` is `point_cloud2`, `MultiDOFJointState` `multi_dof_joint_state`.
+/// The name of a header, as ROS 2 makes it: `point_cloud2` for `PointCloud2`, `multi_dof_joint_state` for
+/// `MultiDOFJointState`.
 pub(super) fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut snake = String::new();
@@ -47,8 +48,8 @@ pub(super) fn snake_case(name: &str) -> String {
     snake
 }
 
-/// A message's name as an identifier of C++. The struct of a message has classes of these names, and no type's name ends
-/// with an underscore.
+/// A message's name as an identifier of C++. The struct of a message has classes of these names, and no type's name
+/// ends with an underscore.
 pub(super) fn type_name(name: &str) -> String {
     if ["View", "MutView", "Shape", "Layout"].contains(&name) { format!("{name}_") } else { name.to_owned() }
 }
