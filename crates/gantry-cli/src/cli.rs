@@ -40,7 +40,7 @@ enum Command {
     /// Parameters: list, get, set, delete, describe, dump, load
     #[command(subcommand)]
     Param(param::Command),
-    /// Types: list, package, show
+    /// Types: list, package, show, cpp
     #[command(subcommand)]
     Interface(interface::Command),
     /// Bridges to other hosts: zenoh, status

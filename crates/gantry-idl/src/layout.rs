@@ -60,6 +60,16 @@ impl Definitions {
         self.plain(name).is_some()
     }
 
+    /// Whether all messages of this type have the same length: there is no text and no sequence in them.
+    pub(crate) fn is_fixed_size(&self, name: &TypeName) -> bool {
+        let is_fixed = |Field { field_type: FieldType { base, count }, .. }: &Field| {
+            let is_text = matches!(base, BaseType::String { .. } | BaseType::WString { .. });
+            !is_text && !matches!(count, Count::Sequence { .. })
+        };
+        let messages = self.messages.get(name).map(|root| self.nested_first(root)).unwrap_or_default();
+        messages.iter().flat_map(|message| &message.fields).all(is_fixed)
+    }
+
     fn plain(&self, name: &TypeName) -> Option<PlainStruct> {
         self.with_nested(name).ok()?.pop()?.1
     }

@@ -1,4 +1,5 @@
-//! ROS 2's message and service files (`.msg`, `.srv`): read, checked, resolved, hashed, compiled to Rust or OMG IDL.
+//! ROS 2's message and service files (`.msg`, `.srv`): read, checked, resolved, hashed, compiled to Rust, C++
+//! or OMG IDL.
 //!
 //! Definitions are read from folders of packages ([`compile`], in build scripts) or from a text
 //! ([`Definitions::from_text`], at run time). A text may come from an untrusted process, so every function is total: it
@@ -17,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod comment;
+mod cpp;
 mod dds_idl;
 mod definitions;
 mod error;
@@ -35,6 +37,7 @@ mod text;
 mod token;
 mod value;
 
+pub use cpp::cpp_headers;
 pub use dds_idl::dds_idl;
 pub use definitions::Definitions;
 pub use error::{Error, Errors, Location};

@@ -21,6 +21,7 @@ const STOREYS: &[&str] = &[
     "text",
     "dds_idl",
     "generate",
+    "cpp",
 ];
 
 #[test]

@@ -1,5 +1,6 @@
 //! `gantry interface`.
 
+mod cpp;
 mod list;
 mod package;
 mod show;
@@ -9,6 +10,8 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write C++ headers for messages and services
+    Cpp(cpp::Arguments),
     /// List the types: the standard ones, and those that programs of the domain use
     List(list::Arguments),
     /// List the types of a package
@@ -20,6 +23,7 @@ pub enum Command {
 impl Command {
     pub fn run(self, session: Session) -> Result<()> {
         match self {
+            Command::Cpp(arguments) => arguments.run(session),
             Command::List(arguments) => arguments.run(session),
             Command::Package(arguments) => arguments.run(session),
             Command::Show(arguments) => arguments.run(session),

@@ -7,6 +7,7 @@ use crate::{
     names,
 };
 use gantry::TypeDescription;
+use gantry_idl::{Definitions, TypeName};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Types by their names, as `std_msgs/msg/String` or, of a service, `std_srvs/srv/SetBool_Request`.
@@ -29,6 +30,13 @@ impl KnownTypes {
 
     pub fn get(&self, name: &str) -> Option<&TypeDescription> {
         self.0.get(name)
+    }
+
+    /// The definitions of these types.
+    pub fn definitions(&self) -> Result<Definitions> {
+        let named = self.0.values().filter_map(|known| Some((known.name.parse().ok()?, &*known.definition)));
+        let named: Vec<(TypeName, &str)> = named.collect();
+        Definitions::from_texts(named.iter().map(|(name, text)| (name, *text))).map_err(Failure::new)
     }
 
     /// The names of messages and services, sorted. A service stands for its request and response.

@@ -12,6 +12,7 @@ tests![
     types_are_listed_by_kind_and_package,
     a_misspelt_type_or_package_is_corrected,
     a_type_is_read_from_a_pipe,
+    headers_for_cpp_are_written_once,
 ];
 
 fn definitions_are_shown_with_nested_fields_below() {
@@ -82,4 +83,24 @@ fn a_type_is_read_from_a_pipe() {
     run.stdin.take().unwrap().write_all(name.as_bytes()).unwrap();
     let output = run.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "---\nbool success\nstring message\n");
+}
+
+fn headers_for_cpp_are_written_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (packages, output) = (folder.path().join("packages"), folder.path().join("headers"));
+    std::fs::create_dir_all(packages.join("my_robot/msg")).unwrap();
+    std::fs::write(packages.join("my_robot/msg/LegState.msg"), "std_msgs/Header header\nfloat64[4] angles\n").unwrap();
+    let arguments = ["interface", "cpp", "--output", output.to_str().unwrap(), packages.to_str().unwrap()];
+    let header = output.join("gantry_msgs/my_robot/msg/leg_state.hpp");
+    assert_eq!(prints(123, &arguments), format!("{}\n", header.display()));
+    let text = std::fs::read_to_string(&header).unwrap();
+    for line in ["#include <gantry_msgs/std_msgs/msg/header.hpp>", "namespace gantry_msgs::my_robot::msg {"] {
+        assert!(text.contains(line), "{text}");
+    }
+    let changed = || std::fs::metadata(&header).unwrap().modified().unwrap();
+    let before = changed();
+    prints(123, &arguments);
+    assert_eq!(changed(), before, "an unchanged header was written again");
+    let standard = ["interface", "cpp", "--output", output.to_str().unwrap()];
+    assert!(prints(123, &standard).contains("gantry_msgs/sensor_msgs/msg/point_cloud2.hpp\n"));
 }

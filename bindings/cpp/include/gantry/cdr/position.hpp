@@ -1,0 +1,156 @@
+// Positions in a body: a cursor reads a message, a composer lays one out. Both keep the path of an error.
+#pragma once
+
+#include <gantry/result.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "messages in place are little endian");
+
+namespace gantry::cdr {
+
+constexpr std::uint32_t unbounded = UINT32_MAX;
+// Arrays and sequences of up to this many bytes are built with their defaults; longer ones keep the memory's old bytes.
+constexpr std::size_t max_default_bytes = 4096;
+
+// The position of elements or characters.
+struct extent {
+    std::uint32_t start = 0;
+    std::uint32_t count = 0;
+};
+
+// The shape of a field that has none: its size is the same in all messages.
+struct no_shape {};
+
+// What locating and composing share: an offset in a body, and the error with the path of its field.
+class position {
+public:
+    std::size_t offset() const noexcept { return offset_; }
+    std::uint32_t offset32() const noexcept { return static_cast<std::uint32_t>(offset_); }
+
+    // Fails here. Returns false.
+    bool fail(std::string sentence) { return fail_at(offset_, std::move(sentence)); }
+    bool fail_at(std::size_t offset, std::string sentence) {
+        error_offset_ = offset;
+        sentence_ = std::move(sentence);
+        return false;
+    }
+    // Puts the name of a field, or the index of an element, before the path of the error. Returns false.
+    bool inside(std::string_view name) {
+        const bool needs_dot = !path_.empty() && path_[0] != '[';
+        path_ = std::string(name) + (needs_dot ? "." : "") + path_;
+        return false;
+    }
+    bool inside_element(std::size_t index) { return inside("[" + std::to_string(index) + "]"); }
+
+    gantry::error error(const char *type_name) const {
+        std::string text = path_.empty() ? type_name : "`" + path_ + "` of " + type_name;
+        text += " at byte " + std::to_string(error_offset_) + ": " + sentence_;
+        return {GANTRY_INVALID_ARGUMENT, std::move(text)};
+    }
+
+    bool check_bound(std::size_t at, std::size_t length, std::uint32_t bound) {
+        if (length <= bound) return true;
+        return fail_at(at, "its length is " + std::to_string(length) + " and may be " + std::to_string(bound));
+    }
+
+protected:
+    static std::size_t aligned(std::size_t offset, std::size_t align) noexcept {
+        return (offset + align - 1) / align * align;
+    }
+
+    std::size_t offset_ = 0;
+
+private:
+    std::size_t error_offset_ = 0;
+    std::string path_, sentence_;
+};
+
+// Finds the fields of a message in its bytes and checks them.
+class cursor : public position {
+public:
+    cursor(const std::uint8_t *body, std::size_t size, std::size_t offset = 0, bool is_checked = false) noexcept
+        : body_(body), size_(size), is_checked_(is_checked) {
+        offset_ = offset;
+    }
+
+    const std::uint8_t *body() const noexcept { return body_; }
+    // The texts of the body were checked before.
+    bool is_checked() const noexcept { return is_checked_; }
+
+    // Skips bytes at the next multiple of `align`, and gives their offset.
+    bool take(std::size_t bytes, std::size_t align, std::uint32_t &start) {
+        const std::size_t from = aligned(offset_, align);
+        if (from > size_ || bytes > size_ - from) {
+            const std::size_t left = from > size_ ? 0 : size_ - from;
+            return fail(std::to_string(bytes) + " bytes are needed and " + std::to_string(left) + " are left");
+        }
+        start = static_cast<std::uint32_t>(from);
+        offset_ = from + bytes;
+        return true;
+    }
+
+    // Reads the length of a sequence or text. It is loaded once: the checked value is the used one.
+    bool length(std::size_t &value) {
+        std::uint32_t at = 0;
+        if (!take(4, 4, at)) return false;
+        value = *reinterpret_cast<const volatile std::uint32_t *>(body_ + at);
+        return true;
+    }
+
+private:
+    const std::uint8_t *body_;
+    std::size_t size_;
+    bool is_checked_;
+};
+
+// Lays a message out in memory, or only counts its bytes (memory == nullptr).
+class composer : public position {
+public:
+    composer(std::uint8_t *memory, std::size_t size) noexcept : memory_(memory), size_(size) {}
+
+    bool counts() const noexcept { return memory_ == nullptr; }
+    std::uint8_t *memory() const noexcept { return memory_; }
+
+    // Fills the padding up to the next multiple of `align` with zeros, and skips bytes without writing them.
+    bool reserve(std::size_t bytes, std::size_t align, std::uint32_t &start) {
+        const std::size_t from = aligned(offset_, align);
+        if (bytes > UINT32_MAX - from || from > UINT32_MAX) return fail("the message is larger than 4 GiB");
+        if (memory_) {
+            if (from > size_ || bytes > size_ - from) {
+                const std::size_t left = from > size_ ? 0 : size_ - from;
+                return fail(std::to_string(bytes) + " bytes are needed and " + std::to_string(left) + " are left");
+            }
+            std::memset(memory_ + offset_, 0, from - offset_);
+        }
+        start = static_cast<std::uint32_t>(from);
+        offset_ = from + bytes;
+        return true;
+    }
+
+    template <class T>
+    bool put(T value) {
+        std::uint32_t at = 0;
+        if (!reserve(sizeof(T), sizeof(T), at)) return false;
+        if (memory_) std::memcpy(memory_ + at, &value, sizeof(T));
+        return true;
+    }
+
+    // Writes a length, which counts `more` than the elements.
+    bool length(std::size_t count, std::uint32_t bound, std::uint32_t more = 0) {
+        if (!check_bound(offset_, count, bound)) return false;
+        if (count > UINT32_MAX - more) return fail("the message is larger than 4 GiB");
+        return put(static_cast<std::uint32_t>(count + more));
+    }
+
+private:
+    std::uint8_t *memory_;
+    std::size_t size_;
+};
+
+}  // namespace gantry::cdr

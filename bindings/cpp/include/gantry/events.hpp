@@ -1,0 +1,35 @@
+// QoS events of publishers and subscriptions, and changes of the graph.
+#pragma once
+
+#include <gantry/handle.hpp>
+
+#include <optional>
+
+namespace gantry {
+
+// The events of one endpoint or of the graph since the object was made. It may outlive them.
+class Events {
+public:
+    explicit Events(gantry_events *handle) noexcept : handle_(handle) {}
+
+    // The next event: `kind` is a GANTRY_EVENT_….
+    result<std::optional<gantry_event>> take() {
+        gantry_event event = {};
+        const gantry_status status = gantry_events_take(handle_.get(), &event);
+        if (status < 0) return error::last(status);
+        return status == GANTRY_OK ? std::optional(event) : std::nullopt;
+    }
+    // A descriptor that is readable while there is an event.
+    result<int> fd() {
+        std::int32_t fd = -1;
+        const gantry_status status = gantry_events_get_fd(handle_.get(), &fd);
+        if (status < 0) return error::last(status);
+        return fd;
+    }
+    gantry_wait_source wait_source() noexcept { return {GANTRY_SOURCE_EVENTS, false, handle_.get()}; }
+
+private:
+    detail::handle<gantry_events, gantry_events_destroy> handle_;
+};
+
+}  // namespace gantry

@@ -1,0 +1,110 @@
+// Executors: they call the callbacks of nodes.
+#pragma once
+
+#include <gantry/program.hpp>
+#include <gantry/wait_set.hpp>
+
+#include <atomic>
+
+namespace gantry {
+
+// Runs the callbacks of its nodes, one at a time, on the thread that spins. One value of each ready source is taken in
+// turn, so that no source starves the others.
+class SingleThreadedExecutor {
+public:
+    // An executor for nodes of this node's domain.
+    static result<SingleThreadedExecutor> create(const Node &node) {
+        auto wait_set = WaitSet::create(node);
+        if (!wait_set) return wait_set.error();
+        auto canceled = GuardCondition::create();
+        if (!canceled) return canceled.error();
+        SingleThreadedExecutor made(*std::move(wait_set), *std::move(canceled));
+        made.add_node(node);
+        return result<SingleThreadedExecutor>(std::move(made));
+    }
+
+    void add_node(const Node &node) { nodes_.push_back(node); }
+
+    // Runs callbacks until the program shuts down or `cancel`.
+    result<void> spin() {
+        while (ok() && !canceled_->flag.exchange(false)) {
+            auto ran = spin_once(forever);
+            if (!ran) return ran.error();
+        }
+        return {};
+    }
+    // Waits for work and runs each ready callback once; false after the timeout.
+    result<bool> spin_once(std::chrono::nanoseconds timeout) {
+        collect();
+        auto waited = wait_set_.wait(timeout, span<gantry_wait_source>(sources_));
+        if (!waited || !*waited) {
+            living_.clear();
+            return waited;
+        }
+        canceled_->guard.take();
+        for (const auto &node : nodes_) node.callbacks().changed().take();
+        for (std::size_t i = 0; i < living_.size(); i++) {
+            if (!sources_[i].is_ready) continue;
+            auto ran = living_[i]->run_one();
+            if (!ran) return ran.error();
+        }
+        living_.clear();
+        return true;
+    }
+    // Runs what is ready now.
+    result<void> spin_some() {
+        for (;;) {
+            auto ran = spin_once(std::chrono::nanoseconds(0));
+            if (!ran) return ran.error();
+            if (!*ran) return {};
+        }
+    }
+    // Ends the spin of another thread, or the next one.
+    void cancel() noexcept {
+        canceled_->flag = true;
+        canceled_->guard.trigger();
+    }
+
+private:
+    struct cancellation {
+        explicit cancellation(GuardCondition guard) noexcept : guard(std::move(guard)) {}
+        std::atomic<bool> flag{false};
+        GuardCondition guard;
+    };
+
+    SingleThreadedExecutor(WaitSet wait_set, GuardCondition canceled)
+        : wait_set_(std::move(wait_set)), canceled_(std::make_unique<cancellation>(std::move(canceled))) {}
+
+    // The sources of the callbacks, then what ends a wait.
+    void collect() {
+        living_.clear();
+        sources_.clear();
+        for (const auto &node : nodes_) node.callbacks().collect(living_);
+        for (const auto &each : living_) sources_.push_back(each->wait_source());
+        sources_.push_back(canceled_->guard.wait_source());
+        for (const auto &node : nodes_) sources_.push_back(node.callbacks().changed().wait_source());
+    }
+
+    WaitSet wait_set_;
+    std::unique_ptr<cancellation> canceled_;
+    std::vector<Node> nodes_;
+    // Kept during a wait and a run, so that no source ends meanwhile.
+    std::vector<std::shared_ptr<detail::callback>> living_;
+    std::vector<gantry_wait_source> sources_;
+};
+
+// Runs the callbacks of a node until the program shuts down.
+inline result<void> spin(const Node &node) {
+    auto executor = SingleThreadedExecutor::create(node);
+    if (!executor) return executor.error();
+    return executor->spin();
+}
+
+// Runs what is ready now.
+inline result<void> spin_some(const Node &node) {
+    auto executor = SingleThreadedExecutor::create(node);
+    if (!executor) return executor.error();
+    return executor->spin_some();
+}
+
+}  // namespace gantry

@@ -1,0 +1,34 @@
+// Handles of gantry.h that destroy themselves.
+#pragma once
+
+#include <gantry/result.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gantry::detail {
+
+template <class T, void (*Destroy)(T *)>
+struct destroy {
+    void operator()(T *handle) const noexcept { Destroy(handle); }
+};
+
+template <class T, void (*Destroy)(T *)>
+using handle = std::unique_ptr<T, destroy<T, Destroy>>;
+
+using strings_handle = handle<gantry_strings, gantry_strings_destroy>;
+
+// The texts that a function of gantry.h makes. `make` gets the output.
+template <class Make>
+result<std::vector<std::string>> strings(Make make) {
+    gantry_strings *made = nullptr;
+    const gantry_status status = make(&made);
+    if (status < 0) return error::last(status);
+    const strings_handle list(made);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < gantry_strings_count(made); i++) texts.emplace_back(gantry_strings_get(made, i));
+    return result<std::vector<std::string>>(std::move(texts));
+}
+
+}  // namespace gantry::detail

@@ -1,0 +1,85 @@
+// Loans: a message that is written in shared memory and published.
+#pragma once
+
+#include <gantry/cdr.hpp>
+
+namespace gantry {
+
+// Bytes on loan. Returned unpublished if it is dropped. They hold old values: write all of them.
+class GenericLoan {
+public:
+    GenericLoan() noexcept = default;
+    explicit GenericLoan(const gantry_loan &raw) noexcept : raw_(raw) {}
+    GenericLoan(GenericLoan &&other) noexcept : raw_(other.raw_) { other.raw_ = {}; }
+    GenericLoan &operator=(GenericLoan &&other) noexcept {
+        if (this != &other) {
+            gantry_loan_return(&raw_);
+            raw_ = other.raw_;
+            other.raw_ = {};
+        }
+        return *this;
+    }
+    GenericLoan(const GenericLoan &) = delete;
+    GenericLoan &operator=(const GenericLoan &) = delete;
+    ~GenericLoan() {
+        if (raw_.data) gantry_loan_return(&raw_);
+    }
+
+    span<std::uint8_t> bytes() const noexcept { return {static_cast<std::uint8_t *>(raw_.data), raw_.size}; }
+    // False once it was published.
+    explicit operator bool() const noexcept { return raw_.data != nullptr; }
+    // For the functions of gantry.h.
+    gantry_loan *raw() noexcept { return &raw_; }
+
+private:
+    gantry_loan raw_ = {};
+};
+
+// An M on loan: `loan->set_width(640)`, or `loan->x = 1.5` if M is plain. Not to be used once it was published.
+template <class M>
+class Loan {
+public:
+    using mut_view = typename message<M>::mut_view;
+
+    Loan(GenericLoan bytes, mut_view view) noexcept : bytes_(std::move(bytes)), view_(std::move(view)) {}
+
+    auto &operator*() noexcept {
+        if constexpr (message<M>::is_plain)
+            return *view_;
+        else
+            return view_;
+    }
+    auto *operator->() noexcept { return &**this; }
+
+    explicit operator bool() const noexcept { return static_cast<bool>(bytes_); }
+    GenericLoan &generic() noexcept { return bytes_; }
+
+private:
+    GenericLoan bytes_;
+    mut_view view_;
+};
+
+namespace detail {
+
+// A message of this shape in memory that `make` loans; `make` gets the size.
+template <class M, class Make>
+result<Loan<M>> loan(const typename message<M>::shape &shape, Make make) {
+    std::size_t size = 0;
+    if constexpr (message<M>::is_plain) {
+        size = sizeof(M);
+    } else {
+        const auto counted = cdr::size_of<M>(shape);
+        if (!counted) return counted.error();
+        size = *counted;
+    }
+    result<GenericLoan> bytes = make(size);
+    if (!bytes) return bytes.error();
+    const span<std::uint8_t> memory = bytes->bytes();
+    auto view = cdr::build<M>(memory.data(), memory.size(), shape);
+    if (!view) return view.error();
+    return Loan<M>(*std::move(bytes), *std::move(view));
+}
+
+}  // namespace detail
+
+}  // namespace gantry

@@ -1,0 +1,216 @@
+// Nodes: they make publishers, subscriptions, services, clients and timers.
+#pragma once
+
+#include <gantry/callback.hpp>
+#include <gantry/publisher.hpp>
+
+#include <map>
+
+namespace gantry {
+
+// The options of a node.
+struct NodeOptions {
+    std::string name_space;
+    // ROS arguments of this node: {"--ros-args", "-r", "from:=to"}.
+    std::vector<std::string> arguments;
+    // Nothing: ROS_DOMAIN_ID, or 0.
+    std::optional<std::uint32_t> domain_id;
+    bool use_global_arguments = true;
+};
+
+// A named member of a domain; copies are the same node. Any thread may use it.
+class Node {
+public:
+    static result<Node> create(const std::string &name, const NodeOptions &options = {}) {
+        std::vector<const char *> arguments;
+        for (const auto &argument : options.arguments) arguments.push_back(argument.c_str());
+        gantry_node_options raw = {};
+        raw.struct_size = sizeof raw;
+        raw.name_space = options.name_space.empty() ? nullptr : options.name_space.c_str();
+        raw.arguments = arguments.data();
+        raw.argument_count = arguments.size();
+        raw.domain_id = options.domain_id.value_or(0);
+        raw.sets_domain_id = options.domain_id.has_value();
+        raw.ignores_global_arguments = !options.use_global_arguments;
+        gantry_node *made = nullptr;
+        const gantry_status status = gantry_node_create(name.c_str(), &raw, &made);
+        if (status < 0) return error::last(status);
+        handle owned(made);
+        auto changed = GuardCondition::create();
+        if (!changed) return changed.error();
+        return Node(std::make_shared<state>(std::move(owned), *std::move(changed)));
+    }
+#if GANTRY_HAS_EXCEPTIONS
+    // As create; throws gantry::exception.
+    explicit Node(const std::string &name, const NodeOptions &options = {}) : Node(create(name, options).value()) {}
+#endif
+
+    template <class M>
+    result<Publisher<M>> create_publisher(const std::string &topic, const QoS &qos = {},
+                                          const gantry_publisher_options *options = nullptr) const {
+        auto generic = create_generic_publisher(topic, message<M>::type(), qos, options);
+        if (!generic) return generic.error();
+        return Publisher<M>(*std::move(generic));
+    }
+    template <class M>
+    result<Subscription<M>> create_subscription(const std::string &topic, const QoS &qos = {}) const {
+        auto generic = create_generic_subscription(topic, message<M>::type(), qos);
+        if (!generic) return generic.error();
+        return Subscription<M>(*std::move(generic));
+    }
+    // With a callback, which an executor of the node calls with each Sample<M>. It ends with the returned pointer.
+    template <class M, class Function>
+    result<std::shared_ptr<Subscription<M>>> create_subscription(const std::string &topic, const QoS &qos,
+                                                                 Function function) const {
+        auto made = create_subscription<M>(topic, qos);
+        if (!made) return made.error();
+        return add(*std::move(made), [function = std::move(function)](Subscription<M> &source) mutable {
+            auto taken = source.take();
+            if (!taken) return result<void>(taken.error());
+            if (*taken) function(**std::move(taken));
+            return result<void>();
+        });
+    }
+
+    template <class S>
+    result<Service<S>> create_service(const std::string &name, const QoS &qos = {}) const {
+        gantry_service *made = nullptr;
+        const gantry_status status =
+            gantry_service_create(raw(), name.c_str(), &S::type(), &qos.get(), &made);
+        if (status < 0) return error::last(status);
+        return Service<S>(made);
+    }
+    // With a callback: function(Request<S> request, Service<S> &service).
+    template <class S, class Function, class = std::enable_if_t<std::is_invocable_v<Function, Request<S>, Service<S> &>>>
+    result<std::shared_ptr<Service<S>>> create_service(const std::string &name, Function function,
+                                                       const QoS &qos = {}) const {
+        auto made = create_service<S>(name, qos);
+        if (!made) return made.error();
+        return add(*std::move(made), [function = std::move(function)](Service<S> &source) mutable {
+            auto taken = source.take_request();
+            if (!taken) return result<void>(taken.error());
+            if (*taken) function(**std::move(taken), source);
+            return result<void>();
+        });
+    }
+    template <class S>
+    result<Client<S>> create_client(const std::string &name, const QoS &qos = {}) const {
+        gantry_client *made = nullptr;
+        const gantry_status status = gantry_client_create(raw(), name.c_str(), &S::type(), &qos.get(), &made);
+        if (status < 0) return error::last(status);
+        return Client<S>(made);
+    }
+
+    // On the node's clock: the steady clock, or /clock if use_sim_time is true.
+    result<Timer> create_timer(std::chrono::nanoseconds period, bool is_one_shot = false) const {
+        gantry_timer *made = nullptr;
+        const gantry_status status = gantry_timer_create(raw(), detail::limit_ns(period), is_one_shot, &made);
+        if (status < 0) return error::last(status);
+        return Timer(made);
+    }
+    // With a callback: function(), or function(const gantry_tick &).
+    template <class Function>
+    result<std::shared_ptr<Timer>> create_timer(std::chrono::nanoseconds period, Function function) const {
+        auto made = create_timer(period, false);
+        if (!made) return made.error();
+        return add(*std::move(made), [function = std::move(function)](Timer &source) mutable {
+            auto tick = source.take();
+            if (!tick) return result<void>(tick.error());
+            if (*tick) {
+                if constexpr (std::is_invocable_v<Function &, const gantry_tick &>)
+                    function(**tick);
+                else
+                    function();
+            }
+            return result<void>();
+        });
+    }
+
+    result<GenericPublisher> create_generic_publisher(const std::string &topic, const gantry_type &type,
+                                                      const QoS &qos = {},
+                                                      const gantry_publisher_options *options = nullptr) const {
+        gantry_publisher *made = nullptr;
+        const gantry_status status =
+            gantry_publisher_create(raw(), topic.c_str(), &type, &qos.get(), options, &made);
+        if (status < 0) return error::last(status);
+        return GenericPublisher(made);
+    }
+    result<GenericSubscription> create_generic_subscription(const std::string &topic, const gantry_type &type,
+                                                            const QoS &qos = {}) const {
+        gantry_subscription *made = nullptr;
+        const gantry_status status = gantry_subscription_create(raw(), topic.c_str(), &type, &qos.get(), &made);
+        if (status < 0) return error::last(status);
+        return GenericSubscription(made);
+    }
+
+    const char *get_fully_qualified_name() const noexcept { return gantry_node_full_name(raw()); }
+    // ROS time, since 1970.
+    std::chrono::nanoseconds now() const noexcept {
+        std::uint64_t now_ns = 0;
+        gantry_node_now(raw(), &now_ns);
+        return std::chrono::nanoseconds(now_ns);
+    }
+
+    result<std::vector<std::string>> get_node_names() const {
+        return detail::strings([this](auto **list) { return gantry_node_node_names(raw(), list); });
+    }
+    // Topics with their types.
+    result<std::map<std::string, std::vector<std::string>>> get_topic_names_and_types() const {
+        return by_name([this](auto **list) { return gantry_node_topic_names_and_types(raw(), list); });
+    }
+    result<std::map<std::string, std::vector<std::string>>> get_service_names_and_types() const {
+        return by_name([this](auto **list) { return gantry_node_service_names_and_types(raw(), list); });
+    }
+    result<std::size_t> count_publishers(const std::string &topic) const {
+        std::size_t count = 0;
+        const gantry_status status = gantry_node_count_endpoints(raw(), topic.c_str(), &count, nullptr);
+        if (status < 0) return error::last(status);
+        return count;
+    }
+    result<std::size_t> count_subscribers(const std::string &topic) const {
+        std::size_t count = 0;
+        const gantry_status status = gantry_node_count_endpoints(raw(), topic.c_str(), nullptr, &count);
+        if (status < 0) return error::last(status);
+        return count;
+    }
+    // The news that the graph changes, from now on.
+    result<Events> graph_events() const {
+        gantry_events *made = nullptr;
+        const gantry_status status = gantry_node_graph_events(raw(), &made);
+        if (status < 0) return error::last(status);
+        return Events(made);
+    }
+
+    gantry_node *raw() const noexcept { return state_->node.get(); }
+    // For executors.
+    detail::callbacks &callbacks() const noexcept { return state_->callbacks; }
+
+private:
+    using handle = detail::handle<gantry_node, gantry_node_destroy>;
+
+    struct state {
+        state(handle node, GuardCondition changed) noexcept : node(std::move(node)), callbacks(std::move(changed)) {}
+        handle node;
+        detail::callbacks callbacks;
+    };
+
+    explicit Node(std::shared_ptr<state> made) noexcept : state_(std::move(made)) {}
+
+    template <class Source, class Take>
+    result<std::shared_ptr<Source>> add(Source source, Take take) const {
+        return state_->callbacks.add(std::move(source), std::move(take));
+    }
+
+    template <class Make>
+    static result<std::map<std::string, std::vector<std::string>>> by_name(Make make) {
+        auto pairs = detail::strings(make);
+        if (!pairs) return pairs.error();
+        std::map<std::string, std::vector<std::string>> named;
+        for (std::size_t i = 0; i + 1 < pairs->size(); i += 2) named[(*pairs)[i]].push_back((*pairs)[i + 1]);
+        return result<std::map<std::string, std::vector<std::string>>>(std::move(named));
+    }
+
+    std::shared_ptr<state> state_;
+};
+
+}  // namespace gantry

@@ -1,0 +1,91 @@
+// Samples: messages that are read in their publisher's memory.
+#pragma once
+
+#include <gantry/cdr.hpp>
+
+#include <optional>
+
+namespace gantry {
+
+// A taken message. It stays as it is, and its memory is held, until this object is dropped.
+class GenericSample {
+public:
+    GenericSample() noexcept = default;
+    explicit GenericSample(const gantry_sample &raw) noexcept : raw_(raw) {}
+    GenericSample(GenericSample &&other) noexcept : raw_(other.raw_) { other.raw_ = {}; }
+    GenericSample &operator=(GenericSample &&other) noexcept {
+        if (this != &other) {
+            gantry_sample_release(&raw_);
+            raw_ = other.raw_;
+            other.raw_ = {};
+        }
+        return *this;
+    }
+    GenericSample(const GenericSample &) = delete;
+    GenericSample &operator=(const GenericSample &) = delete;
+    ~GenericSample() {
+        if (raw_.data) gantry_sample_release(&raw_);
+    }
+
+    span<const std::uint8_t> bytes() const noexcept {
+        return {static_cast<const std::uint8_t *>(raw_.data), raw_.size};
+    }
+    // Its times, its number and its publisher.
+    gantry_sample_info info() const noexcept {
+        gantry_sample_info info = {};
+        gantry_sample_get_info(&raw_, &info);
+        return info;
+    }
+    explicit operator bool() const noexcept { return raw_.data != nullptr; }
+    // For the functions of gantry.h.
+    const gantry_sample *raw() const noexcept { return &raw_; }
+
+private:
+    gantry_sample raw_ = {};
+};
+
+// A taken M: `sample->width()`, or `sample->x` if M is plain. What it returns (spans, texts, views) lies in the
+// publisher's memory: keep the sample as long as that is used.
+template <class M>
+class Sample {
+public:
+    using view = typename message<M>::view;
+
+    Sample(GenericSample bytes, view at) noexcept : bytes_(std::move(bytes)), view_(std::move(at)) {}
+
+    const auto &operator*() const noexcept {
+        if constexpr (message<M>::is_plain)
+            return *view_;
+        else
+            return view_;
+    }
+    const auto *operator->() const noexcept { return &**this; }
+
+    gantry_sample_info info() const noexcept { return bytes_.info(); }
+    const GenericSample &generic() const noexcept { return bytes_; }
+
+private:
+    GenericSample bytes_;
+    view view_;
+};
+
+namespace detail {
+
+// The next well-formed M; nothing if there is none now. `take` gives the next sample, `skip` counts a malformed one.
+template <class M, class Take, class Skip>
+result<std::optional<Sample<M>>> take(Take take, Skip skip) {
+    for (;;) {
+        gantry_sample raw = {};
+        const gantry_status status = take(&raw);
+        if (status < 0) return error::last(status);
+        if (status != GANTRY_OK) return std::optional<Sample<M>>();
+        GenericSample bytes(raw);
+        auto view = cdr::view<M>(raw.data, raw.size);
+        if (view) return std::optional<Sample<M>>(Sample<M>(std::move(bytes), *std::move(view)));
+        skip(bytes.raw(), view.error().message.c_str());
+    }
+}
+
+}  // namespace detail
+
+}  // namespace gantry

@@ -1,0 +1,28 @@
+// Checks that name the line, and the sentence of an error.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <type_traits>
+#include <utility>
+
+#define CHECK(condition)                                                              \
+    do {                                                                              \
+        if (!(condition)) {                                                           \
+            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            std::exit(1);                                                             \
+        }                                                                             \
+    } while (0)
+
+// The longest time of any wait: only a hang reaches it.
+#define PATIENCE std::chrono::seconds(60)
+
+// The value of a result.
+template <class Result>
+auto ok(Result &&made) {
+    if (!made.has_value()) {
+        std::fprintf(stderr, "%s\n", made.error().message.c_str());
+        std::exit(1);
+    }
+    if constexpr (!std::is_void_v<typename std::decay_t<Result>::value_type>) return *std::forward<Result>(made);
+}

@@ -1,0 +1,225 @@
+//! The structs and numbers of the header. Zeros are the default of each field.
+
+#![expect(missing_docs, reason = "the header is the documentation")]
+
+use std::ffi::{c_char, c_void};
+
+/// The version of the ABI, which `gantry_abi_version` returns: raised when functions or fields are added.
+pub const ABI_VERSION: u32 = 1;
+
+/// `gantry_status`.
+pub type Status = i32;
+
+macro_rules! numbers {
+    ($($name:ident = $value:literal),* $(,)?) => {
+        $(pub const $name: i32 = $value;)*
+        /// The numbers by their names in the header.
+        pub const NUMBERS: &[(&str, i32)] = &[$((concat!("GANTRY_", stringify!($name)), $name)),*];
+    };
+}
+
+numbers! {
+    OK = 0,
+    NONE = 1,
+    TIMEOUT = 2,
+    ERROR = -1,
+    INVALID_ARGUMENT = -2,
+    NO_MEMORY = -3,
+    TYPE_MISMATCH = -4,
+    INCOMPATIBLE_QOS = -5,
+    BLOCKED = -6,
+    TOO_MANY_HELD = -7,
+    CORRUPT = -8,
+    FORKED = -9,
+    NO_SERVER = -10,
+    SERVER_GONE = -11,
+    RESPONSE_LOST = -12,
+    CALL_TIMEOUT = -13,
+    TOO_MANY_REQUESTS = -14,
+    SHUT_DOWN = -15,
+    PANICKED = -16,
+
+    POLICY_RELIABILITY = 1,
+    POLICY_DURABILITY = 2,
+    POLICY_DEADLINE = 3,
+    POLICY_LIVELINESS = 4,
+    POLICY_LIVELINESS_LEASE_DURATION = 5,
+    POLICY_OTHER = 6,
+
+    EVENT_MATCHED = 1,
+    EVENT_DEADLINE_MISSED = 2,
+    EVENT_LIVELINESS_LOST = 3,
+    EVENT_LIVELINESS_CHANGED = 4,
+    EVENT_INCOMPATIBLE_QOS = 5,
+    EVENT_INCOMPATIBLE_TYPE = 6,
+    EVENT_GRAPH_CHANGED = 7,
+    EVENT_OTHER = 8,
+
+    SOURCE_SUBSCRIPTION = 1,
+    SOURCE_SERVICE = 2,
+    SOURCE_CLIENT = 3,
+    SOURCE_TIMER = 4,
+    SOURCE_GUARD_CONDITION = 5,
+    SOURCE_EVENTS = 6,
+
+    ENDPOINT_PUBLISHER = 0,
+    ENDPOINT_SUBSCRIPTION = 1,
+}
+
+/// `gantry_gid`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Gid {
+    pub bytes: [u8; 16],
+}
+
+/// `gantry_request_id`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RequestId {
+    pub client_gid: Gid,
+    pub sequence: u64,
+}
+
+/// `gantry_type`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Type {
+    pub struct_size: usize,
+    pub name: *const c_char,
+    pub definition: *const c_char,
+    pub max_bytes: usize,
+    pub hash: [u8; 32],
+}
+
+/// `gantry_service_type`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ServiceType {
+    pub struct_size: usize,
+    pub name: *const c_char,
+    pub request: *const Type,
+    pub response: *const Type,
+}
+
+/// `gantry_qos`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Qos {
+    pub struct_size: usize,
+    pub reliability: i32,
+    pub history: i32,
+    pub depth: u32,
+    pub durability: i32,
+    pub liveliness: i32,
+    pub avoid_ros_namespace_conventions: u8,
+    pub deadline_ns: u64,
+    pub lifespan_ns: u64,
+    pub liveliness_lease_duration_ns: u64,
+}
+
+/// `gantry_node_options`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct NodeOptions {
+    pub struct_size: usize,
+    pub name_space: *const c_char,
+    pub arguments: *const *const c_char,
+    pub argument_count: usize,
+    pub domain_id: u32,
+    pub sets_domain_id: u8,
+    pub ignores_global_arguments: u8,
+}
+
+/// `gantry_publisher_options`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PublisherOptions {
+    pub struct_size: usize,
+    pub async_period_ns: u64,
+    pub max_blocking_time_ns: u64,
+    pub max_kept_samples: usize,
+    pub max_kept_bytes: usize,
+    pub max_memory_bytes: usize,
+    pub max_inline_bytes: usize,
+    pub never_blocks: u8,
+    pub never_inline: u8,
+    pub loses_oldest_at_limit: u8,
+}
+
+/// `gantry_sample_info`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SampleInfo {
+    pub sequence: u64,
+    pub source_time_ns: u64,
+    pub source_wall_time_ns: u64,
+    pub publisher_gid: Gid,
+    pub origin_gid: Gid,
+    pub origin_sequence: u64,
+}
+
+/// `gantry_source_time`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SourceTime {
+    pub monotonic_ns: u64,
+    pub wall_ns: u64,
+}
+
+/// `gantry_subscription_counts`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SubscriptionCounts {
+    pub received: u64,
+    pub overwritten: u64,
+    pub expired: u64,
+    pub malformed: u64,
+}
+
+/// `gantry_tick`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Tick {
+    pub scheduled_ns: u64,
+    pub noticed_ns: u64,
+    pub overruns: u64,
+}
+
+/// `gantry_event`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Event {
+    pub kind: i32,
+    pub last_policy: i32,
+    pub total_count: u64,
+    pub total_count_change: u64,
+    pub current_count: u64,
+    pub current_count_change: i64,
+    pub not_alive_count: u64,
+    pub not_alive_count_change: i64,
+}
+
+/// `gantry_wait_source`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct WaitSource {
+    pub kind: i32,
+    pub is_ready: u8,
+    pub source: *mut c_void,
+}
+
+/// `gantry_endpoint_info`.
+#[repr(C)]
+pub struct EndpointInfo {
+    pub struct_size: usize,
+    pub node: *const c_char,
+    pub topic: *const c_char,
+    pub type_name: *const c_char,
+    pub process: *const c_char,
+    pub qos: Qos,
+    pub type_hash: [u8; 32],
+    pub gid: Gid,
+    pub kind: i32,
+    pub copied_messages: u64,
+}

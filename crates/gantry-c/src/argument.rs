@@ -1,0 +1,236 @@
+//! The arguments that C passes: handles, texts, arrays, options and outputs.
+
+use crate::{
+    abi::{OK, Status},
+    failure::{Failure, Result, run},
+};
+use std::{
+    ffi::{CStr, CString, c_char},
+    mem::MaybeUninit,
+    time::Duration,
+};
+
+#[cold]
+fn null(name: &str) -> Failure {
+    Failure::invalid(format_args!("the argument {name} is NULL"))
+}
+
+/// A handle, or a struct that the function only reads.
+///
+/// # Errors
+/// It is NULL.
+///
+/// # Safety
+/// H1 or H2.
+#[inline]
+pub unsafe fn shared<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
+    // SAFETY: the promise of the caller.
+    unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
+}
+
+/// A handle, or a struct that the function changes.
+///
+/// # Errors
+/// It is NULL.
+///
+/// # Safety
+/// H1, H2 or H3.
+#[inline]
+pub unsafe fn exclusive<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T> {
+    // SAFETY: the promise of the caller.
+    unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
+}
+
+/// Memory for a value, which the function only writes.
+#[derive(Debug)]
+pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
+
+impl<T> Output<'_, T> {
+    /// Writes the value.
+    #[inline]
+    pub fn set(self, value: T) {
+        self.0.write(value);
+    }
+}
+
+/// Memory for a value.
+///
+/// # Errors
+/// It is NULL.
+///
+/// # Safety
+/// H2.
+#[inline]
+pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>> {
+    // SAFETY: the promise of the caller; any bytes are a `MaybeUninit`.
+    unsafe { optional_output(pointer) }.ok_or_else(|| null(name))
+}
+
+/// Memory for a value that C may not want: then it is NULL.
+///
+/// # Safety
+/// H2.
+#[inline]
+pub unsafe fn optional_output<'a, T>(pointer: *mut T) -> Option<Output<'a, T>> {
+    // SAFETY: the promise of the caller; any bytes are a `MaybeUninit`.
+    unsafe { pointer.cast::<MaybeUninit<T>>().as_mut() }.map(Output)
+}
+
+/// A text.
+///
+/// # Errors
+/// It is NULL or not UTF-8.
+///
+/// # Safety
+/// H2.
+pub unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str> {
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: the promise of the caller.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| Failure::invalid(format_args!("the argument {name} is not UTF-8: {text:?}")))
+}
+
+/// The texts of an array of `count` elements.
+///
+/// # Errors
+/// One of them is NULL or not UTF-8; the array is NULL although it has elements.
+///
+/// # Safety
+/// H2.
+pub unsafe fn texts(name: &str, array: *const *const c_char, count: usize) -> Result<Vec<String>> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if array.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: the promise of the caller.
+    let pointers = unsafe { std::slice::from_raw_parts(array, count) };
+    // SAFETY: as above, for each element.
+    pointers.iter().map(|&pointer| unsafe { text(name, pointer) }.map(str::to_owned)).collect()
+}
+
+/// The bytes of a message. An empty one may be NULL.
+///
+/// # Errors
+/// It is NULL although it has bytes, or has more bytes than memory can have.
+///
+/// # Safety
+/// H2.
+#[inline]
+pub unsafe fn bytes<'a>(name: &str, pointer: *const u8, size: usize) -> Result<&'a [u8]> {
+    if size == 0 {
+        return Ok(&[]);
+    }
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    if isize::try_from(size).is_err() {
+        return Err(Failure::invalid(format_args!("the argument {name} has {size} bytes: a negative number?")));
+    }
+    // SAFETY: the promise of the caller.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, size) })
+}
+
+/// A struct of the header that begins with `struct_size`.
+///
+/// # Safety
+/// Zeros are a value of the struct, and every bit pattern is.
+pub unsafe trait Options: Copy {
+    /// Its name in the header.
+    const NAME: &'static str;
+}
+
+macro_rules! options {
+    ($($options:ident $name:literal)*) => { $(
+        // SAFETY: numbers and pointers only.
+        unsafe impl Options for crate::abi::$options {
+            const NAME: &'static str = $name;
+        }
+    )* };
+}
+
+options! {
+    Type "gantry_type"
+    ServiceType "gantry_service_type"
+    Qos "gantry_qos"
+    NodeOptions "gantry_node_options"
+    PublisherOptions "gantry_publisher_options"
+}
+
+/// The options of a program that may be compiled with another version of the header: fields that the program does not
+/// have are zeros. `None` if it is NULL.
+///
+/// # Errors
+/// `struct_size` is no size; a field that this library does not have is not zero.
+///
+/// # Safety
+/// H2: the first field is the size of the struct.
+pub unsafe fn options<T: Options>(pointer: *const T) -> Result<Option<T>> {
+    let Some(size) = std::ptr::NonNull::new(pointer.cast_mut().cast::<usize>()) else { return Ok(None) };
+    // SAFETY: the promise of the caller: the first field.
+    let size = unsafe { size.read() };
+    if size < size_of::<usize>() || size > 4096 {
+        let name = T::NAME;
+        let advice = format_args!("set it to sizeof({name}), and all other fields to 0 or a value");
+        return Err(Failure::invalid(format_args!(
+            "struct_size of a {name} is {size}, which is not its size: {advice}"
+        )));
+    }
+    // SAFETY: the promise of the caller.
+    let given = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
+    let (known, unknown) = given.split_at(size.min(size_of::<T>()));
+    if unknown.iter().any(|byte| *byte != 0) {
+        return Err(Failure::invalid(format_args!(
+            "the {} sets a field that this libgantry (ABI {}) does not have: install the library of the header, or leave \
+             the field 0",
+            T::NAME,
+            crate::abi::ABI_VERSION
+        )));
+    }
+    let mut options = MaybeUninit::<T>::zeroed();
+    // SAFETY: `known` is not longer than the struct, and does not overlap a variable of this function.
+    unsafe { std::ptr::copy_nonoverlapping(known.as_ptr(), options.as_mut_ptr().cast(), known.len()) };
+    // SAFETY: the promise of the trait.
+    Ok(Some(unsafe { options.assume_init() }))
+}
+
+/// A time limit: negative is no limit.
+pub fn timeout(timeout_ns: i64) -> Duration {
+    u64::try_from(timeout_ns).map_or(Duration::MAX, Duration::from_nanos)
+}
+
+/// A text for C. A text with a zero byte, which only another process can cause, has `\0` in its place.
+pub fn c_string(text: &str) -> CString {
+    CString::new(text).unwrap_or_else(|_| CString::new(text.replace('\0', "\\0")).unwrap_or_default())
+}
+
+/// Gives C a new handle, or NULL if `make` fails.
+///
+/// # Safety
+/// H2.
+pub unsafe fn create<T>(name: &str, handle: *mut *mut T, make: impl FnOnce() -> Result<T>) -> Status {
+    run(|| {
+        // SAFETY: H2; any bytes are a `MaybeUninit`.
+        let output = unsafe { handle.cast::<MaybeUninit<*mut T>>().as_mut() }.ok_or_else(|| null(name))?;
+        output.write(std::ptr::null_mut());
+        output.write(Box::into_raw(Box::new(make()?)));
+        Ok(OK)
+    })
+}
+
+/// Destroys a handle. NULL is none.
+///
+/// # Safety
+/// H1, and the handle is not used after this.
+pub unsafe fn destroy<T>(handle: *mut T) {
+    run(|| {
+        if !handle.is_null() {
+            // SAFETY: the promise of the caller: a pointer from `create`.
+            drop(unsafe { Box::from_raw(handle) });
+        }
+        Ok(OK)
+    });
+}

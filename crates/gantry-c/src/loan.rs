@@ -1,0 +1,73 @@
+//! Loans: memory for one message, as a struct that C keeps by value, so that no message allocates.
+
+use crate::{
+    abi::Status,
+    argument::exclusive,
+    failure::{Failure, Result, run},
+};
+use gantry::GenericLoan;
+use std::{ffi::c_void, mem::MaybeUninit, ptr::null_mut};
+
+/// `gantry_loan`. Zeros are no loan; H3.
+#[repr(C)]
+pub struct Loan {
+    /// The message; NULL if there is none.
+    pub data: *mut c_void,
+    /// Its length.
+    pub size: usize,
+    held: Held,
+}
+
+/// Memory for a loan of the library, of a size that does not change with the library.
+type Held = MaybeUninit<[u64; 4]>;
+
+const _: () = assert!(size_of::<GenericLoan>() <= size_of::<Held>() && align_of::<GenericLoan>() <= align_of::<Held>());
+
+impl Loan {
+    /// Gives C a loan.
+    #[inline]
+    pub fn new(mut loan: GenericLoan) -> Loan {
+        let bytes = loan.bytes_mut();
+        let (data, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+        let mut held = Held::zeroed();
+        // SAFETY: the memory is large enough and aligned (asserted above).
+        unsafe { held.as_mut_ptr().cast::<GenericLoan>().write(loan) };
+        Loan { data, size, held }
+    }
+
+    /// Takes the loan out; zeros stay.
+    #[inline]
+    pub fn take(&mut self) -> Option<GenericLoan> {
+        if self.data.is_null() {
+            return None;
+        }
+        // SAFETY: H3: `new` wrote a loan, and it is not used again, because the struct becomes zeros.
+        let loan = unsafe { self.held.as_ptr().cast::<GenericLoan>().read() };
+        (self.data, self.size, self.held) = (null_mut(), 0, Held::zeroed());
+        Some(loan)
+    }
+
+    /// Takes a loan out that a function needs.
+    ///
+    /// # Errors
+    /// The struct holds none.
+    #[inline]
+    pub fn take_required(&mut self) -> Result<GenericLoan> {
+        self.take().ok_or_else(|| {
+            Failure::invalid(
+                "the loan is empty: it was published or returned already, or it was never made; loan again",
+            )
+        })
+    }
+}
+
+/// # Safety
+/// H3.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
+    run(|| {
+        // SAFETY: H3.
+        drop(unsafe { exclusive("loan", loan) }?.take());
+        Ok(crate::abi::OK)
+    })
+}

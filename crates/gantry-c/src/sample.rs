@@ -1,0 +1,131 @@
+//! Samples: taken messages, requests and responses, as a struct that C keeps by value, so that no message allocates.
+
+use crate::{
+    abi::{OK, SampleInfo, Status},
+    argument::{exclusive, output, shared},
+    convert,
+    failure::{Failure, Result, run},
+};
+use gantry::{GenericRequest, GenericResponse, GenericSample};
+use std::{ffi::c_void, mem::MaybeUninit, ptr::null};
+
+/// `gantry_sample`. Zeros are no sample; H3.
+#[repr(C)]
+pub struct Sample {
+    /// The message; NULL if there is none.
+    pub data: *const c_void,
+    /// Its length.
+    pub size: usize,
+    held: Held,
+}
+
+/// The message in its publisher's memory, with the pin that holds it.
+pub enum Message {
+    /// The sample of a subscription.
+    Sample(GenericSample),
+    /// The request to a service.
+    Request(GenericRequest),
+    /// The response to a client.
+    Response(GenericResponse),
+}
+
+/// Memory for a message of the library, of a size that does not change with the library.
+type Held = MaybeUninit<[u64; 6]>;
+
+const _: () = assert!(size_of::<Message>() <= size_of::<Held>() && align_of::<Message>() <= align_of::<Held>());
+
+impl Message {
+    fn info(&self) -> gantry::SampleInfo {
+        match self {
+            Message::Sample(sample) => sample.message_info(),
+            Message::Request(request) => request.message_info(),
+            Message::Response(response) => response.message_info(),
+        }
+    }
+}
+
+impl Sample {
+    /// A struct without a sample.
+    pub fn empty() -> Sample {
+        Sample { data: null(), size: 0, held: Held::zeroed() }
+    }
+
+    /// Gives C a sample.
+    #[inline]
+    pub fn new(message: Message) -> Sample {
+        let bytes = match &message {
+            Message::Sample(sample) => sample.bytes(),
+            Message::Request(request) => request.bytes(),
+            Message::Response(response) => response.bytes(),
+        };
+        // The bytes lie in the publisher's memory or in the subscription's, not in `message`, which moves.
+        let (data, size) = (bytes.as_ptr().cast(), bytes.len());
+        let mut held = Held::zeroed();
+        // SAFETY: the memory is large enough and aligned (asserted above).
+        unsafe { held.as_mut_ptr().cast::<Message>().write(message) };
+        Sample { data, size, held }
+    }
+
+    /// The message.
+    ///
+    /// # Errors
+    /// The struct holds none.
+    pub fn message(&self) -> Result<&Message> {
+        if self.data.is_null() {
+            return Err(Failure::invalid("the sample is empty: it was released already, or nothing was taken"));
+        }
+        // SAFETY: H3: `new` wrote a message.
+        Ok(unsafe { &*self.held.as_ptr().cast::<Message>() })
+    }
+
+    /// Takes the message out; zeros stay.
+    #[inline]
+    fn take(&mut self) -> Option<Message> {
+        if self.data.is_null() {
+            return None;
+        }
+        // SAFETY: H3: `new` wrote a message, and it is not used again, because the struct becomes zeros.
+        let message = unsafe { self.held.as_ptr().cast::<Message>().read() };
+        *self = Sample::empty();
+        Some(message)
+    }
+}
+
+/// Memory for a sample, which is empty until the function sets it.
+///
+/// # Errors
+/// It is NULL.
+///
+/// # Safety
+/// H2. A sample in the memory is overwritten, not released.
+#[inline]
+pub unsafe fn sample_output<'a>(sample: *mut Sample) -> Result<&'a mut Sample> {
+    // SAFETY: H2.
+    unsafe { output("sample", sample) }?.set(Sample::empty());
+    // SAFETY: H2: initialized just now.
+    unsafe { exclusive("sample", sample) }
+}
+
+/// # Safety
+/// H3.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gantry_sample_release(sample: *mut Sample) -> Status {
+    run(|| {
+        // SAFETY: H3.
+        drop(unsafe { exclusive("sample", sample) }?.take());
+        Ok(OK)
+    })
+}
+
+/// # Safety
+/// H2 and H3.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mut SampleInfo) -> Status {
+    run(|| {
+        // SAFETY: H3.
+        let message = unsafe { shared("sample", sample) }?.message()?;
+        // SAFETY: H2.
+        unsafe { output("info", info) }?.set(convert::sample_info(&message.info()));
+        Ok(OK)
+    })
+}

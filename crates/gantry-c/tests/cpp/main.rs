@@ -1,0 +1,99 @@
+//! Tests of the C++ layer: the programs of `bindings/cpp/tests`, and each message of `gantry-msgs` and of the packages
+//! with ugly names, whose bytes are compared with Rust's. They take a minute to compile, so they run with
+//! `GANTRY_CPP_TESTS=1` only, as `.ci/run cpp` sets it. `CXX` is the compiler.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod vectors;
+
+use common::shared_library;
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+use tempfile::TempDir;
+use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
+
+/// A program and its domain.
+const PROGRAMS: &[(&str, u32)] = &[("topics", 181), ("services", 182), ("executors", 183), ("results", 184)];
+
+fn main() -> ExitCode {
+    let not_asked = std::env::var_os("GANTRY_CPP_TESTS").is_none();
+    let why =
+        if not_asked { Some("they run with GANTRY_CPP_TESTS=1".to_owned()) } else { missing_compiler(&cxx(), "cpp") };
+    let is_ignored = is_ignored("C++", why);
+    let mut trials: Vec<_> = PROGRAMS
+        .iter()
+        .map(|&(name, domain_id)| trial(name, move || run_program(name, domain_id)).with_ignored_flag(is_ignored))
+        .collect();
+    // Two programs, because the compiler takes a minute for each.
+    for half in 0..2 {
+        let name = format!("messages_have_the_bytes_of_rust_{half}");
+        trials.push(trial(name, move || messages_have_the_bytes_of_rust(half)).with_ignored_flag(is_ignored));
+    }
+    libtest_mimic::run(&side_by_side(2), trials).exit_code()
+}
+
+fn cxx() -> String {
+    std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Compiles a program with sanitizers, and with warnings as errors. `headers` has generated messages.
+#[track_caller]
+fn compiled(source: &Path, headers: &Path) -> (PathBuf, TempDir) {
+    let (folder, library) = shared_library();
+    let program = folder.path().join("program");
+    let includes = [
+        root().join("crates/gantry-c/include"),
+        root().join("bindings/cpp/include"),
+        root().join("bindings/cpp/tests"),
+        headers.to_owned(),
+    ];
+    let mut options: Vec<String> = includes.iter().map(|include| format!("-I{}", include.display())).collect();
+    let flags =
+        ["-std=c++17", "-g1", "-Wconversion", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-pthread"];
+    options.extend(flags.map(str::to_owned));
+    options.extend(library);
+    let options: Vec<&str> = options.iter().map(|option| &option[..]).collect();
+    compile(&cxx(), source, &program, &options).unwrap_or_else(|messages| panic!("{}", first_lines(&messages)));
+    (program, folder)
+}
+
+/// The beginning of a compiler's messages.
+fn first_lines(messages: &str) -> String {
+    messages.lines().take(60).collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn run(program: &Path, arguments: &[&Path], domain_id: u32) {
+    let output = Command::new(program).args(arguments).env("ROS_DOMAIN_ID", domain_id.to_string()).output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}\n{}", output.status, first_lines(&messages));
+}
+
+fn run_program(name: &str, domain_id: u32) {
+    let headers = tempfile::tempdir().unwrap();
+    vectors::write_headers(&vectors::definitions(), headers.path());
+    let (program, _folder) = compiled(&root().join(format!("bindings/cpp/tests/{name}.cpp")), headers.path());
+    run(&program, &[], domain_id);
+}
+
+/// Compares every second message.
+fn messages_have_the_bytes_of_rust(half: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let definitions = vectors::definitions();
+    let types = vectors::write_headers(&definitions, folder.path());
+    assert!(types.len() > 250, "{} messages", types.len());
+    let types: Vec<_> = types.into_iter().skip(half).step_by(2).collect();
+    let (source, data) = (folder.path().join("messages.cpp"), folder.path().join("messages.bin"));
+    std::fs::write(&source, vectors::program(&types)).unwrap();
+    std::fs::write(&data, vectors::data(&definitions, &types)).unwrap();
+    let (program, _folder) = compiled(&source, folder.path());
+    run(&program, &[&data], [185, 186][half]);
+}

@@ -1,0 +1,113 @@
+//! The functions of the header: their types in Rust's sources as types of C, and their names in the header and in the
+//! shared library.
+
+use object::{Object, ObjectSymbol};
+use std::{collections::BTreeMap, fs, path::Path};
+use syn::{FnArg, GenericArgument, Item, ItemFn, PathArguments, ReturnType, Type};
+
+/// The lists, whose functions a macro makes: their names in C, and their elements.
+const LISTS: &[(&str, &str)] = &[
+    ("gantry_strings", "char"),
+    ("gantry_types", "gantry_type"),
+    ("gantry_service_types", "gantry_service_type"),
+    ("gantry_endpoints", "gantry_endpoint_info"),
+];
+
+/// The functions that Rust exports: their names, and the types of pointers to them in C.
+pub fn exported(source: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for (list, element) in LISTS {
+        found.insert(format!("{list}_count"), format!("size_t (*)({list} const*)"));
+        found.insert(format!("{list}_get"), format!("{element} const* (*)({list} const*, size_t)"));
+        found.insert(format!("{list}_destroy"), format!("void (*)({list}*)"));
+    }
+    for file in fs::read_dir(source).unwrap() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        for item in syn::parse_file(&text).unwrap().items {
+            if let Item::Fn(function) = item
+                && function.sig.abi.is_some()
+            {
+                found.insert(function.sig.ident.to_string(), pointer_type(&function));
+            }
+        }
+    }
+    found
+}
+
+fn pointer_type(function: &ItemFn) -> String {
+    let arguments = function.sig.inputs.iter().map(|argument| match argument {
+        FnArg::Typed(argument) => c_type(&argument.ty),
+        FnArg::Receiver(_) => panic!("a method is exported"),
+    });
+    let arguments: Vec<String> = arguments.collect();
+    let returned = match &function.sig.output {
+        ReturnType::Default => "void".to_owned(),
+        ReturnType::Type(_, returned) => c_type(returned),
+    };
+    let arguments = if arguments.is_empty() { "void".to_owned() } else { arguments.join(", ") };
+    format!("{returned} (*)({arguments})")
+}
+
+/// Rust's type in C.
+fn c_type(rust: &Type) -> String {
+    match rust {
+        Type::Ptr(pointer) => {
+            format!("{}{}*", c_type(&pointer.elem), if pointer.const_token.is_some() { " const" } else { "" })
+        }
+        Type::BareFn(function) => {
+            let arguments: Vec<String> = function.inputs.iter().map(|argument| c_type(&argument.ty)).collect();
+            format!("void (*)({})", arguments.join(", "))
+        }
+        Type::Path(path) => {
+            let last = path.path.segments.last().unwrap();
+            match (&last.ident.to_string()[..], &last.arguments) {
+                ("Option", PathArguments::AngleBracketed(of)) => match of.args.first() {
+                    Some(GenericArgument::Type(inner)) => c_type(inner),
+                    _ => panic!("an Option of no type"),
+                },
+                (name, _) => c_name(name),
+            }
+        }
+        _ => panic!("a type without a counterpart in C"),
+    }
+}
+
+fn c_name(rust: &str) -> String {
+    match rust {
+        "usize" => "size_t".to_owned(),
+        "bool" => "bool".to_owned(),
+        "u8" | "u32" | "u64" => format!("uint{}_t", &rust[1..]),
+        "i32" | "i64" => format!("int{}_t", &rust[1..]),
+        "c_char" | "c_int" | "c_void" => rust[2..].to_owned(),
+        _ => {
+            let words = rust.chars().map(|letter| match letter.is_uppercase() {
+                true => format!("_{}", letter.to_lowercase()),
+                false => letter.to_string(),
+            });
+            format!("gantry{}", words.collect::<String>())
+        }
+    }
+}
+
+/// The functions that the header declares.
+pub fn declared(header: &str) -> Vec<String> {
+    let mut code = String::new();
+    for part in header.split("/*") {
+        code += part.split_once("*/").map_or(part, |(_, behind)| behind);
+    }
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let calls = code.match_indices('(').map(|(at, _)| code[..at].rsplit(|letter| !is_name(letter)).next().unwrap());
+    let mut names: Vec<String> = calls.filter(|name| name.starts_with("gantry_")).map(str::to_owned).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The symbols that the shared library exports.
+pub fn symbols(library: &Path) -> Vec<String> {
+    let bytes = fs::read(library).unwrap();
+    let file = object::File::parse(&bytes[..]).unwrap();
+    let symbols = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    let mut names: Vec<String> = symbols.filter_map(|symbol| symbol.name().ok().map(str::to_owned)).collect();
+    names.sort_unstable();
+    names
+}

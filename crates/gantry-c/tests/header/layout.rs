@@ -1,0 +1,53 @@
+//! The layout of the header's structs and its numbers, as the library has them: expressions of C and their values.
+
+use gantry_c::{Loan, Sample, abi};
+use std::mem::{offset_of, size_of};
+
+/// An expression of C, and its value.
+pub type Expected = (String, i64);
+
+macro_rules! layouts {
+    ($($c:literal $rust:path { $($field:ident)+ })+) => {
+        fn structs() -> Vec<(String, usize)> {
+            vec![$(
+                (format!("sizeof({})", $c), size_of::<$rust>()),
+                $((format!("offsetof({}, {})", $c, stringify!($field)), offset_of!($rust, $field)),)+
+            )+]
+        }
+    };
+}
+
+layouts! {
+    "gantry_gid" abi::Gid { bytes }
+    "gantry_request_id" abi::RequestId { client_gid sequence }
+    "gantry_type" abi::Type { struct_size name definition max_bytes hash }
+    "gantry_service_type" abi::ServiceType { struct_size name request response }
+    "gantry_qos" abi::Qos {
+        struct_size reliability history depth durability liveliness avoid_ros_namespace_conventions deadline_ns lifespan_ns
+        liveliness_lease_duration_ns }
+    "gantry_node_options" abi::NodeOptions {
+        struct_size name_space arguments argument_count domain_id sets_domain_id ignores_global_arguments }
+    "gantry_publisher_options" abi::PublisherOptions {
+        struct_size async_period_ns max_blocking_time_ns max_kept_samples max_kept_bytes max_memory_bytes max_inline_bytes
+        never_blocks never_inline loses_oldest_at_limit }
+    "gantry_loan" Loan { data size }
+    "gantry_sample" Sample { data size }
+    "gantry_sample_info" abi::SampleInfo {
+        sequence source_time_ns source_wall_time_ns publisher_gid origin_gid origin_sequence }
+    "gantry_source_time" abi::SourceTime { monotonic_ns wall_ns }
+    "gantry_subscription_counts" abi::SubscriptionCounts { received overwritten expired malformed }
+    "gantry_tick" abi::Tick { scheduled_ns noticed_ns overruns }
+    "gantry_event" abi::Event {
+        kind last_policy total_count total_count_change current_count current_count_change not_alive_count
+        not_alive_count_change }
+    "gantry_wait_source" abi::WaitSource { kind is_ready source }
+    "gantry_endpoint_info" abi::EndpointInfo {
+        struct_size node topic type_name process qos type_hash gid kind copied_messages }
+}
+
+/// All sizes, offsets and numbers.
+pub fn expected() -> Vec<Expected> {
+    let structs = structs().into_iter().map(|(text, value)| (text, i64::try_from(value).unwrap()));
+    let numbers = abi::NUMBERS.iter().map(|(name, value)| ((*name).to_owned(), i64::from(*value)));
+    structs.chain(numbers).collect()
+}

@@ -1,0 +1,162 @@
+//! Small pieces of C++: names, literals, comments.
+
+use crate::{model::Primitive, name::TypeName, value::Value};
+
+/// The keywords and operators of C++20 in lower-case letters, and the macros of gcc and clang in their GNU dialects.
+const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t \
+    char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr \
+    constinit continue decltype default delete do double dynamic_cast else enum explicit export extern \
+    false float for friend goto if inline int linux long mutable namespace new noexcept not not_eq \
+    nullptr operator or or_eq private protected public register reinterpret_cast requires return short \
+    signed sizeof static static_assert static_cast struct switch template this thread_local throw true \
+    try typedef typeid typename union unix unsigned using virtual void volatile wchar_t while xor xor_eq";
+
+/// Macros in the headers of C that the headers of C++ may include.
+const MACROS: &str = "BUFSIZ CHAR_BIT DOMAIN EDOM EILSEQ EOF ERANGE FOPEN_MAX HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN \
+    NULL OVERFLOW PLOSS RAND_MAX SING TLOSS UNDERFLOW";
+
+/// The types of C whose limits are macros, as `INT8_MAX`.
+const LIMITED: &str =
+    "CHAR DBL FLT INT LDBL LLONG LONG PTRDIFF SCHAR SHRT SIZE UCHAR UINT ULLONG ULONG USHRT WCHAR WINT";
+
+/// A field's or package's name as an identifier of C++. No such name ends with an underscore.
+pub(super) fn identifier(name: &str) -> String {
+    if KEYWORDS.split(' ').any(|keyword| keyword == name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// A constant's name as an identifier of C++. No constant's name ends with an underscore.
+pub(super) fn constant(name: &str) -> String {
+    let is_limit = ["_MAX", "_MIN"].iter().any(|end| name.ends_with(end))
+        && LIMITED.split(' ').any(|begin| name.starts_with(begin));
+    if is_limit || MACROS.split(' ').any(|taken| taken == name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// The name of a header, as ROS 2 makes it: `point_cloud2` for `PointCloud2`, `multi_dof_joint_state` for
+/// `MultiDOFJointState`.
+pub(super) fn snake_case(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut snake = String::new();
+    for (index, letter) in letters.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| letters[before]);
+        let begins_word = letters.get(index + 1).is_some_and(char::is_ascii_lowercase);
+        let ends_word = before.is_some_and(|before| !before.is_ascii_uppercase());
+        if letter.is_ascii_uppercase() && before.is_some_and(|before| before != '_') && (begins_word || ends_word) {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// A message's name as an identifier of C++. The struct of a message has classes of these names, and no type's name
+/// ends with an underscore.
+pub(super) fn type_name(name: &str) -> String {
+    if ["View", "MutView", "Shape", "Layout"].contains(&name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// The full path of a message.
+pub(super) fn path(name: &TypeName) -> String {
+    format!("::{}::{}::{}::{}", super::ROOT, identifier(&name.package), name.namespace, type_name(&name.name))
+}
+
+/// The type of a primitive.
+pub(super) fn primitive(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Bool => "bool",
+        Primitive::Byte | Primitive::Char | Primitive::Uint8 => "::std::uint8_t",
+        Primitive::Int8 => "::std::int8_t",
+        Primitive::Int16 => "::std::int16_t",
+        Primitive::Uint16 => "::std::uint16_t",
+        Primitive::Int32 => "::std::int32_t",
+        Primitive::Uint32 => "::std::uint32_t",
+        Primitive::Int64 => "::std::int64_t",
+        Primitive::Uint64 => "::std::uint64_t",
+        Primitive::Float32 => "float",
+        Primitive::Float64 => "double",
+    }
+}
+
+/// The value of a number, of the type of that primitive.
+pub(super) fn number(primitive: Primitive, value: &Value) -> String {
+    let value = match value {
+        Value::Bool(value) => value.to_string(),
+        // There is no literal of the least int64.
+        Value::Integer(value) if *value == i128::from(i64::MIN) => "(-9223372036854775807 - 1)".to_owned(),
+        Value::Integer(value) if *value > i128::from(i64::MAX) => format!("{value}u"),
+        Value::Integer(value) => value.to_string(),
+        Value::Float(value) if value.is_nan() => "__builtin_nan(\"\")".to_owned(),
+        Value::Float(f64::INFINITY) => "__builtin_inf()".to_owned(),
+        Value::Float(f64::NEG_INFINITY) => "-__builtin_inf()".to_owned(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::Text(_) | Value::List(_) => "0".to_owned(), // no value of a number
+    };
+    match primitive {
+        Primitive::Bool | Primitive::Float64 => value,
+        _ => format!("static_cast<{}>({value})", self::primitive(primitive)),
+    }
+}
+
+/// The arguments of a text: its literal and its length, which a 0 in it does not end.
+pub(super) fn text(value: &str, is_wide: bool) -> String {
+    match is_wide {
+        false => format!("{}, {}", literal(value), value.len()),
+        true => format!("u{}, {}", literal(value), value.encode_utf16().count()),
+    }
+}
+
+/// A literal of a text.
+pub(super) fn literal(value: &str) -> String {
+    let mut literal = String::from("\"");
+    for character in value.chars() {
+        match character {
+            '\\' | '"' => literal.extend(['\\', character]),
+            '\n' => literal.push_str("\\n"),
+            // Three octal digits end an escape; characters that turn the text's direction have no place in a source.
+            _ if character.is_ascii_control() => literal.push_str(&format!("\\{:03o}", u32::from(character))),
+            _ if turns_direction(character) => literal.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ => literal.push(character),
+        }
+    }
+    literal + "\""
+}
+
+/// A literal of a text of several lines, a line each.
+pub(super) fn long_literal(text: &str) -> String {
+    let lines: Vec<String> = text.split_inclusive('\n').map(|line| format!("        {}", literal(line))).collect();
+    if lines.is_empty() { "        \"\"".to_owned() } else { lines.join("\n") }
+}
+
+/// The lines of a comment, indented; none if it is empty. A backslash at the end would continue the comment.
+pub(super) fn comment(comment: &str, spaces: usize) -> String {
+    let lines = comment.trim().lines().map(|line| line.trim().trim_end_matches('\\').trim_end());
+    let clean = |line: &str| line.chars().filter(|letter| !turns_direction(*letter)).collect::<String>();
+    lines.map(|line| format!("{}// {}", " ".repeat(spaces), clean(line)).trim_end().to_owned() + "\n").collect()
+}
+
+fn turns_direction(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn headers_have_the_names_that_ros_2_gives_them() {
+        let names = ["Image", "PointCloud2", "MultiDOFJointState", "UInt8MultiArray", "TFMessage", "NavSatFix", "Imu"];
+        let expected = [
+            "image",
+            "point_cloud2",
+            "multi_dof_joint_state",
+            "u_int8_multi_array",
+            "tf_message",
+            "nav_sat_fix",
+            "imu",
+        ];
+        assert_eq!(names.map(super::snake_case), expected);
+    }
+
+    #[test]
+    fn texts_are_literals_of_cpp() {
+        assert_eq!(super::literal("a\"b\\\n\u{1}7é"), "\"a\\\"b\\\\\\n\\0017é\"");
+        assert_eq!(super::comment("ends with \\\n\nlast", 4), "    // ends with\n    //\n    // last\n");
+    }
+}
