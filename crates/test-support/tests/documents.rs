@@ -86,7 +86,9 @@ fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
 #[test]
 fn comments_are_no_wider_than_a_line() {
     let mut wide = Vec::new();
-    for path in files(&["bindings", "bridges", "crates", "contestants", "examples", "firmware", "fuzz", "recorder"], "rs") {
+    for path in
+        files(&["bindings", "bridges", "crates", "contestants", "examples", "firmware", "fuzz", "recorder"], "rs")
+    {
         let source = fs::read_to_string(&path).unwrap();
         let mut is_code = false;
         for (number, line, comment) in comments(&source) {
