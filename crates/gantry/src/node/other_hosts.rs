@@ -23,7 +23,7 @@ pub fn other_hosts_variable() -> Option<String> {
 }
 
 /// Warns at the first node of a process if the environment asks for other hosts and the domain has no bridge. Hidden
-/// nodes, such as those of bridges and of `ros2`'s commands, do not count.
+/// nodes do not count: bridges and `ros2`'s commands have such nodes.
 pub(crate) fn warn_of_missing_bridge(participant: &Participant, node: &str) {
     static FIRST: Once = Once::new();
     if node.rsplit('/').next().is_some_and(|name| name.starts_with('_')) {
