@@ -3,7 +3,7 @@
 import inspect
 
 import rclpy.node
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Int32
 
 from support import IS_GANTRY, ProgramTest, RosTest
@@ -54,9 +54,7 @@ class FiltersOfRclpy(RosTest):
         self.assertEqual((found.filter_expression, found.expression_parameters), ("data >= %0 OR data = -1", ["6"]))
 
     def test_the_history_of_a_late_subscription_is_filtered(self):
-        qos = QoSProfile(
-            depth=1, history=HistoryPolicy.KEEP_ALL, durability=DurabilityPolicy.TRANSIENT_LOCAL,
-        )
+        qos = QoSProfile(depth=200, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         publisher = self.node("talker").create_publisher(Int32, "numbers", qos)
         self.publish(publisher, range(200))
         self.subscription("data > 50 AND NOT data BETWEEN 60 AND 189", [], qos)

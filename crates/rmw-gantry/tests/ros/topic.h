@@ -65,7 +65,8 @@ static void open_topic(
     OK(rcl_publisher_init(&topic->publisher, &ros->node, type, name, &offered));
     if (filter) OK(rcl_subscription_options_set_content_filter_options(filter, 0, NULL, &requested));
     OK(rcl_subscription_init(&topic->subscription, &ros->node, type, name, &requested));
-    OK(rcl_subscription_options_fini(&requested));
+    // rcl's subscription owns the filter of the options from now on.
+    if (!filter) OK(rcl_subscription_options_fini(&requested));
     OK(rcl_wait_set_init(&topic->wait_set, 1, 1, 0, 0, 0, 0, &ros->context, rcl_get_default_allocator()));
     // The graph's guard condition ends the wait when the endpoints are matched.
     for (size_t matched = 0; matched == 0;) {
