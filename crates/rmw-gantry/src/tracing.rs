@@ -31,8 +31,8 @@ impl<F: Copy> Tracepoint<F> {
         }
     }
 
-    /// The function, if a session records the tracepoint now. Its caller may pass any pointers: the function records the
-    /// values of these, and reads only gids.
+    /// The function, if a session records the tracepoint now. Its caller may pass any pointers: the function records
+    /// the values of these, and reads only gids.
     #[inline]
     fn enabled(&self) -> Option<F> {
         let is_enabled = self.is_enabled.get()?;

@@ -1,4 +1,5 @@
-//! Content filters: the filter expressions of DDS, the SQL subset of its specification (annex B), over views of messages.
+//! Content filters: the filter expressions of DDS, the SQL subset of its specification (annex B), over views of
+//! messages.
 
 mod condition;
 mod error;
@@ -26,23 +27,19 @@ use crate::{message::DynamicMessage, message_type::MessageType};
 /// let range = MessageType::new(&Definitions::from_text(&name, "uint8 sensor\nfloat32[] ranges_m")?, &name)?;
 /// let filter = Filter::new(&range, "sensor = %0 AND ranges_m[0] < 0.75", &["7"])?;
 ///
-/// let near = [7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x3f];
-/// assert!(filter.matches(&range.view(&near, LittleEndian)?));
-/// let error = Filter::new(&range, "sensors = 7", &[""; 0]).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "column 1 of the filter, at `sensors = 7`: my_robot/msg/Range has no field `sensors`; its fields are sensor, ranges_m"
-/// );
+/// let near = [7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x3f]; assert!(filter.matches(&range.view(&near, LittleEndian)?)); let
+/// error = Filter::new(&range, "sensors = 7", &[""; 0]).unwrap_err(); assert_eq!( error.to_string(), "column 1 of the
+/// filter, at `sensors = 7`: my_robot/msg/Range has no field `sensors`; its fields are sensor, ranges_m" );
 /// # Ok(()) }
 /// ```
 ///
 /// # Expressions
-/// - A predicate compares a field with a value, a parameter or another field: `=`, `<>` (or `!=`), `<`, `<=`, `>`, `>=`;
-///   `x BETWEEN 1 AND 2`; `name LIKE 'front%'` with the wildcards `%` and `_` (or `*` and `?`, as in Fast DDS).
+/// - A predicate compares a field with a value, a parameter or another field: `=`, `<>` (or `!=`), `<`, `<=`, `>`,
+///   `>=`; `x BETWEEN 1 AND 2`; `name LIKE 'front%'` with the wildcards `%` and `_` (or `*` and `?`, as in Fast DDS).
 /// - `NOT` binds more tightly than `AND`, and `AND` more tightly than `OR`. Keywords may be written in any case.
 /// - A field is a path, as `pose.position.x` or `ranges[3]`. A list or a message cannot be compared.
-/// - A value is an integer, a float, `TRUE`, `FALSE` or a text in single quotes, in which `''` stands for one quote. One
-///   character beside an integer of 8 bits is its code. A number beside a `float32` is rounded to it.
+/// - A value is an integer, a float, `TRUE`, `FALSE` or a text in single quotes, in which `''` stands for one quote.
+///   One character beside an integer of 8 bits is its code. A number beside a `float32` is rounded to it.
 /// - `%0` to `%99` are parameters. The text of a parameter is a value: a text has single quotes of its own.
 /// - A predicate does not hold for an element that a message does not have. NaN only differs (`<>`).
 #[derive(Clone, Debug)]

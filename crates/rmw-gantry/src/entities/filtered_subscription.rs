@@ -95,8 +95,8 @@ impl FilteredSubscription {
         Ok(sample)
     }
 
-    /// Whether messages pass now that `received` did not count before: messages that a KEEP_ALL subscription left in the
-    /// history until it had room.
+    /// Whether messages pass now that `received` did not count before: messages that a KEEP_ALL subscription left in
+    /// the history until it had room.
     pub fn has_room_filled(&mut self) -> bool {
         let has_room = !self.is_keep_last && self.is_selective() && self.kept.is_empty();
         if has_room {
@@ -120,8 +120,8 @@ impl FilteredSubscription {
         self.filter.is_some() || self.ignored.is_some()
     }
 
-    /// Whether a take or a wait has to look. A KEEP_ALL subscription looks again when it keeps no more messages, and then
-    /// announces those that pass ([`Self::has_room_filled`]).
+    /// Whether a take or a wait has to look. A KEEP_ALL subscription looks again when it keeps no more messages, and
+    /// then announces those that pass ([`Self::has_room_filled`]).
     fn looks_before_take(&self) -> bool {
         self.is_selective() && (self.is_keep_last || self.kept.is_empty())
     }

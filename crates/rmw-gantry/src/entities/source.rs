@@ -86,7 +86,8 @@ impl<E> Source<E> {
         Ok(())
     }
 
-    /// Has the listener notify the callback of messages that no arrival announces. The caller may be the callback itself.
+    /// Has the listener notify the callback of messages that no arrival announces. The caller may be the callback
+    /// itself.
     pub fn announce(self: &Arc<Source<E>>, context: &Context)
     where
         E: Receive + 'static,

@@ -146,8 +146,8 @@ impl Subscription {
         self.source.library.with(|library| Ok(library.gone())).unwrap_or(0)
     }
 
-    /// The next message, which the program holds until it returns it; `info` gets it with its sample and the number of the
-    /// take.
+    /// The next message, which the program holds until it returns it; `info` gets it with its sample and the number of
+    /// the take.
     ///
     /// # Errors
     /// The type's messages have to be deserialised.

@@ -61,8 +61,11 @@ fn trace_topic(ros: &Ros) {
         let (taken, info) = (&raw mut taken, &raw mut info);
         // SAFETY: a subscription of this library, a message of its type, and outputs.
         assert_eq!(unsafe { rmw_take_with_info(subscription, message, taken, info, null_mut()) }, RMW_RET_OK);
-        // SAFETY: outputs, which were written: the info only if a message was taken.
-        unsafe { (taken.read(), (*info).source_timestamp) }
+        // SAFETY: an output, which was written.
+        let is_taken = unsafe { taken.read() };
+        // SAFETY: an output, which the test has initialized.
+        let time_ns = unsafe { (*info).source_timestamp };
+        (is_taken, time_ns)
     };
     let (is_taken, time_ns) = take();
     assert!(is_taken && time_ns > 1_600_000_000_000_000_000, "{time_ns}");
