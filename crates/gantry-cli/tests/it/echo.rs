@@ -125,7 +125,9 @@ fn fields_are_printed_alone() {
 fn a_filter_chooses_messages() {
     let node = node_in(34, "counter");
     let mut count = node.create_publisher::<Int32>("count", Qos::default().keep_last(5).transient_local()).unwrap();
-    (1..=5).for_each(|data| drop(count.publish_copy(&Int32 { data }).unwrap()));
+    for data in 1..=5 {
+        count.publish_copy(&Int32 { data }).unwrap();
+    }
     let echo = |filter: &str| prints(34, &["topic", "echo", "count", "--filter", filter, "--once"]);
     assert_eq!(echo("data > 3"), "data: 4\n---\n");
     assert_eq!(echo("data BETWEEN 2 AND 3 AND NOT data = 2"), "data: 3\n---\n");

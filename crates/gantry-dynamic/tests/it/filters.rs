@@ -122,84 +122,81 @@ fn parameters_are_values() {
     }
 }
 
+/// Expressions with their errors.
+const ERRORS: &[(&str, &str)] = &[
+    ("", "the end of the filter: a field, a value or a parameter is expected"),
+    ("count", "the end of the filter: =, <>, <, <=, >, >=, LIKE or BETWEEN is expected"),
+    ("count =", "the end of the filter: a field, a value or a parameter is expected"),
+    ("count = 1 level = 2", "column 11 of the filter, at `level = 2`: AND, OR or the end is expected"),
+    ("count = 1)", "column 10 of the filter, at `)`: this parenthesis closes none"),
+    (
+        "count = 1 AND (level = 2",
+        "the end of the filter: AND, OR or the parenthesis that closes the one in column 15 is expected",
+    ),
+    ("count == 1", "column 7 of the filter, at `== 1`: `==` is not an operator of filters; write ="),
+    (
+        "header.stmp.sec = 1",
+        "column 1 of the filter, at `header.stmp.sec = 1`: std_msgs/msg/Header has no field `stmp`; its fields are stamp, \
+             frame_id",
+    ),
+    (
+        "header.stamp = 1",
+        "column 1 of the filter, at `header.stamp = 1`: `header.stamp` is a builtin_interfaces/Time, and a filter compares \
+             numbers, booleans and texts; name one of its fields: sec, nanosec",
+    ),
+    ("count.x = 1", "column 1 of the filter, at `count.x = 1`: `count` is one int32, so it has no field `x`"),
+    ("ranges = 1", "column 1 of the filter, at `ranges = 1`: `ranges` is a float64[]; name an element, as `ranges[0]`"),
+    ("count[0] = 1", "column 1 of the filter, at `count[0] = 1`: `count` is one int32, so it has no index"),
+    ("ranges[x] = 1", "column 1 of the filter, at `ranges[x] = 1`: `ranges[x]` has no index as in `ranges[0]`"),
+    (
+        "tags[2] = 'c'",
+        "column 1 of the filter, at `tags[2] = 'c'`: `tags` is a string[2], so `tags[1]` is its last possible element and \
+             `tags[2]` is none",
+    ),
+    (
+        "count = 'x'",
+        "column 7 of the filter, at `= 'x'`: `count` is an int32, and 'x' is a text: they cannot be compared",
+    ),
+    ("name = 3", "column 6 of the filter, at `= 3`: `name` is a text, and 3 is a number: they cannot be compared"),
+    (
+        "letter = 'kk'",
+        "column 8 of the filter, at `= 'kk'`: `letter` is a char, and 'kk' is a text: they cannot be compared",
+    ),
+    (
+        "count = TRUE",
+        "column 7 of the filter, at `= TRUE`: `count` is an int32, and TRUE is a boolean: they cannot be compared",
+    ),
+    ("is_on = 2", "column 7 of the filter, at `= 2`: `is_on` is a boolean, and 2 is a number: they cannot be compared"),
+    (
+        "is_on = count",
+        "column 7 of the filter, at `= count`: `is_on` is a boolean, and `count` is an int32: they cannot be compared",
+    ),
+    ("1 = 1", "column 3 of the filter, at `= 1`: both sides are values; one side is a field of the message"),
+    (
+        "count = 18446744073709551616",
+        "column 9 of the filter, at `18446744073709551616`: 18446744073709551616 is beyond the integers of 64 bits",
+    ),
+    (
+        "count LIKE 'x'",
+        "column 1 of the filter, at `count LIKE 'x'`: LIKE compares a field that is a text with a pattern, as in name LIKE \
+             'front%'",
+    ),
+    (
+        "name MATCH 'x'",
+        "column 6 of the filter, at `MATCH 'x'`: MATCH is not supported; LIKE has the wildcards % and _",
+    ),
+    ("count BETWEEN 1", "the end of the filter: AND is expected, as in x BETWEEN 1 AND 2"),
+    (
+        "1 BETWEEN 1 AND 2",
+        "column 1 of the filter, at `1 BETWEEN 1 AND 2`: BETWEEN compares a field with two values, as in x BETWEEN 1 AND 2",
+    ),
+    ("count = %0", "column 9 of the filter, at `%0`: there is no parameter %0: no parameters were given"),
+];
+
 #[test]
 fn errors_say_the_place_and_what_is_possible() {
     let robot_type = robot_type();
-    for (expression, expected) in [
-        ("", "the end of the filter: a field, a value or a parameter is expected"),
-        ("count", "the end of the filter: =, <>, <, <=, >, >=, LIKE or BETWEEN is expected"),
-        ("count =", "the end of the filter: a field, a value or a parameter is expected"),
-        ("count = 1 level = 2", "column 11 of the filter, at `level = 2`: AND, OR or the end is expected"),
-        ("count = 1)", "column 10 of the filter, at `)`: this parenthesis closes none"),
-        (
-            "count = 1 AND (level = 2",
-            "the end of the filter: AND, OR or the parenthesis that closes the one in column 15 is expected",
-        ),
-        ("count == 1", "column 7 of the filter, at `== 1`: `==` is not an operator of filters; write ="),
-        (
-            "header.stmp.sec = 1",
-            "column 1 of the filter, at `header.stmp.sec = 1`: std_msgs/msg/Header has no field `stmp`; its fields are stamp, \
-             frame_id",
-        ),
-        (
-            "header.stamp = 1",
-            "column 1 of the filter, at `header.stamp = 1`: `header.stamp` is a builtin_interfaces/Time, and a filter compares \
-             numbers, booleans and texts; name one of its fields: sec, nanosec",
-        ),
-        ("count.x = 1", "column 1 of the filter, at `count.x = 1`: `count` is one int32, so it has no field `x`"),
-        (
-            "ranges = 1",
-            "column 1 of the filter, at `ranges = 1`: `ranges` is a float64[]; name an element, as `ranges[0]`",
-        ),
-        ("count[0] = 1", "column 1 of the filter, at `count[0] = 1`: `count` is one int32, so it has no index"),
-        ("ranges[x] = 1", "column 1 of the filter, at `ranges[x] = 1`: `ranges[x]` has no index as in `ranges[0]`"),
-        (
-            "tags[2] = 'c'",
-            "column 1 of the filter, at `tags[2] = 'c'`: `tags` is a string[2], so `tags[1]` is its last possible element and \
-             `tags[2]` is none",
-        ),
-        (
-            "count = 'x'",
-            "column 7 of the filter, at `= 'x'`: `count` is an int32, and 'x' is a text: they cannot be compared",
-        ),
-        ("name = 3", "column 6 of the filter, at `= 3`: `name` is a text, and 3 is a number: they cannot be compared"),
-        (
-            "letter = 'kk'",
-            "column 8 of the filter, at `= 'kk'`: `letter` is a char, and 'kk' is a text: they cannot be compared",
-        ),
-        (
-            "count = TRUE",
-            "column 7 of the filter, at `= TRUE`: `count` is an int32, and TRUE is a boolean: they cannot be compared",
-        ),
-        (
-            "is_on = 2",
-            "column 7 of the filter, at `= 2`: `is_on` is a boolean, and 2 is a number: they cannot be compared",
-        ),
-        (
-            "is_on = count",
-            "column 7 of the filter, at `= count`: `is_on` is a boolean, and `count` is an int32: they cannot be compared",
-        ),
-        ("1 = 1", "column 3 of the filter, at `= 1`: both sides are values; one side is a field of the message"),
-        (
-            "count = 18446744073709551616",
-            "column 9 of the filter, at `18446744073709551616`: 18446744073709551616 is beyond the integers of 64 bits",
-        ),
-        (
-            "count LIKE 'x'",
-            "column 1 of the filter, at `count LIKE 'x'`: LIKE compares a field that is a text with a pattern, as in name LIKE \
-             'front%'",
-        ),
-        (
-            "name MATCH 'x'",
-            "column 6 of the filter, at `MATCH 'x'`: MATCH is not supported; LIKE has the wildcards % and _",
-        ),
-        ("count BETWEEN 1", "the end of the filter: AND is expected, as in x BETWEEN 1 AND 2"),
-        (
-            "1 BETWEEN 1 AND 2",
-            "column 1 of the filter, at `1 BETWEEN 1 AND 2`: BETWEEN compares a field with two values, as in x BETWEEN 1 AND 2",
-        ),
-        ("count = %0", "column 9 of the filter, at `%0`: there is no parameter %0: no parameters were given"),
-    ] {
+    for (expression, expected) in ERRORS.iter().copied() {
         let error = Filter::new(&robot_type, expression, &[""; 0]).map(drop).unwrap_err().to_string();
         assert_eq!(error, expected, "{expression}");
     }
@@ -217,50 +214,52 @@ fn a_field_may_have_the_name_of_a_keyword() {
     assert!(filter.matches(&message));
 }
 
+/// Fields, values, parameters and other tokens, in this order.
+const TOKENS: [&str; 38] = [
+    "count",
+    "name",
+    "title",
+    "is_on",
+    "letter",
+    "speed",
+    "mass",
+    "ranges[0]",
+    "ranges[9]",
+    "tags[1]",
+    "poses[0].x",
+    "poses[0].frame",
+    "header.stamp.sec",
+    "nothing",
+    "1",
+    "-1.5",
+    "0",
+    "'a'",
+    "'%'",
+    "TRUE",
+    "%0",
+    "%1",
+    "%2",
+    "=",
+    "<>",
+    "<",
+    ">=",
+    "AND",
+    "OR",
+    "NOT",
+    "BETWEEN",
+    "LIKE",
+    "(",
+    ")",
+    "'",
+    "[",
+    "ä",
+    "1e400",
+];
+
 /// Random texts of tokens, and of any characters, are filters or errors. Filters take any message, also one of another
 /// type.
 #[test]
 fn random_expressions_never_panic() {
-    const TOKENS: [&str; 38] = [
-        "count",
-        "name",
-        "title",
-        "is_on",
-        "letter",
-        "speed",
-        "mass",
-        "ranges[0]",
-        "ranges[9]",
-        "tags[1]",
-        "poses[0].x",
-        "poses[0].frame",
-        "header.stamp.sec",
-        "nothing",
-        "1",
-        "-1.5",
-        "0",
-        "'a'",
-        "'%'",
-        "TRUE",
-        "%0",
-        "%1",
-        "%2",
-        "=",
-        "<>",
-        "<",
-        ">=",
-        "AND",
-        "OR",
-        "NOT",
-        "BETWEEN",
-        "LIKE",
-        "(",
-        ")",
-        "'",
-        "[",
-        "ä",
-        "1e400",
-    ];
     let (robot_type, other_type) = (robot_type(), message_type("string[] texts\nuint8 last"));
     let mut rng = Rng::with_seed(0x5e1ec7);
     let bodies = [LittleEndian, BigEndian].map(|order| {
