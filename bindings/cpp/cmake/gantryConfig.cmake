@@ -2,7 +2,8 @@
 # gantry_generate_messages. The headers of ROS 2's messages are in their include folder.
 get_filename_component(GANTRY_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
-find_package(Threads REQUIRED)
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
 if(NOT TARGET gantry::gantry)
   add_library(gantry::gantry SHARED IMPORTED)
   set_target_properties(gantry::gantry PROPERTIES

@@ -95,7 +95,7 @@ pub unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str> {
 /// The texts of an array of `count` elements.
 ///
 /// # Errors
-/// One of them is NULL or not UTF-8; the array is NULL although it has elements.
+/// One of them is NULL or not UTF-8; the array is NULL although it has elements, or has more than memory can have.
 ///
 /// # Safety
 /// H2.
@@ -105,6 +105,9 @@ pub unsafe fn texts(name: &str, array: *const *const c_char, count: usize) -> Re
     }
     if array.is_null() {
         return Err(null(name));
+    }
+    if count > isize::MAX as usize / size_of::<*const c_char>() {
+        return Err(Failure::invalid(format_args!("the argument {name} has {count} texts: a negative number?")));
     }
     // SAFETY: the promise of the caller.
     let pointers = unsafe { std::slice::from_raw_parts(array, count) };

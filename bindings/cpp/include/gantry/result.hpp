@@ -1,7 +1,8 @@
 // Results: a value, or an error with a sentence, as C++23's std::expected.
 //
 // No function of Gantry throws, except result::value() without a value: it throws gantry::exception, or ends the
-// program where exceptions are switched off (-fno-exceptions).
+// program where exceptions are switched off (-fno-exceptions). Where memory is short, a sentence or a list may throw
+// std::bad_alloc.
 #pragma once
 
 #include <gantry.h>
@@ -77,6 +78,10 @@ public:
 
     // The value; without one it throws gantry::exception, or ends the program where exceptions are switched off.
     T &value() & {
+        check();
+        return *value_;
+    }
+    const T &value() const & {
         check();
         return *value_;
     }

@@ -125,7 +125,10 @@ fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
     }
     let (root, folder) = (Root::new(), tempfile::tempdir().unwrap());
     let program = folder.path().join("it");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // By another process: a child that another test forks meanwhile would keep the copy open for writing, and it could
+    // not be executed (ETXTBSY).
+    let copied = std::process::Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
+    assert!(copied.success());
     if std::os::unix::fs::chown(&program, Some(NOBODY), Some(NOBODY)).is_err() {
         ignore("only root can give a file another owner");
     }

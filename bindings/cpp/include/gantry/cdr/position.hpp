@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -71,6 +72,9 @@ private:
     std::string path_, sentence_;
 };
 
+// Lengths are multiplied by the sizes of elements: a 32-bit product could wrap.
+static_assert(sizeof(std::size_t) == 8, "Gantry needs a 64-bit platform");
+
 // Finds the fields of a message in its bytes and checks them.
 class cursor : public position {
 public:
@@ -90,6 +94,7 @@ public:
             const std::size_t left = from > size_ ? 0 : size_ - from;
             return fail(std::to_string(bytes) + " bytes are needed and " + std::to_string(left) + " are left");
         }
+        if (from + bytes > std::numeric_limits<std::uint32_t>::max()) return fail("the message is longer than 4 GiB");
         start = static_cast<std::uint32_t>(from);
         offset_ = from + bytes;
         return true;
