@@ -29,7 +29,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// The queue of chunks.
 pub struct Disk {
     work: Option<mpsc::Sender<Work>>,
-    packers: Option<mpsc::Sender<(Chunk, mpsc::Sender<io::Result<Packed>>)>>,
+    packers: Option<Packers>,
     state: Arc<State>,
     writer: JoinHandle<Result<()>>,
 }
@@ -148,8 +148,7 @@ impl Writer {
                 due = Instant::now() + PERIOD;
             }
         }
-        let finished = self.bag.finish()?;
-        finished.map_or(Ok(()), |file| file.sync_data()).context(|| "the last file cannot be stored".to_owned())
+        self.bag.finish()
     }
 
     fn work(&mut self, work: Work) {
@@ -167,10 +166,8 @@ impl Writer {
                 (bytes, packed.recv().unwrap_or_else(|_| Err(io::Error::other("a thread that compresses panicked"))))
             }
         };
-        let written = packed.context(|| "a chunk cannot be compressed".to_owned()).and_then(|packed| {
-            let written = self.bag.write(&packed)?;
-            Ok(written)
-        });
+        let packed = packed.context(|| "a chunk cannot be compressed".to_owned());
+        let written = packed.and_then(|packed| self.bag.write(&packed));
         match written {
             Ok(written) => {
                 if self.failure.take().is_some() {

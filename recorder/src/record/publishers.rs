@@ -20,7 +20,7 @@ struct Publisher {
     newest: u64,
     /// The number of the chunk with the last pin.
     chunk: u64,
-    /// The pins in this chunk, and in the one before.
+    /// The pins in this chunk, and in the ones before that are not written yet.
     pins: u32,
     pins_before: u32,
 }
@@ -38,12 +38,19 @@ impl Publishers {
     /// before is written.
     pub fn pin(&mut self, publisher: Gid, is_idle: bool) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
+        if is_idle {
+            // Chunks before the present one are written.
+            publisher.pins_before = 0;
+            if publisher.chunk != self.chunk {
+                publisher.pins = 0;
+            }
+        }
         if publisher.chunk != self.chunk {
-            publisher.pins_before = if publisher.chunk + 1 == self.chunk { publisher.pins } else { 0 };
+            // More than one chunk may wait.
+            publisher.pins_before += publisher.pins;
             (publisher.chunk, publisher.pins) = (self.chunk, 0);
         }
-        let in_flight = if is_idle { 0 } else { publisher.pins_before };
-        let may_pin = publisher.pins + in_flight < PINS;
+        let may_pin = publisher.pins + publisher.pins_before < PINS;
         publisher.pins += u32::from(may_pin);
         may_pin
     }
@@ -66,8 +73,10 @@ mod tests {
         publishers.begin_chunk();
         assert!(!publishers.pin(one, false) && publishers.pin(other, false) && !publishers.pin(other, false));
         assert!(publishers.pin(one, true) && publishers.pin(one, true) && !publishers.pin(one, true));
+        // The chunk with two pins waits for the disk while others follow.
         publishers.begin_chunk();
+        assert!(!publishers.pin(one, false));
         publishers.begin_chunk();
-        assert!(publishers.pin(other, false) && publishers.pin(other, false) && !publishers.pin(other, false));
+        assert!(!publishers.pin(one, false) && publishers.pin(one, true));
     }
 }
