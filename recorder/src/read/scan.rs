@@ -97,6 +97,14 @@ impl Scan<'_> {
             }
             at = end;
         }
+        if !self.is_complete {
+            // Channels may have no index yet: the content says what the last chunk has.
+            self.indexed.clear();
+            self.chunk.iter_mut().for_each(|chunk| {
+                chunk.message_index_offsets.clear();
+                chunk.message_index_length = 0;
+            });
+        }
         self.end_chunk()?;
         Ok(self.file_bytes - at)
     }

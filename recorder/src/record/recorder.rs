@@ -166,7 +166,7 @@ impl Recorder {
 
     fn add(&mut self, number: usize, sample: GenericSample) {
         let info = sample.message_info();
-        if !self.publishers.is_new(&info) {
+        if !self.publishers.is_new(info.publisher_gid, info.sequence, number) {
             return;
         }
         if self.chunk.messages() == 0 {
