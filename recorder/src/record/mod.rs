@@ -54,7 +54,7 @@ pub struct Arguments {
     /// The folder of the bag, which is made [default: rosbag2_ and the time]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Begin another file before this one has more bytes, as 2G
+    /// Begin another file before this one has more bytes, besides its indexes, as 2G
     #[arg(short = 'b', long, value_name = "BYTES", value_parser = parse_bytes)]
     max_bag_size: Option<u64>,
     /// Begin another file after this number of seconds

@@ -102,6 +102,13 @@ impl BagWriter {
         result.map(|()| written)
     }
 
+    /// Counts messages of these channels that could not become a chunk.
+    pub fn count_unwritten(&self, counts: &[(u16, u64)]) {
+        for (channel, count) in counts {
+            self.topics.get(*channel).inspect(|topic| _ = topic.unwritten.fetch_add(*count, Relaxed));
+        }
+    }
+
     fn try_write(&mut self, packed: &Packed, written: &mut Written) -> Result<()> {
         if self.is_full(packed) {
             written.finished = self.end_file()?;
