@@ -20,6 +20,7 @@ tests!(
     a_full_disk_costs_counted_messages_and_leaves_a_complete_file,
     a_disk_that_is_full_at_the_beginning_is_written_when_it_has_room,
     a_limit_of_the_file_size_costs_counted_messages,
+    a_closed_output_leaves_a_complete_bag,
     a_removed_file_is_said_and_the_next_one_has_the_rest,
     folders_that_cannot_be_made_are_said,
 );
@@ -186,6 +187,23 @@ fn a_limit_of_the_file_size_costs_counted_messages() {
     let published = record_until(22, &mut recorder, "File too large", || ());
     let (summary, _) = recorder.interrupt();
     check_full(&bag, &summary, published);
+}
+
+fn a_closed_output_leaves_a_complete_bag() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut piped = Command::new("sh");
+    piped.args(["-c", "\"$@\" | head -1", "sh", env!("CARGO_BIN_EXE_gantry-bag")]);
+    let mut recorder = start(piped.args(["record", "--all", "--json", "--domain-id", "26", "-o", text(&bag)]));
+    recorder.error_with("recording");
+    let node = node_in(26, "camera");
+    let mut camera = Talker::new(&node, "/camera", Qos::default());
+    camera.wait();
+    camera.publish(100);
+    eventually("the end of the file", || {
+        files(&bag).first().is_some_and(|file| BagFile::open(file).unwrap().is_complete)
+    });
+    assert_eq!(numbers(&files(&bag)[0]), BTreeMap::from([("/camera".into(), vec![0])]));
 }
 
 fn a_removed_file_is_said_and_the_next_one_has_the_rest() {
