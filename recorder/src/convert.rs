@@ -114,9 +114,7 @@ impl Arguments {
             self.write(&mut bag, chunk)?;
         }
         channels.count_drops(&files);
-        if let Some(file) = bag.finish()? {
-            file.sync_data().context(|| "the last file cannot be stored".to_owned())?;
-        }
+        bag.finish()?;
         progress.clear();
         output.print(&channels.report(&self.output.display().to_string()))
     }

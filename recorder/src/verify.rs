@@ -3,7 +3,7 @@
 use crate::{
     error::{Failure, Result},
     output::Output,
-    read::{Bag, BagFile, visit_chunk},
+    read::{Bag, BagFile, MAX_CHUNK_BYTES, visit_chunk},
 };
 use clap::Args;
 use mcap::{
@@ -169,6 +169,11 @@ impl Check<'_> {
     fn bytes(&self, at: u64, length: u64) -> std::result::Result<Vec<u8>, String> {
         if at.saturating_add(length) > self.file.bytes {
             return Err("it names bytes after the file".to_owned());
+        }
+        if length > MAX_CHUNK_BYTES {
+            return Err(format!(
+                "it says that it has {length} bytes, more than the {MAX_CHUNK_BYTES} that can be read"
+            ));
         }
         let mut bytes = vec![0; length as usize];
         self.file.file.read_exact_at(&mut bytes, at).map_err(text)?;

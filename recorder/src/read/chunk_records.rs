@@ -2,6 +2,7 @@
 //!
 //! Only messages, channels and schemas are parsed: nothing else belongs into a chunk.
 
+use super::contents::MAX_CHUNK_BYTES;
 use mcap::{
     parse_record,
     records::{ChunkIndex, Record, op},
@@ -38,6 +39,12 @@ pub fn visit(index: &ChunkIndex, crc: u32, bytes: &[u8], mut visit: impl FnMut(R
 }
 
 fn decompress<'a>(index: &ChunkIndex, bytes: &'a [u8]) -> io::Result<Cow<'a, [u8]>> {
+    let size = index.uncompressed_size;
+    if size > MAX_CHUNK_BYTES {
+        return Err(io::Error::other(format!(
+            "it says that it has {size} bytes, and a chunk has {MAX_CHUNK_BYTES} at most"
+        )));
+    }
     let mut records = Vec::new();
     // One byte more than there should be, so that a surplus is seen, and no bomb is unpacked.
     let limit = index.uncompressed_size.saturating_add(1);

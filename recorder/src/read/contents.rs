@@ -13,6 +13,8 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 pub const START_BYTES: u64 = 9;
 /// The bytes of a chunk's record before its uncompressed records.
 pub const CHUNK_START_BYTES: u64 = START_BYTES + 8 + 8 + 8 + 4 + 4 + 8;
+/// The most bytes of a chunk: a file that says more is damaged.
+pub const MAX_CHUNK_BYTES: u64 = 4 << 30;
 /// The most bytes of messages outside of chunks that become one chunk.
 const MAX_RUN_BYTES: u64 = 4 << 20;
 

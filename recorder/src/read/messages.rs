@@ -2,7 +2,7 @@
 //!
 //! Files whose times overlap are merged; files that follow each other are read one after another.
 
-use super::bag_file::BagFile;
+use super::{bag_file::BagFile, contents::MAX_CHUNK_BYTES};
 use crate::error::{Context, Failure, Result};
 use mcap::{
     Channel,
@@ -10,9 +10,6 @@ use mcap::{
     sans_io::indexed_reader::{IndexedReadEvent, IndexedReader, IndexedReaderOptions},
 };
 use std::{collections::BTreeSet, ops::ControlFlow, os::unix::fs::FileExt, path::Path, sync::Arc};
-
-/// The most bytes of a chunk: a file that says more is damaged.
-const MAX_CHUNK_BYTES: usize = 4 << 30;
 
 /// The messages that are read.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +76,7 @@ impl<'a> Messages<'a> {
             if let Some(end_ns) = filter.end_ns {
                 options = options.ending_before(end_ns.max(filter.start_ns.unwrap_or_default()));
             }
-            options.record_length_limit = Some(MAX_CHUNK_BYTES);
+            options.record_length_limit = Some(MAX_CHUNK_BYTES as usize);
             let reader = IndexedReader::new_with_options(&file.summary, options)
                 .context(|| format!("cannot read {}", file.path.display()))?;
             let cursor = Cursor { number, file, reader, buffer: Vec::new(), next: None };

@@ -10,4 +10,5 @@ mod scan;
 pub use bag::{Bag, type_name};
 pub use bag_file::BagFile;
 pub use chunk_records::visit as visit_chunk;
+pub use contents::MAX_CHUNK_BYTES;
 pub use messages::{Filter, Message, Messages};

@@ -4,7 +4,7 @@
 
 use super::{
     chunk_records,
-    contents::{CHUNK_START_BYTES, Contents, START_BYTES},
+    contents::{CHUNK_START_BYTES, Contents, MAX_CHUNK_BYTES, START_BYTES},
 };
 use crate::{
     error::{Context, Failure, Result},
@@ -97,6 +97,14 @@ impl Scan<'_> {
             }
             at = end;
         }
+        if !self.is_complete {
+            // Channels may have no index yet: the content says what the last chunk has.
+            self.indexed.clear();
+            self.chunk.iter_mut().for_each(|chunk| {
+                chunk.message_index_offsets.clear();
+                chunk.message_index_length = 0;
+            });
+        }
         self.end_chunk()?;
         Ok(self.file_bytes - at)
     }
@@ -114,6 +122,9 @@ impl Scan<'_> {
     fn bytes(&self, at: u64, length: u64) -> Result<Vec<u8>> {
         if at.saturating_add(length) > self.file_bytes {
             return Err(Failure::new(format!("a record at byte {at} says that it is longer than the file")));
+        }
+        if length > MAX_CHUNK_BYTES {
+            return Err(Failure::new(format!("a record at byte {at} says that it has {length} bytes")));
         }
         let mut bytes = vec![0; usize::try_from(length).map_err(Failure::new)?];
         self.file.read_exact_at(&mut bytes, at).map_err(Failure::new)?;
@@ -142,7 +153,8 @@ impl Scan<'_> {
                 return Ok(false);
             }
             // The writer died within this chunk: its first messages are whole.
-            let present = self.bytes(at + start_bytes, self.file_bytes.saturating_sub(at + start_bytes))?;
+            let present =
+                self.bytes(at + start_bytes, self.file_bytes.saturating_sub(at + start_bytes).min(MAX_CHUNK_BYTES))?;
             let whole = whole_records(&present) as u64;
             (index.compressed_size, index.uncompressed_size) = (whole, whole);
             index.chunk_length = start_bytes + whole;

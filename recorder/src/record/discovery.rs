@@ -162,10 +162,12 @@ impl Discovery {
         let mut has_failed = false;
         while gantry::ok() {
             match self.look() {
-                Ok(sources) if sources.is_empty() => {}
                 Ok(sources) => {
-                    lock(mailbox).extend(sources);
-                    wake();
+                    has_failed = false;
+                    if !sources.is_empty() {
+                        lock(mailbox).extend(sources);
+                        wake();
+                    }
                 }
                 Err(error) if !has_failed => {
                     say(format_args!("new topics are not seen: {error}"));
@@ -174,6 +176,9 @@ impl Discovery {
                 Err(_) => {}
             }
             let changed = seen.map(|seen| self.participant.wait_for_graph_change(seen, PERIOD));
+            if !matches!(changed, Some(Ok(_))) {
+                std::thread::sleep(PERIOD); // an error comes at once, again and again
+            }
             if !matches!(changed, Some(Ok(false))) {
                 seen = self.participant.graph_generation().ok();
             }

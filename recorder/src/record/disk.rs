@@ -17,7 +17,7 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering::SeqCst},
-        mpsc,
+        mpsc::{self, TrySendError},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -29,7 +29,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// The queue of chunks.
 pub struct Disk {
     work: Option<mpsc::Sender<Work>>,
-    packers: Option<mpsc::Sender<(Chunk, mpsc::Sender<io::Result<Packed>>)>>,
+    packers: Option<Packers>,
     state: Arc<State>,
     writer: JoinHandle<Result<()>>,
 }
@@ -44,8 +44,8 @@ struct State {
 
 enum Work {
     Chunk(Chunk),
-    /// A chunk that a thread compresses.
-    Packing(u64, mpsc::Receiver<io::Result<Packed>>),
+    /// A chunk that a thread compresses: its bytes, and its messages by channel.
+    Packing(u64, Vec<(u16, u64)>, mpsc::Receiver<io::Result<Packed>>),
     /// The present file is complete.
     EndFile,
 }
@@ -62,8 +62,9 @@ impl Disk {
             _ => Some(start_packers(compression, threads)?),
         };
         let (work, queue) = mpsc::channel();
-        let (of_writer, storing) = (state.clone(), start_storing()?);
-        let writer = Writer { bag, state: of_writer, storing, bell, failure: None };
+        let (of_writer, (storing, storing_thread)) = (state.clone(), start_storing()?);
+        let unstored = Vec::new();
+        let writer = Writer { bag, state: of_writer, storing, storing_thread, unstored, bell, failure: None };
         let writer = spawn("bag-writer", move || writer.run(&queue))?;
         Ok(Disk { work: Some(work), packers, state, writer })
     }
@@ -77,8 +78,9 @@ impl Disk {
             None => Work::Chunk(chunk),
             Some(packers) => {
                 let (sender, packed) = mpsc::channel();
+                let counts = chunk.channels().map(|of| (of.channel.id, of.entries.len() as u64)).collect();
                 let _ = packers.send((chunk, sender)); // the threads live as long as this sender
-                Work::Packing(bytes, packed)
+                Work::Packing(bytes, counts, packed)
             }
         };
         self.do_work(work);
@@ -129,6 +131,9 @@ struct Writer {
     bag: BagWriter,
     state: Arc<State>,
     storing: mpsc::SyncSender<File>,
+    storing_thread: JoinHandle<()>,
+    /// Complete files that are not stored yet.
+    unstored: Vec<File>,
     bell: Bell,
     /// The sentence of the failure since which chunks are dropped.
     failure: Option<String>,
@@ -148,8 +153,12 @@ impl Writer {
                 due = Instant::now() + PERIOD;
             }
         }
-        let finished = self.bag.finish()?;
-        finished.map_or(Ok(()), |file| file.sync_data()).context(|| "the last file cannot be stored".to_owned())
+        let finished = self.bag.finish();
+        // The thread stores these, too, before it ends.
+        self.unstored.drain(..).for_each(|file| _ = self.storing.send(file));
+        drop(self.storing);
+        let _ = self.storing_thread.join(); // it says its errors
+        finished
     }
 
     fn work(&mut self, work: Work) {
@@ -163,14 +172,14 @@ impl Writer {
                 return;
             }
             Work::Chunk(chunk) => (chunk.bytes(), Compression::None.pack(chunk)),
-            Work::Packing(bytes, packed) => {
-                (bytes, packed.recv().unwrap_or_else(|_| Err(io::Error::other("a thread that compresses panicked"))))
+            Work::Packing(bytes, counts, packed) => {
+                let panicked = |_| Err(io::Error::other("a thread that compresses panicked"));
+                let packed = packed.recv().unwrap_or_else(panicked);
+                (bytes, packed.inspect_err(|_| self.bag.count_unwritten(&counts)))
             }
         };
-        let written = packed.context(|| "a chunk cannot be compressed".to_owned()).and_then(|packed| {
-            let written = self.bag.write(&packed)?;
-            Ok(written)
-        });
+        let packed = packed.context(|| "a chunk cannot be compressed".to_owned());
+        let written = packed.and_then(|packed| self.bag.write(&packed));
         match written {
             Ok(written) => {
                 if self.failure.take().is_some() {
@@ -206,29 +215,37 @@ impl Writer {
         {
             say(error);
         }
-        let handle = self.bag.file().and_then(|file| file.handle().ok());
-        self.store(handle);
+        self.store(None);
+        // A loss of power costs the last seconds only. If the disk is busy, the next call tries it.
+        if self.unstored.is_empty()
+            && let Some(handle) = self.bag.file().and_then(|file| file.handle().ok())
+        {
+            let _ = self.storing.try_send(handle);
+        }
     }
 
-    /// Has the data of a file stored, so that a loss of power costs the last seconds only. If the disk still stores
-    /// what it got before, the next call does it.
-    fn store(&self, file: Option<File>) {
-        if let Some(file) = file {
-            let _ = self.storing.try_send(file);
+    /// Has the data of a complete file stored, now or, if the disk still stores what it got before, by a later call.
+    fn store(&mut self, finished: Option<File>) {
+        self.unstored.extend(finished);
+        while let Some(file) = self.unstored.pop() {
+            if let Err(TrySendError::Full(file)) = self.storing.try_send(file) {
+                self.unstored.push(file);
+                return;
+            }
         }
     }
 }
 
-fn start_storing() -> Result<mpsc::SyncSender<File>> {
+fn start_storing() -> Result<(mpsc::SyncSender<File>, JoinHandle<()>)> {
     let (sender, files) = mpsc::sync_channel::<File>(1);
-    spawn("bag-storing", move || {
+    let thread = spawn("bag-storing", move || {
         for file in files {
             if let Err(error) = file.sync_data() {
                 say(format_args!("the disk does not store a file: {error}"));
             }
         }
     })?;
-    Ok(sender)
+    Ok((sender, thread))
 }
 
 type Packers = mpsc::Sender<(Chunk, mpsc::Sender<io::Result<Packed>>)>;

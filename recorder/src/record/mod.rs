@@ -54,7 +54,7 @@ pub struct Arguments {
     /// The folder of the bag, which is made [default: rosbag2_ and the time]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Begin another file before this one has more bytes, as 2G
+    /// Begin another file before this one has more bytes, besides its indexes, as 2G
     #[arg(short = 'b', long, value_name = "BYTES", value_parser = parse_bytes)]
     max_bag_size: Option<u64>,
     /// Begin another file after this number of seconds
@@ -122,6 +122,24 @@ impl Arguments {
     }
 
     fn record(&self, mut recorder: Recorder, mut reports: Reports, topics: &Topics, output: Output) -> Result<()> {
+        // After an error, too, what was taken goes into the file, and the file gets its end.
+        let recorded = self.record_until_end(&mut recorder, &mut reports, topics, output);
+        let ended = recorder.end();
+        let printed = output.print(&reports.summary(topics));
+        match (recorded, ended) {
+            // The reader of the reports has all it wants; the bag's errors are the ones that matter.
+            (Err(Failure::BrokenPipe), ended) => ended,
+            (recorded, ended) => recorded.and(ended).and(printed),
+        }
+    }
+
+    fn record_until_end(
+        &self,
+        recorder: &mut Recorder,
+        reports: &mut Reports,
+        topics: &Topics,
+        output: Output,
+    ) -> Result<()> {
         let (progress, start) = (Progress::new(), Instant::now());
         let end = self.duration.and_then(|seconds| start.checked_add(Duration::from_secs(seconds)));
         let mut due = start + REPORT;
@@ -142,9 +160,7 @@ impl Arguments {
             }
         }
         progress.clear();
-        let result = recorder.end();
-        output.print(&reports.summary(topics))?;
-        result
+        Ok(())
     }
 
     fn triggers(&self, node: &Node, collector: &mut Collector, folder: &Path) -> Result<Triggers> {

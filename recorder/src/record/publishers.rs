@@ -1,6 +1,6 @@
-//! The publishers whose samples are recorded: the newest number of each, and the number of its pins.
+//! The publishers whose samples are recorded: the samples that came of each, and the number of its pins.
 
-use gantry::{Gid, SampleInfo};
+use gantry::Gid;
 use std::collections::HashMap;
 
 /// The most pins of a publisher, in the chunk that is written and in the next one together.
@@ -16,34 +16,48 @@ pub struct Publishers {
 
 #[derive(Debug, Default)]
 struct Publisher {
-    /// The number of the newest sample.
-    newest: u64,
+    /// The first and the newest sample that came by each source.
+    taken: Vec<(usize, u64, u64)>,
     /// The number of the chunk with the last pin.
     chunk: u64,
-    /// The pins in this chunk, and in the one before.
+    /// The pins in this chunk, and in the ones before that are not written yet.
     pins: u32,
     pins_before: u32,
 }
 
 impl Publishers {
-    /// Whether the sample came by no other subscription before.
-    pub fn is_new(&mut self, sample: &SampleInfo) -> bool {
-        let publisher = self.publishers.entry(sample.publisher_gid).or_default();
-        let is_new = sample.sequence > publisher.newest;
-        publisher.newest = publisher.newest.max(sample.sequence);
-        is_new
+    /// Whether the sample, which came by this source, came by no other one before. The history of a latched publisher
+    /// may come after newer samples that another source has.
+    pub fn is_new(&mut self, publisher: Gid, sequence: u64, source: usize) -> bool {
+        let publisher = self.publishers.entry(publisher).or_default();
+        let is_of_other =
+            |&(other, first, newest): &(usize, u64, u64)| other != source && (first..=newest).contains(&sequence);
+        let came_by_other = publisher.taken.iter().any(is_of_other);
+        match publisher.taken.iter_mut().find(|(own, _, _)| *own == source) {
+            None => publisher.taken.push((source, sequence, sequence)),
+            Some((_, _, newest)) if *newest >= sequence => return false,
+            Some((_, _, newest)) => *newest = sequence,
+        }
+        !came_by_other
     }
 
     /// Counts a pin in the present chunk; `false` if the publisher has as many as it may. `is_idle` says that the chunk
     /// before is written.
     pub fn pin(&mut self, publisher: Gid, is_idle: bool) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
+        if is_idle {
+            // Chunks before the present one are written.
+            publisher.pins_before = 0;
+            if publisher.chunk != self.chunk {
+                publisher.pins = 0;
+            }
+        }
         if publisher.chunk != self.chunk {
-            publisher.pins_before = if publisher.chunk + 1 == self.chunk { publisher.pins } else { 0 };
+            // More than one chunk may wait.
+            publisher.pins_before += publisher.pins;
             (publisher.chunk, publisher.pins) = (self.chunk, 0);
         }
-        let in_flight = if is_idle { 0 } else { publisher.pins_before };
-        let may_pin = publisher.pins + in_flight < PINS;
+        let may_pin = publisher.pins + publisher.pins_before < PINS;
         publisher.pins += u32::from(may_pin);
         may_pin
     }
@@ -59,6 +73,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_history_that_comes_late_is_new_up_to_what_the_other_source_has() {
+        let (mut publishers, publisher) = (Publishers::default(), Gid([1; 16]));
+        let mut taken = |source, numbers: std::ops::RangeInclusive<u64>| {
+            numbers.filter(|number| publishers.is_new(publisher, *number, source)).collect::<Vec<_>>()
+        };
+        assert_eq!(taken(0, 1..=100), Vec::from_iter(1..=100));
+        assert_eq!(taken(1, 250..=300), Vec::from_iter(250..=300));
+        assert_eq!(taken(0, 101..=310), (101..=249).chain(301..=310).collect::<Vec<_>>());
+        assert_eq!(taken(1, 301..=320), Vec::from_iter(311..=320));
+    }
+
+    #[test]
     fn pins_of_the_chunk_that_is_written_count_until_it_is() {
         let (mut publishers, one, other) = (Publishers::default(), Gid([1; 16]), Gid([2; 16]));
         assert!(publishers.pin(one, true) && publishers.pin(one, false) && !publishers.pin(one, true));
@@ -66,8 +92,10 @@ mod tests {
         publishers.begin_chunk();
         assert!(!publishers.pin(one, false) && publishers.pin(other, false) && !publishers.pin(other, false));
         assert!(publishers.pin(one, true) && publishers.pin(one, true) && !publishers.pin(one, true));
+        // The chunk with two pins waits for the disk while others follow.
         publishers.begin_chunk();
+        assert!(!publishers.pin(one, false));
         publishers.begin_chunk();
-        assert!(publishers.pin(other, false) && publishers.pin(other, false) && !publishers.pin(other, false));
+        assert!(!publishers.pin(one, false) && publishers.pin(one, true));
     }
 }

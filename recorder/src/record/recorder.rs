@@ -22,6 +22,7 @@ use crate::{
 use gantry::{Collector, ENCAPSULATION, GenericSample, SourceTime};
 use mcap::records::MessageHeader;
 use std::{
+    sync::atomic::Ordering::Relaxed,
     thread,
     time::{Duration, Instant},
 };
@@ -40,6 +41,8 @@ const CHUNK_TIME: (Duration, Duration) = (Duration::from_millis(250), Duration::
 const TRIGGER_TIME: Duration = Duration::from_millis(100);
 /// The longest time for which samples are taken at the end, while the disk is busy.
 const END_TIME: Duration = Duration::from_secs(5);
+/// The most samples of a source that are counted at the end: its publishers may go on.
+const MAX_LEFT: usize = 10_000;
 /// The most samples that are taken of a source before the others have their turn.
 const BATCH: usize = 64;
 
@@ -166,7 +169,7 @@ impl Recorder {
 
     fn add(&mut self, number: usize, sample: GenericSample) {
         let info = sample.message_info();
-        if !self.publishers.is_new(&info) {
+        if !self.publishers.is_new(info.publisher_gid, info.sequence, number) {
             return;
         }
         if self.chunk.messages() == 0 {
@@ -264,10 +267,24 @@ impl Recorder {
                 thread::sleep(PIN_TIME); // waits after a shutdown end at once
             }
         }
+        self.count_left();
         self.count_overwritten();
         if self.chunk.messages() > 0 {
             self.send();
         }
         self.disk.end()
+    }
+
+    /// Counts the samples for which the disk was too slow at the end.
+    fn count_left(&mut self) {
+        for number in self.sources.pending() {
+            for _ in 0..MAX_LEFT {
+                let Some(sample) = self.sources.take(number) else { break };
+                let info = sample.message_info();
+                if self.publishers.is_new(info.publisher_gid, info.sequence, number) {
+                    self.sources.get(number).topic.unwritten.fetch_add(1, Relaxed);
+                }
+            }
+        }
     }
 }

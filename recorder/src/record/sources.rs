@@ -18,7 +18,7 @@ struct Attached {
     attachment: Option<Attachment>,
     /// Whether there may be samples.
     is_pending: bool,
-    /// The number of overwritten samples that is counted.
+    /// The number of overwritten and expired samples that is counted.
     overwritten: u64,
 }
 
@@ -82,10 +82,11 @@ impl Sources {
         None
     }
 
-    /// Counts the samples that were overwritten before they were taken.
+    /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken.
     pub fn count_overwritten(&mut self) {
         for attached in &mut self.0 {
-            let overwritten = attached.source.subscription.overwritten();
+            let subscription = &attached.source.subscription;
+            let overwritten = subscription.overwritten() + subscription.expired();
             attached.source.topic.overwritten.fetch_add(overwritten - attached.overwritten, Relaxed);
             attached.overwritten = overwritten;
         }

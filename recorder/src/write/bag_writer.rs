@@ -4,6 +4,7 @@ use super::{Packed, file_writer::FileWriter};
 use crate::{
     describe::{BagMetadata, FileMetadata},
     error::{Context, Failure, Result},
+    output::say,
     topics::Topics,
 };
 use mcap::records::Metadata;
@@ -47,6 +48,8 @@ pub struct BagWriter {
     drops_before: BTreeMap<String, u64>,
     drops_said: BTreeMap<String, u64>,
     metadata_said: String,
+    /// The bytes of messages in the present file, by channel.
+    bytes: BTreeMap<u16, u64>,
 }
 
 impl BagWriter {
@@ -71,6 +74,7 @@ impl BagWriter {
             drops_before: BTreeMap::new(),
             drops_said: BTreeMap::new(),
             metadata_said: String::new(),
+            bytes: BTreeMap::new(),
         };
         bag.write_metadata_yaml().context(|| format!("cannot write into the folder {}", folder.display()))?;
         Ok(bag)
@@ -90,11 +94,19 @@ impl BagWriter {
                 true => {
                     topic.messages.fetch_add(messages, Relaxed);
                     topic.bytes.fetch_add(bytes, Relaxed);
+                    *self.bytes.entry(of_channel.channel.id).or_default() += bytes;
                 }
                 false => _ = topic.unwritten.fetch_add(messages, Relaxed),
             }
         }
         result.map(|()| written)
+    }
+
+    /// Counts messages of these channels that could not become a chunk.
+    pub fn count_unwritten(&self, counts: &[(u16, u64)]) {
+        for (channel, count) in counts {
+            self.topics.get(*channel).inspect(|topic| _ = topic.unwritten.fetch_add(*count, Relaxed));
+        }
     }
 
     fn try_write(&mut self, packed: &Packed, written: &mut Written) -> Result<()> {
@@ -125,6 +137,7 @@ impl BagWriter {
         let name = format!("{name}_{}.mcap", self.files.len());
         let path = self.folder.join(&name);
         self.file = Some(FileWriter::create(&path).context(|| format!("cannot make {}", path.display()))?);
+        self.bytes.clear();
         self.files.push(FileMetadata { name, ..FileMetadata::default() });
         Ok(())
     }
@@ -137,27 +150,39 @@ impl BagWriter {
         if self.file.is_none() {
             return Ok(None);
         }
-        self.say_drops();
+        self.say_drops(FileWriter::write_last_metadata);
         self.update_files();
         let serialized = BTreeMap::from([("serialized_metadata".to_owned(), self.metadata().to_yaml())]);
         let Some(mut file) = self.file.take() else { return Ok(None) };
         let path = file.path().to_owned();
         let what = || format!("cannot complete {}, whose messages can be read all the same", path.display());
-        let result = file.write_metadata(&Metadata { name: "rosbag2".to_owned(), metadata: serialized });
+        let metadata = Metadata { name: "rosbag2".to_owned(), metadata: serialized };
+        if let Err(error) = file.write_last_metadata(&metadata) {
+            say(format_args!("{} has no record for rosbag2: {error}", path.display()));
+        }
         self.drops_before = self.topics.dropped();
         self.drops_said.clear();
-        let finished = result.and_then(|()| file.finish()).context(what)?;
-        Ok(Some(finished))
+        Ok(Some(file.finish().context(what)?))
     }
 
-    /// Whether the present file still has its name. If it has been removed, the next chunk begins another file.
+    /// Whether the present file still has its name. If it has been removed, its messages count as
+    /// missing, and the next chunk begins another file.
     pub fn has_file(&mut self) -> bool {
         let is_linked = self.file.as_ref().is_none_or(|file| file.is_linked().unwrap_or(true));
-        if !is_linked {
-            self.file = None;
-            self.files.last_mut().into_iter().for_each(|file| file.messages = 0);
+        if is_linked {
+            return true;
         }
-        is_linked
+        let removed = self.file.take();
+        let counts = removed.iter().flat_map(|file| &file.statistics().channel_message_counts);
+        for (channel, count) in counts {
+            let Some(topic) = self.topics.get(*channel) else { continue };
+            topic.messages.fetch_sub(*count, Relaxed);
+            topic.unwritten.fetch_add(*count, Relaxed);
+            topic.bytes.fetch_sub(self.bytes.remove(channel).unwrap_or_default(), Relaxed);
+        }
+        self.files.last_mut().into_iter().for_each(|file| file.messages = 0);
+        self.drops_said.clear(); // the next file says them
+        false
     }
 
     /// Writes the counts of missing messages and `metadata.yaml`, if they changed.
@@ -165,7 +190,7 @@ impl BagWriter {
     /// # Errors
     /// `metadata.yaml` cannot be written.
     pub fn update(&mut self) -> Result<()> {
-        self.say_drops();
+        self.say_drops(FileWriter::write_metadata);
         self.update_files();
         match self.write_metadata_yaml() {
             // The folder was removed; the next file makes it anew.
@@ -180,17 +205,20 @@ impl BagWriter {
         self.file.as_ref()
     }
 
-    /// Completes the bag.
+    /// Completes the bag, and has its last file stored.
     ///
     /// # Errors
-    /// As [`BagWriter::end_file`] and [`BagWriter::update`].
-    pub fn finish(mut self) -> Result<Option<File>> {
+    /// As [`BagWriter::end_file`] and [`BagWriter::update`]; or the disk does not store the file.
+    pub fn finish(mut self) -> Result<()> {
         let finished = self.end_file();
-        self.update()?;
-        finished
+        let updated = self.update(); // has the room that the file's end left
+        if let Some(file) = finished? {
+            file.sync_data().context(|| "the last file cannot be stored".to_owned())?;
+        }
+        updated
     }
 
-    fn say_drops(&mut self) {
+    fn say_drops(&mut self, write: fn(&mut FileWriter, &Metadata) -> io::Result<()>) {
         let Some(file) = &mut self.file else { return };
         let before = &self.drops_before;
         let since = |(topic, count): (String, u64)| {
@@ -201,7 +229,7 @@ impl BagWriter {
         if drops != self.drops_said {
             let metadata = drops.iter().map(|(topic, count)| (topic.clone(), count.to_string())).collect();
             // A full disk: the next update tries again, and metadata.yaml has the counts, too.
-            if file.write_metadata(&Metadata { name: DROPS.to_owned(), metadata }).is_ok() {
+            if write(file, &Metadata { name: DROPS.to_owned(), metadata }).is_ok() {
                 self.drops_said = drops;
             }
         }

@@ -16,7 +16,7 @@ use rustix::{
 };
 use std::{
     collections::BTreeMap,
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, IoSlice, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -25,8 +25,10 @@ use std::{
 
 /// The bytes that are reserved at a time.
 const RESERVED_BYTES: u64 = 16 << 20;
-/// The part of the reserved bytes that chunks do not use.
-const SUMMARY_BYTES: u64 = 1 << 20;
+/// The reserved bytes for the end of a file, besides its lists of channels and chunks.
+const END_BYTES: u64 = 1 << 20;
+/// The bytes of a channel's count in the statistics.
+const COUNT_BYTES: usize = 10;
 const LIBRARY: &str = concat!("gantry-bag ", env!("CARGO_PKG_VERSION"));
 
 /// An open file.
@@ -37,6 +39,10 @@ pub struct FileWriter {
     position: u64,
     /// The end of the reserved part; `None` if the file system reserves nothing.
     reserved: Option<u64>,
+    /// The bytes of the lists of channels and chunks in the summary.
+    listed_bytes: u64,
+    /// Whether a part of a record lies after `position`, because the file could not be cut.
+    is_torn: bool,
     channels: BTreeMap<u16, Arc<Channel<'static>>>,
     chunks: Vec<ChunkIndex>,
     metadata: Vec<MetadataIndex>,
@@ -47,7 +53,7 @@ impl FileWriter {
     /// Makes the file and writes its beginning.
     ///
     /// # Errors
-    /// The file exists, or cannot be made.
+    /// The file exists, or cannot be made; then there is none, and its name is free.
     pub fn create(path: &Path) -> io::Result<FileWriter> {
         let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
         let mut writer = FileWriter {
@@ -55,6 +61,8 @@ impl FileWriter {
             path: path.to_owned(),
             position: 0,
             reserved: Some(0),
+            listed_bytes: 0,
+            is_torn: false,
             channels: BTreeMap::new(),
             chunks: Vec::new(),
             metadata: Vec::new(),
@@ -62,8 +70,13 @@ impl FileWriter {
         };
         let mut start = MAGIC.to_vec();
         encode::header(&mut start, PROFILE, LIBRARY);
-        writer.append(&mut [IoSlice::new(&start)])?;
-        Ok(writer)
+        match writer.append(&mut [IoSlice::new(&start)]) {
+            Ok(()) => Ok(writer),
+            Err(error) => {
+                fs::remove_file(path)?;
+                Err(error)
+            }
+        }
     }
 
     /// Appends a chunk, with the schemas and channels that are new in this file before it, and the index of its
@@ -89,6 +102,7 @@ impl FileWriter {
             encode::channel(&mut before, channel);
             new.push(channel.clone());
         }
+        let mut listed = before.len() + new.len() * COUNT_BYTES;
         let chunk_start_offset = self.position + before.len() as u64;
         packed.start().write(&mut before);
         let (mut after, mut offsets) = (Vec::new(), BTreeMap::new());
@@ -99,9 +113,8 @@ impl FileWriter {
         }
         let parts = std::iter::once(&before[..]).chain(packed.parts()).chain([&after[..]]);
         let mut slices: Vec<IoSlice<'_>> = parts.map(IoSlice::new).collect();
-        self.append(&mut slices)?;
         let (message_start_time, message_end_time) = chunk.times().unwrap_or_default();
-        self.chunks.push(ChunkIndex {
+        let index = ChunkIndex {
             message_start_time,
             message_end_time,
             chunk_start_offset,
@@ -111,7 +124,10 @@ impl FileWriter {
             compression: packed.start().compression.to_owned(),
             compressed_size: packed.start().compressed_bytes,
             uncompressed_size: packed.start().uncompressed_bytes,
-        });
+        };
+        listed += length_of(|out| encode::chunk_index(out, &index));
+        self.append_listed(&mut slices, listed)?;
+        self.chunks.push(index);
         self.channels.extend(new.into_iter().map(|channel| (channel.id, channel)));
         self.count(packed);
         Ok(())
@@ -136,12 +152,29 @@ impl FileWriter {
     /// # Errors
     /// As [`FileWriter::write_chunk`].
     pub fn write_metadata(&mut self, metadata: &Metadata) -> io::Result<()> {
+        let (record, index) = self.metadata_record(metadata);
+        let listed = length_of(|out| encode::metadata_index(out, &index));
+        self.append_listed(&mut [IoSlice::new(&record)], listed)?;
+        self.metadata.push(index);
+        Ok(())
+    }
+
+    /// Appends a record of metadata before the summary, into the room that was reserved for the end.
+    ///
+    /// # Errors
+    /// As [`FileWriter::write_chunk`].
+    pub fn write_last_metadata(&mut self, metadata: &Metadata) -> io::Result<()> {
+        let (record, index) = self.metadata_record(metadata);
+        self.write(&mut [IoSlice::new(&record)], record.len() as u64)?;
+        self.metadata.push(index);
+        Ok(())
+    }
+
+    fn metadata_record(&self, metadata: &Metadata) -> (Vec<u8>, MetadataIndex) {
         let mut record = Vec::new();
         encode::metadata(&mut record, metadata);
-        let (offset, length) = (self.position, record.len() as u64);
-        self.append(&mut [IoSlice::new(&record)])?;
-        self.metadata.push(MetadataIndex { offset, length, name: metadata.name.clone() });
-        Ok(())
+        let (offset, length, name) = (self.position, record.len() as u64, metadata.name.clone());
+        (record, MetadataIndex { offset, length, name })
     }
 
     /// Writes the summary. The file's data is not stored yet, which may take time: `File::sync_data`.
@@ -187,6 +220,12 @@ impl FileWriter {
         Ok(self.file)
     }
 
+    /// Appends records that have `listed` bytes in the summary.
+    fn append_listed(&mut self, parts: &mut [IoSlice<'_>], listed: usize) -> io::Result<()> {
+        self.listed_bytes += listed as u64;
+        self.append(parts).inspect_err(|_| self.listed_bytes -= listed as u64)
+    }
+
     /// Reserves and appends; cuts the file after an error.
     fn append(&mut self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
         let bytes = parts.iter().map(|part| part.len() as u64).sum();
@@ -195,6 +234,10 @@ impl FileWriter {
     }
 
     fn write(&mut self, mut parts: &mut [IoSlice<'_>], bytes: u64) -> io::Result<()> {
+        if self.is_torn {
+            self.file.set_len(self.position)?;
+            self.is_torn = false;
+        }
         while !parts.is_empty() {
             let written = match (&self.file).write_vectored(parts) {
                 Ok(0) => Err(io::ErrorKind::WriteZero.into()),
@@ -204,7 +247,8 @@ impl FileWriter {
             match written {
                 Ok(count) => IoSlice::advance_slices(&mut parts, count),
                 Err(error) => {
-                    self.file.set_len(self.position)?;
+                    // The offsets of what follows would be wrong: the next write tries this first.
+                    self.is_torn = self.file.set_len(self.position).is_err();
                     self.reserved = self.reserved.map(|_| self.position);
                     return Err(error);
                 }
@@ -217,7 +261,7 @@ impl FileWriter {
     /// Has room on the disk for `bytes` and the summary, so that a chunk that does not fit is not begun.
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         let Some(reserved) = self.reserved else { return Ok(()) };
-        let needed = self.position + bytes + SUMMARY_BYTES;
+        let needed = self.position + bytes + self.listed_bytes + END_BYTES;
         if needed <= reserved {
             return Ok(());
         }
@@ -267,6 +311,13 @@ impl FileWriter {
     pub fn handle(&self) -> io::Result<File> {
         self.file.try_clone()
     }
+}
+
+/// The length of what `write` appends.
+fn length_of(write: impl FnOnce(&mut Vec<u8>)) -> usize {
+    let mut out = Vec::new();
+    write(&mut out);
+    out.len()
 }
 
 fn schema_id(channel: &Channel<'_>) -> Option<u16> {

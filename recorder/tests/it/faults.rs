@@ -6,9 +6,10 @@ use gantry_bag::read::{BagFile, Filter, Messages};
 use std::{
     collections::BTreeMap,
     fs,
+    io::Write,
     ops::ControlFlow,
     os::unix::fs::PermissionsExt,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -17,7 +18,9 @@ use std::{
 tests!(
     a_killed_recorder_leaves_whole_messages,
     a_full_disk_costs_counted_messages_and_leaves_a_complete_file,
+    a_disk_that_is_full_at_the_beginning_is_written_when_it_has_room,
     a_limit_of_the_file_size_costs_counted_messages,
+    a_closed_output_leaves_a_complete_bag,
     a_removed_file_is_said_and_the_next_one_has_the_rest,
     folders_that_cannot_be_made_are_said,
 );
@@ -118,23 +121,59 @@ fn check_full(bag: &Path, summary: &str, published: u64) {
     assert!(metadata.contains(&format!("\"gantry_drops /camera\": \"{dropped}\"")), "{metadata}");
 }
 
-fn a_full_disk_costs_counted_messages_and_leaves_a_complete_file() {
-    let directory = tempfile::tempdir().unwrap();
-    let (small, bag) = (directory.path().join("small"), directory.path().join("bag"));
+/// Starts a recorder whose folder is on a disk of 8 MiB, and copied to `bag` at the end. Returns the disk's path, too.
+fn start_on_small_disk(domain_id: u32, directory: &Path, bag: &Path) -> (Running, PathBuf) {
+    let small = directory.join("small");
     fs::create_dir(&small).unwrap();
     if let Some(why) = test_support::why_no_small_tmpfs(&small) {
         test_support::ignore(why);
     }
     let script =
-        "mount -t tmpfs -o size=8m tmpfs \"$1\"; \"$2\" record --all --json --domain-id 21 -o \"$1/bag\" & child=$!
+        "mount -t tmpfs -o size=8m tmpfs \"$1\"; \"$2\" record --all --json --domain-id $4 -o \"$1/bag\" & child=$!
                   trap 'kill -INT $child' INT; wait $child; wait $child; cp -r \"$1/bag\" \"$3\"";
     let mut recorder = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         recorder.args(["--user", "--map-root-user"]);
     }
     recorder.args(["--mount", "sh", "-c", script, "sh"]);
-    let mut recorder = start(recorder.args([text(&small), env!("CARGO_BIN_EXE_gantry-bag"), text(&bag)]));
-    let published = record_until(21, &mut recorder, "No space left on device", || ());
+    let domain = domain_id.to_string();
+    let recorder = start(recorder.args([text(&small), env!("CARGO_BIN_EXE_gantry-bag"), text(bag), &domain]));
+    let seen_by_it = PathBuf::from(format!("/proc/{}/root{}", recorder.peer.child.id(), text(&small)));
+    (recorder, seen_by_it)
+}
+
+/// Writes a file until the disk is full.
+fn fill_disk(path: &Path) {
+    let mut file = fs::File::create(path).unwrap();
+    for bytes in [1 << 16, 1 << 12, 1] {
+        while file.write_all(&vec![1; bytes]).is_ok() {}
+    }
+}
+
+fn a_disk_that_is_full_at_the_beginning_is_written_when_it_has_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let (mut recorder, disk) = start_on_small_disk(25, directory.path(), &bag);
+    recorder.error_with("recording");
+    fill_disk(&disk.join("filler"));
+    let node = node_in(25, "camera");
+    let mut camera = Talker::new(&node, "/camera", Qos::default());
+    camera.wait();
+    camera.publish(100_000);
+    recorder.error_with("No space left on device");
+    fs::remove_file(disk.join("filler")).unwrap();
+    camera.publish(100_000);
+    recorder.error_with("the bag is written again");
+    let (summary, _) = recorder.interrupt();
+    check_full(&bag, &summary, camera.next);
+}
+
+fn a_full_disk_costs_counted_messages_and_leaves_a_complete_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let (mut recorder, disk) = start_on_small_disk(21, directory.path(), &bag);
+    // The rest is filled, too: the end of the file has its own room.
+    let published = record_until(21, &mut recorder, "No space left on device", || fill_disk(&disk.join("filler")));
     let (summary, _) = recorder.interrupt();
     check_full(&bag, &summary, published);
 }
@@ -148,6 +187,23 @@ fn a_limit_of_the_file_size_costs_counted_messages() {
     let published = record_until(22, &mut recorder, "File too large", || ());
     let (summary, _) = recorder.interrupt();
     check_full(&bag, &summary, published);
+}
+
+fn a_closed_output_leaves_a_complete_bag() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let mut piped = Command::new("sh");
+    piped.args(["-c", "\"$@\" | head -1", "sh", env!("CARGO_BIN_EXE_gantry-bag")]);
+    let mut recorder = start(piped.args(["record", "--all", "--json", "--domain-id", "26", "-o", text(&bag)]));
+    recorder.error_with("recording");
+    let node = node_in(26, "camera");
+    let mut camera = Talker::new(&node, "/camera", Qos::default());
+    camera.wait();
+    camera.publish(100);
+    eventually("the end of the file", || {
+        files(&bag).first().is_some_and(|file| BagFile::open(file).unwrap().is_complete)
+    });
+    assert_eq!(numbers(&files(&bag)[0]), BTreeMap::from([("/camera".into(), vec![0])]));
 }
 
 fn a_removed_file_is_said_and_the_next_one_has_the_rest() {
@@ -165,6 +221,8 @@ fn a_removed_file_is_said_and_the_next_one_has_the_rest() {
     camera.publish(100_000);
     recorder.interrupt();
     assert_eq!(numbers(&bag.join("bag_1.mcap")), BTreeMap::from([("/camera".into(), vec![1])]));
+    let drops = BagFile::open(&bag.join("bag_1.mcap")).unwrap().drops;
+    assert_eq!(drops, BTreeMap::from([("/camera".to_owned(), 1)]));
 }
 
 fn folders_that_cannot_be_made_are_said() {
