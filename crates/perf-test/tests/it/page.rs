@@ -27,7 +27,9 @@ fn browser() -> Option<&'static str> {
 /// console.
 fn opened(browser: &str, page: &Path, address: &str) -> (String, Vec<String>) {
     let profile = tempfile::tempdir().unwrap();
-    let output = Command::new(browser)
+    // On a busy machine Chromium may not end after it has printed the document.
+    let output = Command::new("timeout")
+        .args(["--kill-after=5", "120", browser])
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr"])
         .args(["--virtual-time-budget=10000", "--window-size=1440,1000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.path().display()))
