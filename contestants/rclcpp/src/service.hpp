@@ -21,7 +21,7 @@ int create_server(void *session, const perf_test_run *run, const perf_test_endpo
 rclcpp::Node::SharedPtr start_client(void *receiver, perf_test_sink *responses);
 rclcpp::Node::SharedPtr start_server(void *receiver, perf_test_responder *requests);
 
-// What both ends of a client or a server share, and their destination.
+// The common part of both ends of a client or a server, and their destination.
 struct ServiceEnds {
     explicit ServiceEnds(const Plan &plan);
     virtual ~ServiceEnds() = default;

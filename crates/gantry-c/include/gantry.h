@@ -186,7 +186,7 @@ typedef struct gantry_publisher_options {
     uint64_t async_period_ns;
     /* How long a RELIABLE KEEP_ALL publisher waits for such subscriptions; 0 is 100 ms, unless `never_blocks`. */
     uint64_t max_blocking_time_ns;
-    /* What is kept for subscriptions that are deeper than the publisher; 0 is 1024 samples and 64 MiB. */
+    /* The most samples and bytes that are kept for subscriptions deeper than the publisher; 0 is 1024 and 64 MiB. */
     size_t max_kept_samples;
     size_t max_kept_bytes;
     /* The limit of shared memory; 0 is 1 GiB, or more if the depth needs it. */
@@ -374,7 +374,7 @@ gantry_status gantry_node_resolve_topic_name(const gantry_node *node, const char
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------ */
 
-/* `_get` returns NULL behind the end. What it returns stays until the list is destroyed. */
+/* `_get` returns NULL behind the end. Its results stay until the list is destroyed. */
 size_t gantry_strings_count(const gantry_strings *list);
 const char *gantry_strings_get(const gantry_strings *list, size_t index);
 void gantry_strings_destroy(gantry_strings *list);

@@ -1,7 +1,13 @@
 //! Lists of tests, for test programs with a `main` of their own (`harness = false`).
 
 use libtest_mimic::{Arguments, Completion, Trial};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    process::{Command, ExitCode},
+};
+
+/// The variable that marks the inner process of [`in_own_memory`].
+const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 /// A test: its name and its function.
 pub type Test = (&'static str, fn());
@@ -28,6 +34,20 @@ pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> T
             Err(payload) => resume_unwind(payload),
         },
     })
+}
+
+/// The `main` of a test program whose tests have a directory of shared memory of their own, without the variables of
+/// the user's domain: the outer process makes the directory, runs itself again as the inner process, and removes it.
+/// `log_level` is the inner one's `GANTRY_LOG`; `None` is the default.
+pub fn in_own_memory(log_level: Option<&str>, trials: impl FnOnce() -> Vec<Trial>) -> ExitCode {
+    if std::env::var_os(INNER_VARIABLE).is_some() {
+        return libtest_mimic::run(&Arguments::from_args(), trials()).exit_code();
+    }
+    let directory = tempfile::Builder::new().prefix("gantry-test-").tempdir_in("/dev/shm").unwrap();
+    let mut inner = Command::new(std::env::current_exe().unwrap());
+    inner.args(std::env::args_os().skip(1)).env("GANTRY_SHM_DIR", directory.path()).env(INNER_VARIABLE, "1");
+    inner.env_remove("ROS_DOMAIN_ID").env_remove("GANTRY_LOG").envs(log_level.map(|level| ("GANTRY_LOG", level)));
+    if inner.status().unwrap().success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The payload of the unwinding that [`ignore`] begins.

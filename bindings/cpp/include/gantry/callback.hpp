@@ -10,7 +10,7 @@
 
 namespace gantry::detail {
 
-// What an executor runs.
+// A source with a function: an executor runs it.
 class callback {
 public:
     virtual ~callback() = default;

@@ -83,7 +83,7 @@ private:
     detail::handle<gantry_publisher, gantry_publisher_destroy> handle_;
 };
 
-// Publishes messages of type M. What is not here is in generic().
+// Publishes messages of type M. generic() has the other functions.
 template <class M>
 class Publisher {
 public:

@@ -33,7 +33,7 @@ struct error {
 };
 
 #if GANTRY_HAS_EXCEPTIONS
-// What result::value() throws.
+// The exception of result::value().
 class exception : public std::runtime_error {
 public:
     explicit exception(const gantry::error &why) : std::runtime_error(why.message), status_(why.status) {}

@@ -44,8 +44,8 @@ private:
     gantry_sample raw_ = {};
 };
 
-// A taken M: `sample->width()`, or `sample->x` if M is plain. What it returns (spans, texts, views) lies in the
-// publisher's memory: keep the sample as long as that is used.
+// A taken M: `sample->width()`, or `sample->x` if M is plain. The spans, texts and views that it returns lie in the
+// publisher's memory: keep the sample as long as they are used.
 template <class M>
 class Sample {
 public:

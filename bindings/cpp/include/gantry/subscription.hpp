@@ -73,7 +73,7 @@ private:
     detail::handle<gantry_subscription, gantry_subscription_destroy> handle_;
 };
 
-// Takes messages of type M. What is not here is in generic().
+// Takes messages of type M. generic() has the other functions.
 template <class M>
 class Subscription {
 public:

@@ -16,7 +16,7 @@ fn messages(max_bytes: Option<usize>) -> usize {
     }
 }
 
-/// What follows in the file.
+/// The kind of the part that follows in the file.
 #[repr(u8)]
 enum Kind {
     /// Bytes that are no message, and the sentence that says so; an empty sentence is not compared.

@@ -1,4 +1,4 @@
-/* What the programs share: checks that name the line and the last error, and a type of any length. */
+/* The common part of the programs: checks that name the line and the last error, and a type of any length. */
 #ifndef CHECK_H
 #define CHECK_H
 

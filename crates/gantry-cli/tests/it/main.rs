@@ -15,15 +15,11 @@ mod rates;
 mod services;
 mod support;
 
-use libtest_mimic::Arguments;
-use std::process::{Command, ExitCode};
-use test_support::trials;
-
-/// The variable that marks the inner process.
-const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
+use std::process::ExitCode;
+use test_support::{in_own_memory, trials};
 
 fn main() -> ExitCode {
-    if std::env::var_os(INNER_VARIABLE).is_some() {
+    in_own_memory(None, || {
         let tests = [
             bridge::TESTS,
             doctor::TESTS,
@@ -35,16 +31,6 @@ fn main() -> ExitCode {
             rates::TESTS,
             services::TESTS,
         ];
-        return libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code();
-    }
-    let directory = tempfile::Builder::new().prefix("gantry-cli-test-").tempdir_in("/dev/shm").unwrap();
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(std::env::args().skip(1))
-        .env("GANTRY_SHM_DIR", directory.path())
-        .env(INNER_VARIABLE, "1")
-        .env_remove("ROS_DOMAIN_ID")
-        .env_remove("GANTRY_LOG")
-        .status()
-        .unwrap();
-    if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        trials(tests)
+    })
 }

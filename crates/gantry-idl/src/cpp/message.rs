@@ -84,7 +84,7 @@ fn parts(fields: &[FieldCode<'_>]) -> String {
 /// The class that reads a message in place.
 fn view(fields: &[FieldCode<'_>]) -> String {
     let mut code = String::from(
-        "    // A message in place. What it returns lies in the memory of the message.\n    class View {\n    public:\n        \
+        "    // A message in place. Its texts, spans and views lie in the memory of the message.\n    class View {\n    public:\n        \
          View(const ::std::uint8_t *body, ::std::size_t size, const Layout &layout) noexcept\n            \
          : body_(body), size_(size), layout_(layout) {}\n\n",
     );
@@ -204,7 +204,7 @@ fn composed(field: &FieldCode<'_>, identifier: &str) -> String {
     }
 }
 
-/// What `gantry::message` says of a message.
+/// The specialisation of `gantry::message` for a message.
 pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> String {
     let (path, name) = (text::path(&message.name), &message.name);
     let is_plain = definitions.is_plain(name);

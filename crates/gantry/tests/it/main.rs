@@ -39,14 +39,11 @@ mod support;
 mod typed;
 mod types;
 
-use libtest_mimic::Arguments;
-use std::process::{Command, ExitCode};
-use test_support::trials;
+use std::process::ExitCode;
+use test_support::{in_own_memory, trials};
 
 /// The directory of the shared memory. The library reads it when a node is made, so it is set for a process of its own.
 const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
-/// The variable that marks that process.
-const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
@@ -58,53 +55,39 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    if std::env::var_os(INNER_VARIABLE).is_none() {
-        return in_own_directory(&arguments[1..]);
-    }
-    let tests = [
-        awaiting::TESTS,
-        collector::TESTS,
-        events::TESTS,
-        executor_losses::TESTS,
-        first_messages::TESTS,
-        generic::TESTS,
-        generic_services::TESTS,
-        graph::TESTS,
-        isolated::TESTS,
-        listener::TESTS,
-        guard_conditions::TESTS,
-        logging::TESTS,
-        nodes::TESTS,
-        one_allocation::TESTS,
-        parameters::TESTS,
-        received::TESTS,
-        rosout::TESTS,
-        deadline_liveliness::TESTS,
-        qos::TESTS,
-        services::TESTS,
-        spin_node::TESTS,
-        shutdown::TESTS,
-        service_failures::TESTS,
-        service_isolation::TESTS,
-        service_tasks::TESTS,
-        typed::TESTS,
-        types::TESTS,
-    ];
-    let mut trials = trials(tests);
-    trials.extend(realtime::trials());
-    trials.extend(executors::trials());
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
-}
-
-fn in_own_directory(arguments: &[String]) -> ExitCode {
-    let directory = tempfile::Builder::new().prefix("gantry-test-").tempdir_in("/dev/shm").unwrap();
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(arguments)
-        .env(DIRECTORY_VARIABLE, directory.path())
-        .env(INNER_VARIABLE, "1")
-        .env_remove("ROS_DOMAIN_ID")
-        .env("GANTRY_LOG", "off") // of tests that provoke warnings
-        .status()
-        .unwrap();
-    if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    // Tests provoke warnings.
+    in_own_memory(Some("off"), || {
+        let mut trials = trials([
+            awaiting::TESTS,
+            collector::TESTS,
+            events::TESTS,
+            executor_losses::TESTS,
+            first_messages::TESTS,
+            generic::TESTS,
+            generic_services::TESTS,
+            graph::TESTS,
+            isolated::TESTS,
+            listener::TESTS,
+            guard_conditions::TESTS,
+            logging::TESTS,
+            nodes::TESTS,
+            one_allocation::TESTS,
+            parameters::TESTS,
+            received::TESTS,
+            rosout::TESTS,
+            deadline_liveliness::TESTS,
+            qos::TESTS,
+            services::TESTS,
+            spin_node::TESTS,
+            shutdown::TESTS,
+            service_failures::TESTS,
+            service_isolation::TESTS,
+            service_tasks::TESTS,
+            typed::TESTS,
+            types::TESTS,
+        ]);
+        trials.extend(realtime::trials());
+        trials.extend(executors::trials());
+        trials
+    })
 }

@@ -68,7 +68,7 @@ fn a_callback_is_told_of_each_message_once() {
     (0..3).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     assert_eq!(take(subscription).map(|(point, _)| point.number), Some(0));
     set(subscription, Some(count), &counter);
-    assert_eq!(*counter.lock(), 2, "told by the thread that sets the callback");
+    assert_eq!(*counter.lock(), 2, "the thread that sets the callback reports them");
     (3..6).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     counter.wait_for(5);
     assert_eq!(take_numbers(subscription), [1, 2, 3, 4, 5]);
@@ -93,7 +93,7 @@ fn a_callback_is_told_of_messages_that_pass_a_filter() {
     (0..4).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     assert_eq!(set_filter(subscription, c"number > 1", &[]), RMW_RET_OK);
     set(subscription, Some(count), &counter);
-    assert_eq!(*counter.lock(), 2, "told by the thread that sets the callback");
+    assert_eq!(*counter.lock(), 2, "the thread that sets the callback reports them");
     assert_eq!(take_numbers(subscription), [2, 3]);
     for number in [0, 4, 1, 5] {
         publish(publisher, Point { x: 0.0, number });
@@ -128,8 +128,8 @@ fn a_callback_is_told_of_all_of_a_long_history() {
     // As an executor of events: a take for each message that the callback was called for.
     while numbers.len() < expected.len() {
         counter.wait_for_more_than(numbers.len());
-        let told = *counter.lock();
-        while numbers.len() < told {
+        let reported = *counter.lock();
+        while numbers.len() < reported {
             numbers.extend(take(subscription).map(|(point, _)| point.number));
         }
     }

@@ -1,4 +1,4 @@
-// What the programs on rcl share: checks that end the program, a node, and a topic with both of its ends.
+// The common part of the programs on rcl: checks that end the program, a node, and a topic with both of its ends.
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -66,7 +66,7 @@ private:
     extent at_;
 };
 
-// What lists and fixed lists share.
+// The common part of lists and fixed lists.
 template <class K>
 struct elements {
     using layout = extent;

@@ -8,7 +8,7 @@
 
 namespace gantry {
 
-// What generated code says of a message type M:
+// The description of a message type M, which is generated:
 //   name            as "sensor_msgs/msg/Image"
 //   type()          its gantry_type
 //   is_plain        whether M is a struct whose memory is its CDR

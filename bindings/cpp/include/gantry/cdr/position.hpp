@@ -28,7 +28,7 @@ struct extent {
 // The shape of a field that has none: its size is the same in all messages.
 struct no_shape {};
 
-// What locating and composing share: an offset in a body, and the error with the path of its field.
+// The common part of locating and composing: an offset in a body, and the error with the path of its field.
 class position {
 public:
     std::size_t offset() const noexcept { return offset_; }
