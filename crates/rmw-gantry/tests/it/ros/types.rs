@@ -1,0 +1,157 @@
+//! The types of messages and services, described as ROS 2's generated code would.
+
+use rmw_gantry::bindings::*;
+use std::{
+    ffi::{CStr, c_char, c_void},
+    ptr::null,
+    sync::Mutex,
+};
+
+/// A message of a plain type: its C struct is its CDR.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    pub x: f64,
+    pub number: u64,
+}
+
+/// A message of any size, as C's sequence has it.
+#[repr(C)]
+pub struct Bytes {
+    pub data: *mut u8,
+    pub size: usize,
+    pub capacity: usize,
+}
+
+/// The type support of [`Point`], which stays for ever.
+pub fn point_type() -> *const rosidl_message_type_support_t {
+    let members = [member(c"x", ROS_TYPE_DOUBLE, 0), member(c"number", ROS_TYPE_UINT64, 8)];
+    message_type(c"Point", size_of::<Point>(), members)
+}
+
+/// The type support of [`Bytes`], which stays for ever.
+pub fn bytes_type() -> *const rosidl_message_type_support_t {
+    unsafe extern "C-unwind" fn resize(_: *mut c_void, _: usize) {
+        unreachable!("no test takes bytes");
+    }
+    let data = MessageMember { is_array_: true, resize_function: Some(resize), ..member(c"data", ROS_TYPE_UINT8, 0) };
+    message_type(c"Bytes", size_of::<Bytes>(), [data])
+}
+
+fn member(name: &'static CStr, type_id_: u8, offset_: u32) -> MessageMember {
+    MessageMember {
+        name_: name.as_ptr(),
+        type_id_,
+        string_upper_bound_: 0,
+        members_: null(),
+        is_key_: false,
+        is_array_: false,
+        array_size_: 0,
+        is_upper_bound_: false,
+        offset_,
+        default_value_: null(),
+        size_function: None,
+        get_const_function: None,
+        get_function: None,
+        fetch_function: None,
+        assign_function: None,
+        resize_function: None,
+    }
+}
+
+/// Keeps a part of a type support for the life of the process. The list makes it reachable, so that it is no leak for
+/// AddressSanitizer.
+fn keep<T>(part: T) -> &'static T {
+    static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let part = Box::leak(Box::new(part));
+    KEPT.lock().unwrap().push(std::ptr::from_ref(part).addr());
+    part
+}
+
+/// All messages of these tests are valid when they are zeros.
+unsafe extern "C" fn init(_: *mut c_void, _: std::ffi::c_uint) {}
+
+/// No message of these tests has memory of its own.
+unsafe extern "C" fn fini(_: *mut c_void) {}
+
+fn message_type<const N: usize>(
+    name: &'static CStr,
+    size_of_: usize,
+    members: [MessageMember; N],
+) -> *const rosidl_message_type_support_t {
+    unsafe extern "C" fn itself(
+        handle: *const rosidl_message_type_support_t,
+        identifier: *const c_char,
+    ) -> *const rosidl_message_type_support_t {
+        // SAFETY: the identifiers of type supports are strings that end with 0.
+        let is_asked = unsafe { CStr::from_ptr(identifier) } == c"rosidl_typesupport_introspection_c";
+        if is_asked { handle } else { null() }
+    }
+    unsafe extern "C" fn hash(_: *const rosidl_message_type_support_t) -> *const rosidl_type_hash_t {
+        static HASH: rosidl_type_hash_t = rosidl_type_hash_t { version: 1, value: [7; 32] };
+        &raw const HASH
+    }
+    let members: &'static [MessageMember; N] = keep(members);
+    let message = MessageMembers {
+        message_namespace_: c"test_rmw__msg".as_ptr(),
+        message_name_: name.as_ptr(),
+        member_count_: N as u32,
+        size_of_,
+        has_any_key_member_: false,
+        members_: members.as_ptr(),
+        init_function: Some(init),
+        fini_function: Some(fini),
+    };
+    keep(rosidl_message_type_support_t {
+        typesupport_identifier: c"rosidl_typesupport_introspection_c".as_ptr(),
+        data: std::ptr::from_ref(keep(message)).cast(),
+        func: Some(itself),
+        get_type_hash_func: Some(hash),
+        get_type_description_func: null(),
+        get_type_description_sources_func: null(),
+    })
+}
+
+/// The type support of a service whose requests and responses are each a [`Point`]; it stays for ever.
+pub fn ask_type() -> *const rosidl_service_type_support_t {
+    service_type(c"Ask", point_type())
+}
+
+/// The type support of a service whose requests are a [`Point`], and whose responses are [`Bytes`].
+pub fn load_type() -> *const rosidl_service_type_support_t {
+    service_type(c"Load", bytes_type())
+}
+
+fn service_type(
+    name: &'static CStr,
+    response_typesupport: *const rosidl_message_type_support_t,
+) -> *const rosidl_service_type_support_t {
+    unsafe extern "C" fn itself(
+        handle: *const rosidl_service_type_support_t,
+        identifier: *const c_char,
+    ) -> *const rosidl_service_type_support_t {
+        // SAFETY: the identifiers of type supports are strings that end with 0.
+        let is_asked = unsafe { CStr::from_ptr(identifier) } == c"rosidl_typesupport_introspection_c";
+        if is_asked { handle } else { null() }
+    }
+    let members = ServiceMembers {
+        service_namespace_: c"test_rmw__srv".as_ptr(),
+        service_name_: name.as_ptr(),
+        request_members_: null(),
+        response_members_: null(),
+        event_members_: null(),
+    };
+    keep(rosidl_service_type_support_t {
+        typesupport_identifier: c"rosidl_typesupport_introspection_c".as_ptr(),
+        data: std::ptr::from_ref(keep(members)).cast(),
+        func: Some(itself),
+        request_typesupport: point_type(),
+        response_typesupport,
+        event_typesupport: null(),
+        event_message_create_handle_function: null(),
+        event_message_destroy_handle_function: null(),
+        get_type_hash_func: None,
+        get_type_description_func: null(),
+        get_type_description_sources_func: null(),
+    })
+}
