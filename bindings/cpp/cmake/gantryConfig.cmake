@@ -5,19 +5,20 @@ get_filename_component(GANTRY_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLU
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 if(NOT TARGET gantry::gantry)
-  add_library(gantry::gantry SHARED IMPORTED)
+  add_library(gantry::gantry SHARED IMPORTED GLOBAL)
   set_target_properties(gantry::gantry PROPERTIES
     IMPORTED_LOCATION "${GANTRY_PREFIX}/lib/libgantry.so.0"
     IMPORTED_SONAME "libgantry.so.0"
     INTERFACE_INCLUDE_DIRECTORIES "${GANTRY_PREFIX}/include")
-  add_library(gantry::gantry_static STATIC IMPORTED)
+  add_library(gantry::gantry_static STATIC IMPORTED GLOBAL)
   set_target_properties(gantry::gantry_static PROPERTIES
     IMPORTED_LOCATION "${GANTRY_PREFIX}/lib/libgantry.a"
     IMPORTED_LINK_INTERFACE_LANGUAGES C
     INTERFACE_INCLUDE_DIRECTORIES "${GANTRY_PREFIX}/include"
     INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};m")
 endif()
-set(GANTRY_PROGRAM "${GANTRY_PREFIX}/bin/gantry")
+# Functions are global, and so is what this one needs: it may be called in another folder than find_package.
+set_property(GLOBAL PROPERTY GANTRY_PROGRAM "${GANTRY_PREFIX}/bin/gantry")
 
 # gantry_generate_messages(TARGET FOLDER...): a library of headers for the messages and services in
 # FOLDER/PACKAGE/{msg,srv}/*.{msg,srv}. They may contain ROS 2's messages. Link it as gantry::gantry, or beside it.
@@ -25,6 +26,7 @@ function(gantry_generate_messages target)
   if(NOT ARGN)
     message(FATAL_ERROR "gantry_generate_messages(${target} FOLDER...): name a folder of packages")
   endif()
+  get_property(program GLOBAL PROPERTY GANTRY_PROGRAM)
   set(folders "")
   set(files "")
   foreach(folder IN LISTS ARGN)
@@ -39,9 +41,10 @@ function(gantry_generate_messages target)
   set(output "${CMAKE_CURRENT_BINARY_DIR}/${target}")
   set(stamp "${CMAKE_CURRENT_BINARY_DIR}/${target}.stamp")
   add_custom_command(OUTPUT "${stamp}"
-    COMMAND "${GANTRY_PROGRAM}" interface cpp --output "${output}" ${folders}
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${output}"
+    COMMAND "${program}" interface cpp --output "${output}" ${folders}
     COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
-    DEPENDS ${files} "${GANTRY_PROGRAM}"
+    DEPENDS ${files} "${program}"
     COMMENT "C++ headers for the messages of ${target}"
     VERBATIM)
   add_custom_target(${target}_headers DEPENDS "${stamp}")
