@@ -1,30 +1,22 @@
 //! A file of MCAP that is written chunk by chunk.
 //!
-//! Each append is whole or absent: after an error, the file is cut to its length before. So a file without its end has
-//! whole chunks only, except for the chunk in which the process died. Room on the disk is reserved ahead, with enough
-//! for the summary, so that a full disk leaves a complete file.
+//! A file without its end has whole chunks only, except for the chunk in which the process died. Room for the summary is
+//! kept, so that a full disk leaves a complete file.
 
-use super::{Packed, encode};
+use super::{Packed, encode, whole_file::WholeFile};
 use crate::describe::PROFILE;
 use mcap::{
     Channel, MAGIC,
     records::{ChunkIndex, Footer, Metadata, MetadataIndex, Statistics, op},
 };
-use rustix::{
-    fs::{FallocateFlags, fallocate},
-    io::Errno,
-};
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions},
-    io::{self, IoSlice, Write},
-    os::unix::fs::MetadataExt,
+    fs::{self, File},
+    io::{self, IoSlice},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-/// The bytes that are reserved at a time.
-const RESERVED_BYTES: u64 = 16 << 20;
 /// The reserved bytes for the end of a file, besides its lists of channels and chunks.
 const END_BYTES: u64 = 1 << 20;
 /// The bytes of a channel's count in the statistics.
@@ -34,15 +26,10 @@ const LIBRARY: &str = concat!("gantry-bag ", env!("CARGO_PKG_VERSION"));
 /// An open file.
 #[derive(Debug)]
 pub struct FileWriter {
-    file: File,
+    file: WholeFile,
     path: PathBuf,
-    position: u64,
-    /// The end of the reserved part; `None` if the file system reserves nothing.
-    reserved: Option<u64>,
     /// The bytes of the lists of channels and chunks in the summary.
     listed_bytes: u64,
-    /// Whether a part of a record lies after `position`, because the file could not be cut.
-    is_torn: bool,
     channels: BTreeMap<u16, Arc<Channel<'static>>>,
     chunks: Vec<ChunkIndex>,
     metadata: Vec<MetadataIndex>,
@@ -55,14 +42,10 @@ impl FileWriter {
     /// # Errors
     /// The file exists, or cannot be made; then there is none, and its name is free.
     pub fn create(path: &Path) -> io::Result<FileWriter> {
-        let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
         let mut writer = FileWriter {
-            file,
+            file: WholeFile::create(path)?,
             path: path.to_owned(),
-            position: 0,
-            reserved: Some(0),
             listed_bytes: 0,
-            is_torn: false,
             channels: BTreeMap::new(),
             chunks: Vec::new(),
             metadata: Vec::new(),
@@ -70,7 +53,7 @@ impl FileWriter {
         };
         let mut start = MAGIC.to_vec();
         encode::header(&mut start, PROFILE, LIBRARY);
-        match writer.append(&mut [IoSlice::new(&start)]) {
+        match writer.append_listed(&mut [IoSlice::new(&start)], 0) {
             Ok(()) => Ok(writer),
             Err(error) => {
                 fs::remove_file(path)?;
@@ -103,7 +86,7 @@ impl FileWriter {
             new.push(channel.clone());
         }
         let mut listed = before.len() + new.len() * COUNT_BYTES;
-        let chunk_start_offset = self.position + before.len() as u64;
+        let chunk_start_offset = self.file.bytes() + before.len() as u64;
         packed.start().write(&mut before);
         let (mut after, mut offsets) = (Vec::new(), BTreeMap::new());
         let chunk_length = packed.start().record_bytes();
@@ -165,7 +148,7 @@ impl FileWriter {
     /// As [`FileWriter::write_chunk`].
     pub fn write_last_metadata(&mut self, metadata: &Metadata) -> io::Result<()> {
         let (record, index) = self.metadata_record(metadata);
-        self.write(&mut [IoSlice::new(&record)], record.len() as u64)?;
+        self.file.append(&mut [IoSlice::new(&record)])?;
         self.metadata.push(index);
         Ok(())
     }
@@ -173,7 +156,7 @@ impl FileWriter {
     fn metadata_record(&self, metadata: &Metadata) -> (Vec<u8>, MetadataIndex) {
         let mut record = Vec::new();
         encode::metadata(&mut record, metadata);
-        let (offset, length, name) = (self.position, record.len() as u64, metadata.name.clone());
+        let (offset, length, name) = (self.file.bytes(), record.len() as u64, metadata.name.clone());
         (record, MetadataIndex { offset, length, name })
     }
 
@@ -184,7 +167,7 @@ impl FileWriter {
     pub fn finish(mut self) -> io::Result<File> {
         let mut end = Vec::new();
         encode::data_end(&mut end);
-        let summary_start = self.position + end.len() as u64;
+        let summary_start = self.file.bytes() + end.len() as u64;
         let schemas: BTreeMap<u16, _> =
             self.channels.values().filter_map(|channel| Some((schema_id(channel)?, channel.schema.clone()?))).collect();
         self.statistics.schema_count = schemas.len() as u16;
@@ -209,79 +192,29 @@ impl FileWriter {
         group(&mut end, op::METADATA_INDEX, &|end| {
             self.metadata.iter().for_each(|index| encode::metadata_index(end, index));
         });
-        let summary_offset_start = self.position + end.len() as u64;
+        let summary_offset_start = self.file.bytes() + end.len() as u64;
         for (opcode, start, length) in groups {
-            encode::summary_offset(&mut end, opcode, self.position + start as u64, length as u64);
+            encode::summary_offset(&mut end, opcode, self.file.bytes() + start as u64, length as u64);
         }
         encode::footer(&mut end, Footer { summary_start, summary_offset_start, summary_crc: 0 });
         end.extend(MAGIC);
-        self.write(&mut [IoSlice::new(&end)], end.len() as u64)?;
-        self.file.set_len(self.position)?; // returns what was reserved
-        Ok(self.file)
+        self.file.append(&mut [IoSlice::new(&end)])?;
+        self.file.finish()
     }
 
-    /// Appends records that have `listed` bytes in the summary.
+    /// Appends records that have `listed` bytes in the summary, if there is room for these, too.
     fn append_listed(&mut self, parts: &mut [IoSlice<'_>], listed: usize) -> io::Result<()> {
-        self.listed_bytes += listed as u64;
-        self.append(parts).inspect_err(|_| self.listed_bytes -= listed as u64)
-    }
-
-    /// Reserves and appends; cuts the file after an error.
-    fn append(&mut self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
-        let bytes = parts.iter().map(|part| part.len() as u64).sum();
-        self.reserve(bytes)?;
-        self.write(parts, bytes)
-    }
-
-    fn write(&mut self, mut parts: &mut [IoSlice<'_>], bytes: u64) -> io::Result<()> {
-        if self.is_torn {
-            self.file.set_len(self.position)?;
-            self.is_torn = false;
-        }
-        while !parts.is_empty() {
-            let written = match (&self.file).write_vectored(parts) {
-                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                result => result,
-            };
-            match written {
-                Ok(count) => IoSlice::advance_slices(&mut parts, count),
-                Err(error) => {
-                    // The offsets of what follows would be wrong: the next write tries this first.
-                    self.is_torn = self.file.set_len(self.position).is_err();
-                    self.reserved = self.reserved.map(|_| self.position);
-                    return Err(error);
-                }
-            }
-        }
-        self.position += bytes;
-        Ok(())
-    }
-
-    /// Has room on the disk for `bytes` and the summary, so that a chunk that does not fit is not begun.
-    fn reserve(&mut self, bytes: u64) -> io::Result<()> {
-        let Some(reserved) = self.reserved else { return Ok(()) };
-        let needed = self.position + bytes + self.listed_bytes + END_BYTES;
-        if needed <= reserved {
-            return Ok(());
-        }
-        let allocate = |end: u64| {
-            let (start, length) = (reserved.max(self.position), end - reserved.max(self.position));
-            fallocate(&self.file, FallocateFlags::KEEP_SIZE, start, length).map(|()| Some(end))
-        };
-        self.reserved = match allocate(needed + RESERVED_BYTES).or_else(|_| allocate(needed)) {
-            Ok(end) => end,
-            Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => return Err(full.into()),
-            // The file system reserves nothing; the write itself finds a full disk.
-            Err(_) => None,
-        };
+        let (bytes, listed_bytes) = (WholeFile::bytes_of(parts), self.listed_bytes + listed as u64);
+        self.file.reserve(bytes + listed_bytes + END_BYTES)?;
+        self.file.append(parts)?;
+        self.listed_bytes = listed_bytes;
         Ok(())
     }
 
     /// The length of the file.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.position
+        self.file.bytes()
     }
 
     /// The path of the file.
@@ -301,7 +234,7 @@ impl FileWriter {
     /// # Errors
     /// The system's.
     pub fn is_linked(&self) -> io::Result<bool> {
-        Ok(self.file.metadata()?.nlink() > 0)
+        self.file.is_linked()
     }
 
     /// Another handle of the file, by which another thread has its data stored.
@@ -309,7 +242,7 @@ impl FileWriter {
     /// # Errors
     /// The system's.
     pub fn handle(&self) -> io::Result<File> {
-        self.file.try_clone()
+        self.file.handle()
     }
 }
 

@@ -5,6 +5,7 @@ mod chunk;
 mod compression;
 mod encode;
 mod file_writer;
+mod whole_file;
 
 pub use bag_writer::{BagWriter, DROPS, FileLimits, Written};
 pub use chunk::{Body, Chunk};

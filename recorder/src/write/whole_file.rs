@@ -1,0 +1,123 @@
+//! A file whose appends are whole or absent.
+
+use rustix::{
+    fs::{FallocateFlags, fallocate},
+    io::Errno,
+};
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, IoSlice, Write},
+    os::unix::fs::MetadataExt,
+    path::Path,
+};
+
+/// The bytes that are reserved at a time.
+const RESERVED_BYTES: u64 = 16 << 20;
+
+/// An open file. After an append that fails, the file is cut to its length before. Room on the disk is reserved ahead.
+#[derive(Debug)]
+pub struct WholeFile {
+    file: File,
+    position: u64,
+    /// The end of the reserved part; `None` if the file system reserves nothing.
+    reserved: Option<u64>,
+    /// Whether a part of an append lies after `position`, because the file could not be cut.
+    is_torn: bool,
+}
+
+impl WholeFile {
+    /// # Errors
+    /// The file exists, or cannot be made.
+    pub fn create(path: &Path) -> io::Result<WholeFile> {
+        let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
+        Ok(WholeFile { file, position: 0, reserved: Some(0), is_torn: false })
+    }
+
+    /// The bytes of an append.
+    pub fn bytes_of(parts: &[IoSlice<'_>]) -> u64 {
+        parts.iter().map(|part| part.len() as u64).sum()
+    }
+
+    /// Appends the parts in their order.
+    ///
+    /// # Errors
+    /// The system's; the file is as before.
+    pub fn append(&mut self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        let bytes = WholeFile::bytes_of(parts);
+        if self.is_torn {
+            self.file.set_len(self.position)?;
+            self.is_torn = false;
+        }
+        while !parts.is_empty() {
+            let written = match (&self.file).write_vectored(parts) {
+                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                result => result,
+            };
+            match written {
+                Ok(count) => IoSlice::advance_slices(&mut parts, count),
+                Err(error) => {
+                    // The offsets of later records would be wrong: the next append tries this first.
+                    self.is_torn = self.file.set_len(self.position).is_err();
+                    self.reserved = self.reserved.map(|_| self.position);
+                    return Err(error);
+                }
+            }
+        }
+        self.position += bytes;
+        Ok(())
+    }
+
+    /// Has room on the disk for `bytes` more.
+    ///
+    /// # Errors
+    /// The disk is full, or a limit is reached.
+    pub fn reserve(&mut self, bytes: u64) -> io::Result<()> {
+        let Some(reserved) = self.reserved else { return Ok(()) };
+        let needed = self.position + bytes;
+        if needed <= reserved {
+            return Ok(());
+        }
+        let allocate = |end: u64| {
+            let (start, length) = (reserved.max(self.position), end - reserved.max(self.position));
+            fallocate(&self.file, FallocateFlags::KEEP_SIZE, start, length).map(|()| Some(end))
+        };
+        self.reserved = match allocate(needed + RESERVED_BYTES).or_else(|_| allocate(needed)) {
+            Ok(end) => end,
+            Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => return Err(full.into()),
+            // The file system reserves nothing; the write itself finds a full disk.
+            Err(_) => None,
+        };
+        Ok(())
+    }
+
+    /// Returns the room that was reserved and is not used, and the file.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn finish(self) -> io::Result<File> {
+        self.file.set_len(self.position)?;
+        Ok(self.file)
+    }
+
+    /// The length of the file.
+    pub fn bytes(&self) -> u64 {
+        self.position
+    }
+
+    /// Whether the file still has its name.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn is_linked(&self) -> io::Result<bool> {
+        Ok(self.file.metadata()?.nlink() > 0)
+    }
+
+    /// Another handle of the file.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+}
