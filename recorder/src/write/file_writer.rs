@@ -1,7 +1,7 @@
 //! A file of MCAP that is written chunk by chunk.
 //!
-//! A file without its end has whole chunks only, except for the chunk in which the process died. Room for the summary is
-//! kept, so that a full disk leaves a complete file.
+//! A file without its end has whole chunks only, except for the chunk in which the process died. Room for the summary
+//! is kept, so that a full disk leaves a complete file.
 
 use super::{Packed, encode, whole_file::WholeFile};
 use crate::describe::PROFILE;
