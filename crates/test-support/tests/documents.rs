@@ -177,3 +177,15 @@ fn no_comment_begins_with_of() {
     }
     assert!(found.is_empty(), "an \"of\" without its noun begins: {found:#?}");
 }
+
+#[test]
+fn no_file_keeps_the_marks_of_a_merge() {
+    let marks = |line: &str| ["<<<<<<< ", ">>>>>>> "].iter().any(|mark| line.starts_with(mark));
+    let documents = DOCUMENTS.iter().map(|name| root().join(name));
+    let folders = ["md", "rs", "toml", "py", "hpp"].into_iter().flat_map(|extension| files(FOLDERS, extension));
+    for path in documents.chain(folders) {
+        let text = fs::read_to_string(&path).unwrap();
+        let marked = text.lines().position(marks);
+        assert!(marked.is_none(), "{}:{}: a merge was left unfinished", path.display(), marked.unwrap_or(0) + 1);
+    }
+}
