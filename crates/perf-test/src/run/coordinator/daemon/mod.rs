@@ -195,17 +195,23 @@ impl Output {
         while said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
             let text = String::from_utf8_lossy(&line);
             let text = printable(text.trim_end(), &['\t']).into_owned();
-            if matches!(&self.ready, Readiness::Line(sign) if text.contains(sign.as_str())) {
-                self.has_ready_line.store(true, Ordering::Release);
-            }
             // Fails only if the console has gone.
             let _ = writeln!(std::io::stderr().lock(), "{}: {text}", self.name);
-            let mut last_lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
-            last_lines.push_back((now_ns(), text));
-            if last_lines.len() > LAST_LINES {
-                last_lines.pop_front();
+            let is_ready = matches!(&self.ready, Readiness::Line(sign) if text.contains(sign.as_str()));
+            self.keep(text);
+            if is_ready {
+                self.has_ready_line.store(true, Ordering::Release);
             }
             line.clear();
+        }
+    }
+
+    /// Adds a line to the last lines.
+    fn keep(&self, line: String) {
+        let mut last_lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        last_lines.push_back((now_ns(), line));
+        if last_lines.len() > LAST_LINES {
+            last_lines.pop_front();
         }
     }
 }
