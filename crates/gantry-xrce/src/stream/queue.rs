@@ -91,10 +91,10 @@ impl Queue {
             let index = self.index(&slots, self.used.saturating_sub(1));
             let begin = aligned(usize::from(slots.record(index).length));
             if begin + length <= capacity {
-                return self.writer(slots, index, Place { begin, length, is_new: false, fragment: None });
+                return self.writer(slots, index, SlotRange { begin, length, is_new: false, fragment: None });
             }
         }
-        self.writer_of_new(slots, Place { begin: 0, length, is_new: true, fragment: None })
+        self.writer_of_new(slots, SlotRange { begin: 0, length, is_new: true, fragment: None })
     }
 
     /// Room for a fragment of `length` bytes in a message of its own.
@@ -110,7 +110,7 @@ impl Queue {
         }
         self.writer_of_new(
             slots,
-            Place { begin: SUBMESSAGE_HEADER_BYTES, length, is_new: true, fragment: Some(is_last) },
+            SlotRange { begin: SUBMESSAGE_HEADER_BYTES, length, is_new: true, fragment: Some(is_last) },
         )
     }
 
@@ -162,7 +162,7 @@ impl Queue {
         Ok(copied)
     }
 
-    fn writer_of_new<'a>(&'a mut self, slots: Slots<'a>, place: Place) -> Result<SlotWriter<'a>, Refused> {
+    fn writer_of_new<'a>(&'a mut self, slots: Slots<'a>, place: SlotRange) -> Result<SlotWriter<'a>, Refused> {
         let free = self.free(&slots);
         if free == 0 {
             return Err(Refused::Full { needed: 1, free });
@@ -171,7 +171,7 @@ impl Queue {
         self.writer(slots, index, place)
     }
 
-    fn writer<'a>(&'a mut self, slots: Slots<'a>, index: u8, place: Place) -> Result<SlotWriter<'a>, Refused> {
+    fn writer<'a>(&'a mut self, slots: Slots<'a>, index: u8, place: SlotRange) -> Result<SlotWriter<'a>, Refused> {
         match slots.into_slot(index) {
             Some((record, bytes)) => Ok(SlotWriter { queue: self, record, bytes, place }),
             None => Err(Refused::Full { needed: 1, free: 0 }),
@@ -186,7 +186,7 @@ pub(super) fn fragment_capacity(slots: &Slots<'_>) -> usize {
 
 /// Where a [`SlotWriter`] writes.
 #[derive(Debug)]
-struct Place {
+struct SlotRange {
     begin: usize,
     length: usize,
     is_new: bool,
@@ -201,13 +201,13 @@ pub struct SlotWriter<'a> {
     queue: &'a mut Queue,
     record: &'a mut Record,
     bytes: &'a mut [u8],
-    place: Place,
+    place: SlotRange,
 }
 
 impl SlotWriter<'_> {
     /// The room, of the requested length. It begins at a multiple of 4 from the body's beginning, and is not zeroed.
     pub fn bytes(&mut self) -> &mut [u8] {
-        let Place { begin, length, .. } = self.place;
+        let SlotRange { begin, length, .. } = self.place;
         self.bytes.get_mut(begin..begin + length).unwrap_or(&mut [])
     }
 

@@ -15,7 +15,7 @@ use perf_worker::clock::{now_ns, real_now_ns};
 
 use super::{Exchanges, exchange::Sent};
 use crate::{
-    line::{Faults, Way},
+    line::{Direction, Faults},
     rig::{self, BoardLine, BoardMemory},
 };
 
@@ -46,7 +46,11 @@ impl Plan {
     fn lose(&self, index: usize) {
         let Some(each) = self.exchanges.loses_each else { return };
         if index % each == each - 1 {
-            self.faults.lose_next(if (index / each).is_multiple_of(2) { Way::FromBoard } else { Way::ToBoard });
+            self.faults.lose_next(if (index / each).is_multiple_of(2) {
+                Direction::FromBoard
+            } else {
+                Direction::ToBoard
+            });
         }
     }
 }

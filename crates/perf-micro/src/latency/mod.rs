@@ -26,7 +26,7 @@ use board::Plan;
 use exchange::joined;
 pub use exchange::{Received, Sent};
 pub use options::{AFTER_HELP, LatencyOptions};
-use row::Row;
+use row::LatencyRow;
 
 /// The longest sleep without a look at the board.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 struct Latency {
     /// Between the beginnings of two exchanges, ms.
     period_ms: u32,
-    rows: Vec<Row>,
+    rows: Vec<LatencyRow>,
 }
 
 /// Measures all transports.
@@ -60,10 +60,10 @@ pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
         if let Some(sentence) = failure {
             experiment.fail(format!("{}: {sentence}", transport.name()));
         }
-        rows.extend((!exchanges.is_empty()).then(|| Row::new(transport, &exchanges)));
+        rows.extend((!exchanges.is_empty()).then(|| LatencyRow::new(transport, &exchanges)));
     }
     let latency = Latency { period_ms, rows };
-    let figures = latency.rows.iter().flat_map(Row::figures).collect();
+    let figures = latency.rows.iter().flat_map(LatencyRow::figures).collect();
     experiment.finish(Report { tables: latency.tables(), figures, details: latency, picture: None })
 }
 

@@ -8,13 +8,13 @@ use super::exchange::{AGENT_PUBLISH, CLIENT_PUBLISH, QUANTITIES, ROUND_TRIP, Rec
 use crate::{
     distribution::{Distribution, ms},
     options::Named,
-    published::latency::{Row as Published, like},
+    published::latency::{PublishedLatency as Published, like},
     transport::Transport,
 };
 
 /// A transport.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct LatencyRow {
     transport: Transport,
     /// Exchanges.
     n: usize,
@@ -23,12 +23,12 @@ pub struct Row {
     quantities: BTreeMap<&'static str, Distribution>,
 }
 
-impl Row {
-    pub fn new(transport: Transport, exchanges: &[(Sent, Received)]) -> Row {
+impl LatencyRow {
+    pub fn new(transport: Transport, exchanges: &[(Sent, Received)]) -> LatencyRow {
         let quantity = |(name, value): (&'static str, fn(&Sent, &Received) -> i64)| {
             (name, exchanges.iter().map(|(sent, received)| value(sent, received)).collect())
         };
-        Row { transport, n: exchanges.len(), quantities: QUANTITIES.map(quantity).into() }
+        LatencyRow { transport, n: exchanges.len(), quantities: QUANTITIES.map(quantity).into() }
     }
 
     /// The medians of the quantities that are published, and the published ones.

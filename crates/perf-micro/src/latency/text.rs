@@ -2,7 +2,7 @@
 
 use perf_test::{experiments::results_file::Table, report::tables::cells};
 
-use super::{Latency, row::Row};
+use super::{Latency, row::LatencyRow};
 use crate::published::latency::ROWS;
 
 /// The differences of the rigs.
@@ -29,13 +29,13 @@ impl Latency {
             "round trip",
         ];
         let mut medians = vec![cells(header)];
-        medians.extend(self.rows.iter().map(Row::medians));
+        medians.extend(self.rows.iter().map(LatencyRow::medians));
         medians.extend(ROWS.iter().filter(|row| row.like.is_none()).map(|row| {
             let [client, agent, round_trip] = row.texts();
             cells([&format!("{}: published only", row.name), "1", "-", "-", "-", &client, &agent, &round_trip])
         }));
         let mut distributions = vec![cells(["transport", "of", "min", "median", "p99", "p99.9", "max"])];
-        distributions.extend(self.rows.iter().flat_map(Row::distributions));
+        distributions.extend(self.rows.iter().flat_map(LatencyRow::distributions));
         let title = format!("Latency of Int64, reliable (ms), an exchange each {} ms, medians", self.period_ms);
         let notes = DIFFERENCES.map(str::to_owned).into();
         vec![

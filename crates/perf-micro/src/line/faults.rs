@@ -16,7 +16,7 @@ const MILLION: u32 = 1_000_000;
 pub struct Faults {
     lost_frames_per_million: AtomicU32,
     damaged_bytes_per_million: AtomicU32,
-    /// Whether the next frame is lost, by [`Way`].
+    /// Whether the next frame is lost, by [`Direction`].
     loses_next: [AtomicBool; 2],
     is_cut: AtomicBool,
     lost_frames: AtomicU32,
@@ -25,7 +25,7 @@ pub struct Faults {
 
 /// A direction of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From the board to the agent.
     FromBoard,
     /// From the agent to the board.
@@ -44,7 +44,7 @@ impl Faults {
     }
 
     /// Loses the next frame that begins.
-    pub fn lose_next(&self, way: Way) {
+    pub fn lose_next(&self, way: Direction) {
         self.loses_next[way as usize].store(true, Ordering::Relaxed);
     }
 
@@ -64,7 +64,7 @@ impl Faults {
 #[derive(Debug)]
 pub struct FaultyWay {
     faults: Arc<Faults>,
-    way: Way,
+    way: Direction,
     random: fastrand::Rng,
     /// The frame under way is lost.
     is_losing: bool,
@@ -73,7 +73,7 @@ pub struct FaultyWay {
 impl FaultyWay {
     /// The same seed gives the same faults for the same bytes.
     #[must_use]
-    pub fn new(faults: Arc<Faults>, way: Way, seed: u64) -> FaultyWay {
+    pub fn new(faults: Arc<Faults>, way: Direction, seed: u64) -> FaultyWay {
         FaultyWay { faults, way, random: fastrand::Rng::with_seed(seed), is_losing: false }
     }
 
@@ -108,15 +108,15 @@ mod tests {
     #[test]
     fn a_line_loses_the_frame_that_it_is_told_to_and_others_by_chance() {
         let faults = Arc::new(Faults::default());
-        let mut way = FaultyWay::new(faults.clone(), Way::ToBoard, 1);
+        let mut way = FaultyWay::new(faults.clone(), Direction::ToBoard, 1);
         let frames = |way: &mut FaultyWay, count: u8| -> Vec<u8> {
             let mut bytes: Vec<u8> = (0..count).flat_map(|number| [FRAME_BEGIN, number, number]).collect();
             way.pass(&mut bytes);
             bytes.chunks(3).filter_map(|frame| frame.get(1).copied()).collect()
         };
-        faults.lose_next(Way::FromBoard); // the other direction
+        faults.lose_next(Direction::FromBoard); // the other direction
         assert_eq!(frames(&mut way, 3), [0, 1, 2]);
-        faults.lose_next(Way::ToBoard);
+        faults.lose_next(Direction::ToBoard);
         assert_eq!(frames(&mut way, 3), [1, 2]);
         faults.lose_frames(500_000);
         let kept = frames(&mut way, 100).len();

@@ -22,7 +22,7 @@ use std::{
 use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use crate::transport::Transport;
-pub use faults::{Faults, Way};
+pub use faults::{Direction, Faults};
 use line_thread::LineThread;
 use pseudoterminal::Pseudoterminal;
 use relay::both_ways;

@@ -16,7 +16,7 @@ use rustix::{
 };
 
 use super::{
-    faults::{Faults, FaultyWay, Way},
+    faults::{Direction, Faults, FaultyWay},
     line_thread::LineThread,
     pace::Pace,
 };
@@ -31,8 +31,8 @@ const SEED: u64 = 22;
 pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Arc<Faults>) -> io::Result<[LineThread; 2]> {
     let way = |way| FaultyWay::new(faults.clone(), way, SEED + way as u64);
     Ok([
-        start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), way(Way::FromBoard))?,
-        start(agent.try_clone()?, board.try_clone()?, Pace::new(speed), way(Way::ToBoard))?,
+        start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), way(Direction::FromBoard))?,
+        start(agent.try_clone()?, board.try_clone()?, Pace::new(speed), way(Direction::ToBoard))?,
     ])
 }
 
@@ -42,11 +42,11 @@ fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay) -> io::Result<L
         // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
         // The descriptors belong to this process: an end that is closed is the end of the line.
-        Direction { from, to, pace, way, stop }.run()
+        OneWayRelay { from, to, pace, way, stop }.run()
     })
 }
 
-struct Direction {
+struct OneWayRelay {
     from: OwnedFd,
     to: OwnedFd,
     pace: Pace,
@@ -54,7 +54,7 @@ struct Direction {
     stop: OwnedFd,
 }
 
-impl Direction {
+impl OneWayRelay {
     fn run(&mut self) -> io::Result<()> {
         let mut chunk = vec![0; self.pace.chunk_bytes()];
         loop {

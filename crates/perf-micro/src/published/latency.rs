@@ -4,7 +4,7 @@ use crate::transport::Transport;
 
 /// A row of the published table.
 #[derive(Debug)]
-pub struct Row {
+pub struct PublishedLatency {
     /// The transport, as it is published.
     pub name: &'static str,
     /// The transport here that is like it; none if there is none.
@@ -14,16 +14,16 @@ pub struct Row {
 }
 
 /// All rows.
-pub const ROWS: [Row; 6] = [
-    Row { name: "CAN-FD", like: Some(Transport::CanFdNoBrs), ms: [1.29, 2.41, 3.70] },
-    Row { name: "USB-CDC", like: Some(Transport::Usb), ms: [1.09, 1.45, 2.55] },
-    Row { name: "Serial UART", like: Some(Transport::Serial), ms: [3.77, 5.04, 8.81] },
-    Row { name: "UDP (ThreadX + NetX)", like: None, ms: [0.54, 0.72, 1.26] },
-    Row { name: "UDP (FreeRTOS + TCP)", like: None, ms: [0.52, 0.70, 1.22] },
-    Row { name: "TCP (PMOD WiFi)", like: Some(Transport::Tcp), ms: [1.55, 2.04, 3.59] },
+pub const ROWS: [PublishedLatency; 6] = [
+    PublishedLatency { name: "CAN-FD", like: Some(Transport::CanFdNoBrs), ms: [1.29, 2.41, 3.70] },
+    PublishedLatency { name: "USB-CDC", like: Some(Transport::Usb), ms: [1.09, 1.45, 2.55] },
+    PublishedLatency { name: "Serial UART", like: Some(Transport::Serial), ms: [3.77, 5.04, 8.81] },
+    PublishedLatency { name: "UDP (ThreadX + NetX)", like: None, ms: [0.54, 0.72, 1.26] },
+    PublishedLatency { name: "UDP (FreeRTOS + TCP)", like: None, ms: [0.52, 0.70, 1.22] },
+    PublishedLatency { name: "TCP (PMOD WiFi)", like: Some(Transport::Tcp), ms: [1.55, 2.04, 3.59] },
 ];
 
-impl Row {
+impl PublishedLatency {
     /// Its times in ms as texts.
     #[must_use]
     pub fn texts(&self) -> [String; 3] {
@@ -33,6 +33,6 @@ impl Row {
 
 /// The published row that is like this transport.
 #[must_use]
-pub fn like(transport: Transport) -> Option<&'static Row> {
+pub fn like(transport: Transport) -> Option<&'static PublishedLatency> {
     ROWS.iter().find(|row| row.like == Some(transport))
 }

@@ -24,7 +24,7 @@ use crate::{
 use board::Orders;
 use host::Host;
 pub use options::{AFTER_HELP, ThroughputOptions};
-use row::Row;
+use row::ThroughputRow;
 
 /// The texts that wait for the subscription, so that it loses none of them itself.
 const DEPTH: u32 = 1000;
@@ -34,7 +34,7 @@ const DEPTH: u32 = 1000;
 struct Throughput {
     /// The length of each measurement, s.
     length_s: u32,
-    rows: Vec<Row>,
+    rows: Vec<ThroughputRow>,
     /// Transports whose messages are too short for all texts.
     skipped: Vec<String>,
 }
@@ -68,7 +68,12 @@ pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
 }
 
 /// Measures texts of these lengths over a line.
-fn measure_lengths(rig: &Rig, lengths_bytes: &[usize], length_ns: i64, rows: &mut Vec<Row>) -> Result<(), String> {
+fn measure_lengths(
+    rig: &Rig,
+    lengths_bytes: &[usize],
+    length_ns: i64,
+    rows: &mut Vec<ThroughputRow>,
+) -> Result<(), String> {
     let topic = topic();
     let (node, domain_id) = host_node()?;
     let qos = Qos::sensor_data().keep_last(DEPTH);
@@ -86,7 +91,7 @@ fn measure_lengths(rig: &Rig, lengths_bytes: &[usize], length_ns: i64, rows: &mu
             let received = host.count(first, length_ns)?;
             let (texts, sent) = passed();
             let (texts, sent) = (texts - texts_before, sent.since(sent_before));
-            rows.push(Row::new(rig.transport, payload_bytes, received, texts, sent));
+            rows.push(ThroughputRow::new(rig.transport, payload_bytes, received, texts, sent));
             Ok(())
         };
         let measured = lengths_bytes.iter().try_for_each(|payload_bytes| {

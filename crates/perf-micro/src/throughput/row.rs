@@ -21,7 +21,7 @@ fn message(payload_bytes: usize) -> Vec<u8> {
 
 /// A row of the results.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ThroughputRow {
     pub transport: Transport,
     pub payload_bytes: usize,
     /// Texts that came in the time.
@@ -47,14 +47,20 @@ pub struct Row {
     pub published_bytes_per_s: Option<f64>,
 }
 
-impl Row {
+impl ThroughputRow {
     /// The row of the texts that came, and of the `texts` that the board published meanwhile with this traffic.
-    pub fn new(transport: Transport, payload_bytes: usize, received: Received, texts: u64, sent: Sent) -> Row {
+    pub fn new(
+        transport: Transport,
+        payload_bytes: usize,
+        received: Received,
+        texts: u64,
+        sent: Sent,
+    ) -> ThroughputRow {
         let message = message(payload_bytes);
         let messages_per_s = transport.messages_per_s(&message);
         let time_ns = sent.time_ns.max(1) as f64;
         let bytes = texts * payload_bytes as u64;
-        Row {
+        ThroughputRow {
             transport,
             payload_bytes,
             received: received.count,

@@ -2,10 +2,10 @@
 
 use perf_test::experiments::results_file::{Column, Table};
 
-use super::{Row, Throughput};
+use super::{Throughput, ThroughputRow};
 use crate::{options::Named, published::throughput::CURVES};
 
-const COLUMNS: [Column<Row>; 12] = [
+const COLUMNS: [Column<ThroughputRow>; 12] = [
     ("transport", |row| row.transport.name()),
     ("text (B)", |row| row.payload_bytes.to_string()),
     ("received/s", |row| format!("{:.1}", row.received_per_s)),

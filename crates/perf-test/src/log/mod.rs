@@ -35,7 +35,7 @@ pub use row::{RowAccounts, RowEntry, TotalEntry, UsedEntry, WorkerRow};
 pub(crate) use row::{documented_row, documented_row_with};
 pub use run::{NodesEntry, RunEntry, conditions, resolved};
 pub use server::ServerEntry;
-pub use summary::{Place, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
+pub use summary::{NodeAndTopic, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
 /// The version of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";
 

@@ -135,7 +135,7 @@ impl Summary {
 /// The place of an endpoint in a topology.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Place {
+pub struct NodeAndTopic {
     /// The full name of its node, as `/namespace/name`.
     pub node: String,
     /// The full name of its topic in the files.
@@ -150,7 +150,7 @@ pub struct SubscriptionEntry {
     pub index: u32,
     /// Its node and its topic; absent outside of topologies.
     #[serde(flatten)]
-    pub place: Option<Place>,
+    pub place: Option<NodeAndTopic>,
     /// Samples that its publishers sent; 0 if they belong to another program, and in older logs.
     #[serde(default)]
     pub sent: u64,
@@ -198,7 +198,7 @@ pub struct PublisherEntry {
     pub index: u32,
     /// Its node and its topic; absent outside of topologies.
     #[serde(flatten)]
-    pub place: Option<Place>,
+    pub place: Option<NodeAndTopic>,
     /// Its counts.
     pub sent: Sent,
     /// The delays of its messages from due time to send time.

@@ -30,7 +30,7 @@ use crate::{
     },
     program::listing::{Listing, message_lines},
     report::{cannot_write, plot, terminal::write_lines},
-    run::{check::Conformance, coordinator::daemon::become_daemon, runner::Runner, topology::Robot},
+    run::{check::Conformance, coordinator::daemon::become_daemon, runner::Runner, topology::TopologyRun},
     system::{self, Description, Noise, System},
     topology::Topology,
 };
@@ -68,7 +68,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Plot(options)) => plot_logs(&options),
         Some(Command::Report(options)) => report(&options),
         Some(Command::Check(options)) => check_conformance(&options),
-        Some(Command::Topology(options)) => Robot::run(&options),
+        Some(Command::Topology(options)) => TopologyRun::run(&options),
         Some(Command::Scale(options)) => scale::measure(&options).and_then(Results::print),
         Some(Command::Micro { arguments }) => Err(become_micro(&arguments)),
         Some(Command::List(options)) => list(&options),

@@ -33,22 +33,22 @@ pub fn read(file: &str, place: String, value: &RawValue) -> Result<Chain, String
     Ok(Chain { name: text("name")?, from, to, place: format!("{file}: {}", object.place) })
 }
 
-/// The ways of all chains.
+/// The paths of all chains.
 #[derive(Clone, Debug, Default)]
-pub struct Ways(Vec<Way>);
+pub struct ChainPaths(Vec<ChainPath>);
 
-/// The way of a chain.
+/// The topics of a chain, from its first to its last one.
 #[derive(Clone, Debug)]
-struct Way {
+struct ChainPath {
     chain: Chain,
     topics: BTreeSet<String>,
 }
 
-impl Ways {
-    /// The ways of the chains of all files.
-    pub fn new(processes: &[Process]) -> Ways {
+impl ChainPaths {
+    /// The paths of the chains of all files.
+    pub fn new(processes: &[Process]) -> ChainPaths {
         let chains = processes.iter().flat_map(|process| &process.chains);
-        Ways(chains.map(|chain| Way { chain: chain.clone(), topics: way(processes, chain) }).collect())
+        ChainPaths(chains.map(|chain| ChainPath { chain: chain.clone(), topics: way(processes, chain) }).collect())
     }
 
     /// Checks that triggers connect the first topics of each chain with its last topic, and that the messages have room
@@ -60,7 +60,7 @@ impl Ways {
         let publishers = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
         let subscriptions = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.subscriptions);
         let mut names = BTreeSet::new();
-        for (slot, Way { chain, topics }) in (1..).zip(&self.0) {
+        for (slot, ChainPath { chain, topics }) in (1..).zip(&self.0) {
             let Chain { name, from, to, place } = chain;
             if !names.insert(name) {
                 return Err(format!("{place}.name: there are two chains {name}: give another name"));
@@ -100,7 +100,7 @@ impl Ways {
     /// The chains through a subscription of a node: a chain that ends with this subscription, or one that goes on with
     /// a publisher that its messages trigger.
     pub fn subscription_links(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
-        let carries_on = |way: &Way| {
+        let carries_on = |way: &ChainPath| {
             node.publishers.iter().any(|of| {
                 way.topics.contains(&of.topic)
                     && matches!(&of.trigger, Trigger::Topics(topics) if topics.iter().any(|other| other == topic))
@@ -109,9 +109,9 @@ impl Ways {
         self.links(topic, |way| way.chain.to == topic || carries_on(way))
     }
 
-    fn links(&self, topic: &str, is_on: impl Fn(&Way) -> bool) -> Vec<ChainLink> {
+    fn links(&self, topic: &str, is_on: impl Fn(&ChainPath) -> bool) -> Vec<ChainLink> {
         let ways = (0..).zip(&self.0).filter(|(_, way)| way.topics.contains(topic) && is_on(way));
-        let link = |(slot, Way { chain, .. }): (u32, &Way)| ChainLink {
+        let link = |(slot, ChainPath { chain, .. }): (u32, &ChainPath)| ChainLink {
             chain: chain.name.clone(),
             slot,
             begins: chain.from.iter().any(|first| first == topic),

@@ -30,7 +30,7 @@ use std::{collections::BTreeMap, path::Path};
 use serde::Serialize;
 
 use crate::common::units::several;
-use chains::Ways;
+use chains::ChainPaths;
 pub use counts::Counts;
 pub use named::{Named, all as all_named};
 pub use node_options::{NodeOptions, Processes};
@@ -81,7 +81,7 @@ impl Topology {
         notes.extend(equal_names(&processes));
         topics::connect(&mut processes, &mut notes)?;
         rates::set(&mut processes)?;
-        Ways::new(&processes).check(&processes)?;
+        ChainPaths::new(&processes).check(&processes)?;
         Ok(Topology { processes, notes })
     }
 }

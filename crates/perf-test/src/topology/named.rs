@@ -15,9 +15,9 @@ pub struct Named {
 }
 
 /// A robot: its name, its file and its description.
-type Robot = (&'static str, &'static str, &'static str);
+type NamedTopology = (&'static str, &'static str, &'static str);
 
-const ROBOTS: [Robot; 5] = [
+const ROBOTS: [NamedTopology; 5] = [
     ("sierra_nevada", include_str!("../../topologies/sierra_nevada.json"), "iRobot's light system, on one executor"),
     ("cedar", include_str!("../../topologies/cedar.json"), "iRobot's light system with an executor for each node"),
     ("mont_blanc", include_str!("../../topologies/mont_blanc.json"), "iRobot's heavy system, on one executor"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Topology,
-    chains::Ways,
+    chains::ChainPaths,
     node_options::NodeOptions,
     process::{Client, Node, NodeQos, Payload, Publisher, Server, Subscription, Trigger},
 };
@@ -79,7 +79,7 @@ impl Ends {
 pub struct Planner<'a> {
     spec: &'a RunSpec,
     ends: BTreeMap<(bool, &'a str), Ends>,
-    ways: Ways,
+    ways: ChainPaths,
     nodes: &'a NodeOptions,
     run_id: &'a str,
     publishers: u32,
@@ -100,7 +100,7 @@ fn next(count: &mut u32) -> u32 {
 impl<'a> Planner<'a> {
     /// The planner of a topology.
     pub fn new(topology: &'a Topology, spec: &'a RunSpec, nodes: &'a NodeOptions, run_id: &'a str) -> Planner<'a> {
-        let (ends, ways) = (all_ends(topology), Ways::new(&topology.processes));
+        let (ends, ways) = (all_ends(topology), ChainPaths::new(&topology.processes));
         Planner { spec, ends, ways, nodes, run_id, publishers: 0, subscriptions: 0, servers: 0 }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use perf_test::{
-    log::{Place, Summary},
+    log::{NodeAndTopic, Summary},
     topology::{Named, Topology, Trigger, all_named},
 };
 
@@ -74,7 +74,7 @@ fn assert_accounted(names: &str, topology: &Topology, summary: &Summary) {
     }
     assert_eq!(summary.subscriptions.len(), topology.endpoint_counts().1 as usize, "{names}");
     for subscription in &summary.subscriptions {
-        let topic = |place: &Option<Place>| place.as_ref().map(|place| place.topic.clone());
+        let topic = |place: &Option<NodeAndTopic>| place.as_ref().map(|place| place.topic.clone());
         let senders = summary.publishers.iter().filter(|of| topic(&of.place) == topic(&subscription.place));
         assert_eq!(subscription.sent, senders.map(|of| of.sent.samples).sum::<u64>(), "{names}: {subscription:?}");
         let received = &subscription.received;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use perf_test::log::{Log, Place, SubscriptionEntry, Summary};
+use perf_test::log::{Log, NodeAndTopic, SubscriptionEntry, Summary};
 
 use rustix::process::Signal;
 
@@ -112,7 +112,7 @@ fn every_message_of_a_stalled_executor_is_accounted_for() {
     let each = |of: &SubscriptionEntry| of.received.overwritten.min(of.lost);
     let overwritten: u64 = summary.subscriptions.iter().map(each).sum();
     assert_eq!(summary.unexplained, summary.lost - overwritten);
-    let place = |node: &str, topic: &str| Some(Place { node: node.to_owned(), topic: topic.to_owned() });
+    let place = |node: &str, topic: &str| Some(NodeAndTopic { node: node.to_owned(), topic: topic.to_owned() });
     assert_eq!((&fast.place, &slow.place), (&place("/driver", "/fast"), &place("/driver", "/slow")));
     assert_eq!(summary.subscriptions[2].place, place("/logger", "/fast"));
     // The rows lose as much as the summary.

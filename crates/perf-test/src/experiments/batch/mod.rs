@@ -30,7 +30,7 @@ use crate::{
     common::{error::Failure, interrupt::Interrupt, warning::WarningKind},
     log::Summary,
     report::outputs::Outputs,
-    run::{runner::Runner, topology::Robot},
+    run::{runner::Runner, topology::TopologyRun},
 };
 pub use contestant::{ALL, BEST, Contestant, contestants, middleware_of, wait_of};
 use folder::Earlier;
@@ -57,7 +57,7 @@ pub struct PlannedRun {
     /// The run, or the sentence of its refusal.
     pub spec: Result<RunSpec, String>,
     /// The topology, if it is the run of one; `spec` is what its processes share.
-    pub robot: Option<Arc<Robot>>,
+    pub robot: Option<Arc<TopologyRun>>,
     /// Its outputs besides the log in the folder.
     pub outputs: Outputs,
     /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
@@ -189,7 +189,7 @@ impl Batch {
     fn earlier(&self, run: &PlannedRun) -> Result<Earlier, String> {
         match (&self.folder, &run.spec) {
             (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => {
-                folder.earlier(&run.log, spec, run.robot.as_deref().map(Robot::topology))
+                folder.earlier(&run.log, spec, run.robot.as_deref().map(TopologyRun::topology))
             }
             _ => Ok(Earlier::None),
         }

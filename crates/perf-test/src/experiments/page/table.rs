@@ -18,12 +18,12 @@ pub struct PageTable {
     /// The headings, and whether their columns hold numbers.
     pub heads: Vec<(String, bool)>,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PageRow>,
 }
 
 /// A row; if it is shorter than the table, its last cell is as wide as the rest.
 #[derive(Debug, Default)]
-pub struct Row {
+pub struct PageRow {
     /// The cells, the first of which is a heading.
     pub cells: Vec<Cell>,
     /// The class of its style.
@@ -92,7 +92,7 @@ impl PageTable {
         let figures = |figures: &[&'static Figure]| figures.iter().map(|figure| number(figure.column)).collect();
         let names = vec![text("Middleware, settings"), number("Message")];
         let conditions = vec![number("Rate"), text("Wait"), text("Path"), number("Runs")];
-        let of_groups = groups.groups.iter().enumerate().map(|(index, group)| Row::of_group(groups, index, group));
+        let of_groups = groups.groups.iter().enumerate().map(|(index, group)| PageRow::of_group(groups, index, group));
         let missing = folder.shortfalls.iter().map(|(file, shortfall)| {
             let experiment = folder.experiments.of_file(file);
             let reason = Cell {
@@ -100,7 +100,7 @@ impl PageTable {
                 small: format!("{}: {} ({file})", shortfall.title, shortfall.sentence),
                 ..Cell::new(format!("No figures, {}.", shortfall.kind))
             };
-            Row {
+            PageRow {
                 cells: vec![Cell::new(shown_contestant(&shortfall.contestant)), reason],
                 class: "failed",
                 data: vec![
@@ -125,7 +125,7 @@ impl PageTable {
             let executor = Cell::new(spec.executor.as_deref().unwrap_or_default());
             let figures = OF_TOPOLOGIES.iter().map(|figure| Cell::figure(group, figure));
             let cells = [middleware, executor, Cell::runs(group)].into_iter().chain(figures).collect();
-            Row { cells, ..Row::default() }
+            PageRow { cells, ..PageRow::default() }
         };
         PageTable { heads: names.chain(numbers).collect(), rows: groups.groups.iter().map(row).collect() }
     }
@@ -134,7 +134,7 @@ impl PageTable {
     pub fn of_results(table: &Table) -> PageTable {
         let mut rows = table.rows.iter();
         let heads = rows.next().into_iter().flatten().map(|head| text(head)).collect();
-        let row = |cells: &Vec<String>| Row { cells: cells.iter().map(Cell::new).collect(), ..Row::default() };
+        let row = |cells: &Vec<String>| PageRow { cells: cells.iter().map(Cell::new).collect(), ..PageRow::default() };
         PageTable { heads, rows: rows.map(row).collect() }
     }
 
@@ -144,7 +144,7 @@ impl PageTable {
         let heads = line(self.heads.iter().map(|(head, _)| plain(head)).collect());
         let rule =
             line(self.heads.iter().map(|(_, is_number)| if *is_number { "---:" } else { "---" }.into()).collect());
-        let row = |row: &Row| {
+        let row = |row: &PageRow| {
             let empty = self.heads.len().saturating_sub(row.cells.len());
             line(row.cells.iter().map(Cell::markdown).chain(std::iter::repeat_n(String::new(), empty)).collect())
         };
@@ -152,8 +152,8 @@ impl PageTable {
     }
 }
 
-impl Row {
-    fn of_group(groups: &Groups, index: usize, group: &Group) -> Row {
+impl PageRow {
+    fn of_group(groups: &Groups, index: usize, group: &Group) -> PageRow {
         let spec = group.conditions();
         let (contestant, bytes) = (group.contestant(), spec.message.bytes);
         let names = [
@@ -173,7 +173,7 @@ impl Row {
         let figures = |figures: &'static [&'static Figure]| figures.iter().map(|figure| Cell::figure(group, figure));
         let cells = names.into_iter().chain(figures(&FIRST)).chain(conditions).chain(figures(&OTHERS)).collect();
         let index = std::iter::once(("group", index.to_string()));
-        Row { cells, data: index.chain(group.filtered_by()).collect(), class: "" }
+        PageRow { cells, data: index.chain(group.filtered_by()).collect(), class: "" }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
         batch::{Batch, Outcome, PlannedRun, RunOutcomes, file_name},
         results_file::RunResults,
     },
-    run::topology::Robot,
+    run::topology::TopologyRun,
 };
 use perf_worker::choice::Choice;
 
@@ -19,14 +19,14 @@ use perf_worker::choice::Choice;
 pub struct Wanted {
     name: String,
     shape: Option<Shape>,
-    pub robot: Arc<Robot>,
+    pub robot: Arc<TopologyRun>,
     load: Load,
 }
 
 impl Wanted {
     /// A topology by its file or its name.
     pub fn given(options: &ScaleOptions, name: &str) -> Result<Wanted, Failure> {
-        let robot = Robot::from_options(&*topology_options(options, name)?).map_err(Failure::Usage)?;
+        let robot = TopologyRun::from_options(&*topology_options(options, name)?).map_err(Failure::Usage)?;
         Ok(Wanted {
             name: name.to_owned(),
             shape: None,
@@ -46,7 +46,7 @@ impl Wanted {
                 given.topology.push(path.display().to_string());
             }
         }
-        let robot = Robot::from_options(&given).map_err(Failure::Usage)?;
+        let robot = TopologyRun::from_options(&given).map_err(Failure::Usage)?;
         Ok(Wanted { name, shape: Some(shape), load: Load::of_topology(robot.topology()), robot: Arc::new(robot) })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::log::documented_row_with;
-use crate::log::{Place, RowEntry, Spread, SubscriptionEntry};
+use crate::log::{NodeAndTopic, RowEntry, Spread, SubscriptionEntry};
 use crate::report::summary::tests::{spec, summary};
 use perf_worker::measure::{histogram::Latencies, tally::Received};
 
@@ -38,7 +38,7 @@ fn a_picture_of_a_topology_has_a_line_for_each_subscription() {
         let spread = Spread { n: 200, max_ns: Some(5e6), ..Spread::default() };
         SubscriptionEntry {
             index,
-            place: Some(Place { node: format!("/node_{index}"), topic: "/amazon".to_owned() }),
+            place: Some(NodeAndTopic { node: format!("/node_{index}"), topic: "/amazon".to_owned() }),
             sent: 200,
             received,
             lost: 7,

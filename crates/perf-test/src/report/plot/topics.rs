@@ -6,7 +6,7 @@ use plotters::prelude::{Circle, Color, PathElement, RGBColor, Rectangle, Text};
 use super::panel::{Area, BLUE, Drawing, GRID, INK, MARGIN, ORANGE, PALE, RED, text};
 use super::series::bounds;
 use crate::common::units::format_ns;
-use crate::log::{Place, SubscriptionEntry, Summary};
+use crate::log::{NodeAndTopic, SubscriptionEntry, Summary};
 
 /// The height of a line.
 const ROW: i32 = 20;
@@ -22,7 +22,7 @@ const COUNTS: i32 = 1076;
 const LEGEND_STEP: i32 = 92;
 
 /// A subscription.
-struct Row {
+struct TopicRow {
     name: String,
     /// p50, p99 and max, ns; none if nothing was received.
     latency_ns: Option<[f64; 3]>,
@@ -34,7 +34,7 @@ struct Row {
 
 /// The lines of a topology.
 pub struct Topics {
-    rows: Vec<Row>,
+    rows: Vec<TopicRow>,
     left_out: usize,
 }
 
@@ -48,7 +48,7 @@ impl Topics {
             shown.truncate(MOST_ROWS);
         }
         shown.sort_by(|one, other| one.place.as_ref().map(names).cmp(&other.place.as_ref().map(names)));
-        Topics { rows: shown.into_iter().map(Row::from_entry).collect(), left_out }
+        Topics { rows: shown.into_iter().map(TopicRow::from_entry).collect(), left_out }
     }
 
     /// The height of its picture.
@@ -86,7 +86,7 @@ impl Topics {
         Ok(())
     }
 
-    fn draw_row(&self, area: &Area<'_>, row: &Row, y: i32) -> Drawing {
+    fn draw_row(&self, area: &Area<'_>, row: &TopicRow, y: i32) -> Drawing {
         area.draw(&Text::new(row.name.clone(), (MARGIN, y - 6), text(13, &INK)))?;
         area.draw(&Text::new(row.counts.clone(), (COUNTS, y - 6), text(13, &INK)))?;
         if let Some(period_ns) = row.period_ns {
@@ -156,7 +156,7 @@ impl Topics {
     }
 }
 
-fn names(place: &Place) -> (&str, &str) {
+fn names(place: &NodeAndTopic) -> (&str, &str) {
     (&place.topic, &place.node)
 }
 
@@ -178,13 +178,13 @@ fn mark(area: &Area<'_>, x: i32, value: &str, below: i32) -> Drawing {
     area.draw(&Text::new(value.to_owned(), (x - half, HEAD - 22), text(12, &PALE)))
 }
 
-impl Row {
-    fn from_entry(entry: &SubscriptionEntry) -> Row {
+impl TopicRow {
+    fn from_entry(entry: &SubscriptionEntry) -> TopicRow {
         let received = &entry.received;
         let name = entry.place.as_ref().map(|place| format!("{} → {}", place.topic, place.node)).unwrap_or_default();
         let percent = |count: u64| 100.0 * count as f64 / received.samples.max(1) as f64;
         let latencies = entry.p50_ns.zip(entry.p99_ns).zip(entry.latency.max_ns);
-        Row {
+        TopicRow {
             name,
             latency_ns: latencies.map(|((p50, p99), max)| [(p50 as f64).min(max), (p99 as f64).min(max), max]),
             period_ns: entry.overload.as_ref().map(|overload| overload.period_ns),

@@ -9,8 +9,8 @@ use crate::{
         warning::{Warning, WarningKind},
     },
     log::{
-        ChainEntry, Place, PublisherEntry, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry, UsedEntry,
-        WorkerEntry,
+        ChainEntry, NodeAndTopic, PublisherEntry, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry,
+        UsedEntry, WorkerEntry,
     },
     measure::overload::Growth,
 };
@@ -163,9 +163,9 @@ impl Run<'_> {
     }
 
     /// The node and the topic of an endpoint of a topology.
-    fn place(&self, endpoint: Endpoint) -> Option<Place> {
+    fn place(&self, endpoint: Endpoint) -> Option<NodeAndTopic> {
         let plan = self.plans.get(&endpoint).filter(|plan| !plan.node.is_empty())?;
-        Some(Place { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
+        Some(NodeAndTopic { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
     }
 
     /// The number of samples that publishers of this run sent after the seconds left out, at least. For a killed

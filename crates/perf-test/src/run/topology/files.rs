@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Robot;
+use super::TopologyRun;
 use crate::{
     cli::ROW_MS,
     common::error::Failure,
@@ -12,7 +12,7 @@ use crate::{
 };
 use perf_worker::{endpoint::EndpointPlan, worker::protocol::Plan};
 
-impl Robot {
+impl TopologyRun {
     /// Creates iRobot's files if the options ask for them.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 
-use super::Robot;
+use super::TopologyRun;
 use crate::{
     common::{
         units::several,
@@ -17,7 +17,7 @@ use crate::{
 };
 use perf_worker::{choice::Choice, run_spec::PassBy, worker::protocol::Plan};
 
-impl Robot {
+impl TopologyRun {
     /// The heading as lines of text.
     pub(super) fn heading(&self, plans: &[Plan]) -> Vec<String> {
         let spec = &self.spec;

@@ -29,7 +29,7 @@ pub use resolve::executor_name;
 use target::Target;
 
 /// A run of a topology.
-pub struct Robot {
+pub struct TopologyRun {
     /// The nodes.
     topology: Topology,
     /// The run that all processes share. Its message is the largest message of the topology; each endpoint has a
@@ -46,13 +46,13 @@ pub struct Robot {
     communicator: Communicator,
 }
 
-impl Robot {
+impl TopologyRun {
     /// Measures and reports.
     ///
     /// # Errors
     /// The run could not begin or failed.
     pub fn run(options: &TopologyOptions) -> Result<(), Failure> {
-        let robot = Robot::from_options(options).map_err(Failure::Usage)?;
+        let robot = TopologyRun::from_options(options).map_err(Failure::Usage)?;
         let interrupt = Interrupt::install()?;
         all_met(&robot.measure(&robot.outputs, &interrupt)?, "limits of the target")
     }
@@ -72,7 +72,7 @@ impl Robot {
     /// # Errors
     /// The run could not begin or failed.
     pub fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<Summary, Failure> {
-        let Robot { topology, spec, communicator, .. } = self;
+        let TopologyRun { topology, spec, communicator, .. } = self;
         let run_id = random_id()?;
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
         let plans = topology.plans(spec, &self.nodes, &run_id);
@@ -100,8 +100,8 @@ impl Robot {
     }
 }
 
-impl std::fmt::Debug for Robot {
+impl std::fmt::Debug for TopologyRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Robot").field("spec", &self.spec).finish_non_exhaustive()
+        f.debug_struct("TopologyRun").field("spec", &self.spec).finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Robot, target::Target};
+use super::{TopologyRun, target::Target};
 use crate::{
     cli::{self, RunOptions, TopologyOptions},
     communicator::Communicator,
@@ -20,12 +20,12 @@ pub fn executor_name(given: &str) -> &str {
     NUMBERS.iter().find(|(number, _)| *number == given).map_or(given, |(_, name)| name)
 }
 
-impl Robot {
+impl TopologyRun {
     /// The run that the options describe.
     ///
     /// # Errors
     /// A sentence: the topology or an option is wrong, or the middleware does not carry it out.
-    pub fn from_options(options: &TopologyOptions) -> Result<Robot, String> {
+    pub fn from_options(options: &TopologyOptions) -> Result<TopologyRun, String> {
         let sources = [options.topology.clone(), options.irobot.topology_files.clone()].concat();
         let topology = Topology::read(&sources)?;
         topology.check_runnable()?;
@@ -41,7 +41,7 @@ impl Robot {
             too_late: limit(options.too_late_percentage, options.too_late_absolute),
         };
         let spec = spec(options, &nodes, (&sources, &topology), &communicator)?;
-        let robot = Robot {
+        let robot = TopologyRun {
             nodes,
             outputs: Outputs {
                 console: true,

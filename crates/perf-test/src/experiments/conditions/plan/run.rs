@@ -10,7 +10,7 @@ use crate::{
     common::yaml::{Node, elements, entries, is_null, line, texts},
     communicator::Communicator,
     experiments::batch::{Contestant, contestants, refuse},
-    run::topology::{Robot, executor_name},
+    run::topology::{TopologyRun, executor_name},
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -34,7 +34,7 @@ pub struct ResolvedRun {
     /// The run, or the sentence of its refusal by the middleware.
     pub spec: Result<RunSpec, String>,
     /// Its topology, if it is the run of one.
-    pub robot: Option<Arc<Robot>>,
+    pub robot: Option<Arc<TopologyRun>>,
 }
 
 impl LabelledRun {
@@ -68,7 +68,7 @@ impl LabelledRun {
         if options.target.is_some() {
             return Err("conditions are compared by their logs: leave --target out".to_owned());
         }
-        let robot = Robot::from_options(&options)?;
+        let robot = TopologyRun::from_options(&options)?;
         Ok(ResolvedRun { spec: Ok(robot.spec().clone()), robot: Some(Arc::new(robot)) })
     }
 

@@ -7,7 +7,7 @@ use crate::experiments::page::figures::FIGURES;
 use crate::experiments::page::group::{Group, Groups};
 use crate::experiments::page::run::Run;
 use crate::experiments::page::settings::{Settings, in_words};
-use crate::experiments::page::table::{Cell, PageTable, Row};
+use crate::experiments::page::table::{Cell, PageRow, PageTable};
 
 /// The HTML of the details: a part for each group, closed at first. Its content is in a `noscript` element: thousands
 /// of tables that are closed would delay the page, so a script unfolds those that a reader opens.
@@ -47,7 +47,7 @@ pub fn settings(settings: &Settings, is_shown: impl Fn(&str) -> bool) -> String 
     shown.map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))).collect()
 }
 
-fn row(run: &Run) -> Row {
+fn row(run: &Run) -> PageRow {
     let figure = |figure: &&'static crate::log::figures::Figure| {
         let value = run.values.get(figure);
         let is_uncertain = value.is_some() && figure.is_uncertain(run.samples);
@@ -58,7 +58,7 @@ fn row(run: &Run) -> Row {
     let problems = Cell::new(if problems.is_empty() { "-".to_owned() } else { problems });
     let begin = [Cell::new(&run.file), Cell::new(utc(run.entry.created_unix_ms)), Cell::new(run.samples.to_string())];
     let cells = begin.into_iter().chain(FIGURES.iter().map(figure)).chain([problems]).collect();
-    Row { cells, class: "log", data: Vec::new() }
+    PageRow { cells, class: "log", data: Vec::new() }
 }
 
 /// A time by the wall clock, as 2026-01-31 12:34:56.

@@ -1,7 +1,7 @@
 //! Tables as HTML.
 
 use super::escape::escape;
-use crate::experiments::page::table::{Cell, PageTable, Row};
+use crate::experiments::page::table::{Cell, PageRow, PageTable};
 
 /// A table within a part of the page that scrolls; `label` names it.
 pub fn table(table: &PageTable, label: &str) -> String {
@@ -33,7 +33,7 @@ pub fn rows(table: &PageTable) -> String {
     table.rows.iter().map(|row| self::row(table, row)).collect()
 }
 
-fn row(table: &PageTable, row: &Row) -> String {
+fn row(table: &PageTable, row: &PageRow) -> String {
     let class = if row.class.is_empty() { String::new() } else { format!(" class=\"{}\"", row.class) };
     let cell = |(index, cell): (usize, &Cell)| {
         let span = if index + 1 == row.cells.len() { table.heads.len().saturating_sub(index) } else { 1 };
