@@ -34,6 +34,8 @@ const MAX_BATCH_BYTES: usize = 1 << 20;
 pub(crate) struct Retention {
     /// Samples that are always kept.
     pub(crate) guaranteed: usize,
+    /// Samples that are kept while no reader is known, for late joiners.
+    pub(crate) initial: usize,
     /// Samples that are kept at most, if readers are deeper (or KEEP_ALL) ...
     pub(crate) samples: usize,
     /// ... and no more bytes than this.
@@ -115,7 +117,7 @@ impl<K> Writer<K> {
         roster: Roster<K>,
         retention: Retention,
     ) -> Writer<K> {
-        let (depth, gating_sequence) = (retention.guaranteed, u64::MAX);
+        let (depth, gating_sequence) = (retention.initial, u64::MAX);
         let mut writer = Writer {
             header,
             lines,
@@ -432,8 +434,9 @@ mod tests {
         let ring = Ring::new(unsafe { InRegion::new(leaked::<AtomicU64>(32 * LINE_BYTES / 8)) }, LINE_BYTES);
         let room = ring.capacity() - ring_entries(0, 0, true);
         let samples = room - BATCH_SAMPLES.start();
+        let (bytes, is_keep_all) = (usize::MAX, true);
         let retention =
-            Retention { guaranteed: 1, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true, grows: false };
+            Retention { guaranteed: 1, initial: 1, samples, bytes, is_keep_all, is_gated: true, grows: false };
         let mut writer = Writer::new(
             part(),
             TopicLines { topic: part(), waiters: part(), bit: ReadyBit(0) },

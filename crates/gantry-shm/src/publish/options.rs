@@ -3,7 +3,7 @@
 use crate::{
     describe::{
         description::EndpointDescription,
-        qos::{History, MAX_DEPTH, Qos, Reliability},
+        qos::{Durability, History, MAX_DEPTH, Qos, Reliability},
     },
     domain::sender::PERIODS,
     error::{Error, Result},
@@ -88,9 +88,13 @@ impl PublisherOptions {
     pub(crate) fn retention(&self, qos: &Qos) -> Retention {
         let is_keep_all = qos.history == History::KeepAll;
         let guaranteed = if is_keep_all { 1 } else { qos.depth as usize };
+        let samples = self.max_kept_samples.min(MAX_DEPTH as usize).max(guaranteed);
+        // Late joiners take the samples that a TRANSIENT_LOCAL publisher published before its first reader.
+        let is_latched = is_keep_all && qos.durability == Durability::TransientLocal;
         Retention {
             guaranteed,
-            samples: self.max_kept_samples.min(MAX_DEPTH as usize).max(guaranteed),
+            initial: if is_latched { samples } else { guaranteed },
+            samples,
             bytes: self.max_kept_bytes,
             is_keep_all,
             is_gated: is_keep_all && qos.reliability == Reliability::Reliable,

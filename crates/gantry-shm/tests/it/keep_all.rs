@@ -23,6 +23,7 @@ tests![
     samples_lost_before_a_gating_reader_was_matched_are_counted_as_such,
     the_slower_of_two_readers_decides,
     a_cap_without_end_is_what_fits,
+    a_late_joiner_gets_all_samples_of_a_latched_publisher,
 ];
 
 pub const BYTES: usize = 64;
@@ -295,4 +296,18 @@ fn a_cap_without_end_is_what_fits() {
     let (mut publisher, mut subscription) = pair(&participant, keeps(usize::MAX));
     (1..=3000).for_each(|number| assert!(try_send(&mut publisher, BYTES, number), "{number}"));
     assert_eq!(drain(&mut subscription), (1..=3000).collect::<Vec<u64>>());
+}
+
+/// The publisher has had no reader before.
+fn a_late_joiner_gets_all_samples_of_a_latched_publisher() {
+    let root = Root::new();
+    let participant = root.join();
+    let latched = qos().transient_local();
+    let mut publisher = publisher_with(&participant, BYTES, latched, PublisherOptions::default());
+    for number in 1..=100 {
+        send(&mut publisher, BYTES, number);
+    }
+    let mut late = subscription(&participant, BYTES, latched);
+    match_up(&mut publisher, &mut late);
+    assert_eq!(drain(&mut late), (1..=100).collect::<Vec<_>>());
 }

@@ -66,5 +66,6 @@ pub(super) const JOIN_IDLE: Model = Model {
 
 /// KEEP_ALL with a history of `samples`.
 fn keep_all(samples: usize) -> Retention {
-    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true, grows: false }
+    let (guaranteed, initial, bytes) = (samples, samples, usize::MAX);
+    Retention { guaranteed, initial, samples, bytes, is_keep_all: true, is_gated: true, grows: false }
 }

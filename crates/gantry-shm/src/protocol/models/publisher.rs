@@ -20,7 +20,8 @@ pub(super) const READER_OWNER: u64 = 9;
 
 /// KEEP_LAST with this depth.
 pub(super) fn keep_last(samples: usize) -> Retention {
-    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: false, is_gated: false, grows: false }
+    let (guaranteed, initial, bytes) = (samples, samples, usize::MAX);
+    Retention { guaranteed, initial, samples, bytes, is_keep_all: false, is_gated: false, grows: false }
 }
 
 /// The length of the sample with this sequence.
