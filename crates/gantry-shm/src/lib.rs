@@ -64,12 +64,14 @@ cfg_if::cfg_if! { if #[cfg(not(all(test, feature = "loom")))] {
     pub use observe::{
         connections::{ConnectionState, EndpointPair},
         graph::{GraphEntry, GraphRecord},
-        inspect::{domains, domains_under, inspect, inspect_under},
+        inspect::{Inspector, domains, domains_under, inspect, inspect_under},
         matches::{
             Activity, MatchedPublisher, MatchedPublishers, MatchedSubscriptions, PublisherMatches, SeenPublishers,
             SubscriptionMatches,
         },
-        report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
+        report::{
+            DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, SubscriptionReport,
+        },
     };
     pub use os::{
         directory::{DIRECTORY_VARIABLE, shared_memory_directory},

@@ -108,7 +108,8 @@ fn publishers(report: &DomainReport) -> impl Iterator<Item = &EndpointDescriptio
 }
 
 fn subscriptions(report: &DomainReport) -> impl Iterator<Item = &EndpointDescription> {
-    report.processes.iter().filter(|process| process.is_alive).flat_map(|process| &process.subscriptions)
+    let living = report.processes.iter().filter(|process| process.is_alive);
+    living.flat_map(|process| &process.subscriptions).map(|subscription| &subscription.description)
 }
 
 /// The readers of a process's publishers that lost messages because they did not take them.

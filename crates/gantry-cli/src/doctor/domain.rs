@@ -50,7 +50,7 @@ impl Domain {
                 .count(),
             subscriptions: processes()
                 .flat_map(|process| &process.subscriptions)
-                .filter(|subscription| subscription.topic == *name)
+                .filter(|subscription| subscription.description.topic == *name)
                 .count(),
             sleepers: sleepers.clone(),
         };

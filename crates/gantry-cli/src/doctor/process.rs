@@ -81,7 +81,7 @@ impl Process {
                 .map(Publisher::from)
                 .filter(|publisher| !publisher.is_over())
                 .collect(),
-            subscriptions: report.subscriptions.iter().map(Endpoint::from).collect(),
+            subscriptions: report.subscriptions.iter().map(|report| Endpoint::from(&report.description)).collect(),
             detail,
         }
     }

@@ -36,7 +36,7 @@ use crate::{
     domain::{
         board::{Board, random_word},
         endpoints::{KnownEndpoints, PeerEndpoint, Selection, UnreadableProcess},
-        peer::Peer,
+        peer::{EndpointCounts, Peer},
         process_file::{ProcessFile, name_beginning, waiter_owner},
         publisher_mappings::PublisherMappings,
         registry::REGISTRY_PATIENCE,
@@ -270,13 +270,13 @@ impl Domain {
         selection: Selection<'_>,
         unreadable: &mut Vec<UnreadableProcess>,
         is_meant: impl Fn(&Peer) -> bool,
-    ) -> Result<Vec<(PeerEndpoint, u64)>> {
+    ) -> Result<Vec<(PeerEndpoint, EndpointCounts)>> {
         let (mut entries, keys) = (Vec::new(), selection.keys());
         for peer in self.peers()?.iter().filter(|peer| is_meant(peer)) {
             match peer.endpoints(keys.as_deref()) {
                 Ok(mut found) => {
                     found.retain(|(endpoint, _)| selection.has(endpoint));
-                    entries.extend(found.into_iter().map(|(endpoint, copied)| ((peer.clone(), endpoint), copied)));
+                    entries.extend(found.into_iter().map(|(endpoint, counts)| ((peer.clone(), endpoint), counts)));
                 }
                 Err(error) => unreadable.push((peer.clone(), error.to_string())),
             }

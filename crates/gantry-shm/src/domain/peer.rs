@@ -38,6 +38,22 @@ pub(crate) struct SeenRecords {
     pub(crate) count: usize,
 }
 
+/// The counters of an endpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EndpointCounts {
+    /// The samples that the endpoint copied.
+    pub(crate) copied_samples: u64,
+    /// The samples that a subscription lost.
+    pub(crate) lost_samples: u64,
+}
+
+impl EndpointCounts {
+    fn read(header: &EndpointHeader) -> EndpointCounts {
+        let (copied, lost) = (&header.copied_samples, &header.lost_samples);
+        EndpointCounts { copied_samples: copied.load(Relaxed), lost_samples: lost.load(Relaxed) }
+    }
+}
+
 /// The hash of a topic's name, with a role of its endpoints; or the hash of a node's name, with 0.
 pub(crate) type EndpointKey = (u64, u64);
 
@@ -162,10 +178,9 @@ impl Peer {
         self.dead.load(Relaxed)
     }
 
-    /// The process's endpoints with any of these keys, or all endpoints, each with the number of samples that it
-    /// copied. The result may contain endpoints with other names: two names may have the same hash, and a block may
+    /// The process's endpoints with any of these keys, or all endpoints, each with its counters. The result may contain endpoints with other names: two names may have the same hash, and a block may
     /// have got another endpoint meanwhile.
-    pub(crate) fn endpoints(&self, keys: Option<&[EndpointKey]>) -> Result<Vec<(Arc<EndpointDescription>, u64)>> {
+    pub(crate) fn endpoints(&self, keys: Option<&[EndpointKey]>) -> Result<Vec<(Arc<EndpointDescription>, EndpointCounts)>> {
         let mut found = Vec::new();
         let mut contents = self.contents()?;
         let Contents { endpoints, by_key, descriptions, definitions, .. } = &mut *contents;
@@ -179,8 +194,8 @@ impl Peer {
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
             let version = acquire(&block.version);
             if let Some((_, known)) = descriptions.get(&offset).filter(|(of_known, _)| *of_known == version) {
-                found.push((known.clone(), header.copied_samples.load(Relaxed)));
-            } else if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes)? {
+                found.push((known.clone(), EndpointCounts::read(header)));
+            } else if let Some((bytes, counts)) = self.read_endpoint(offset, size_bytes)? {
                 let mut description = EndpointDescription::from_bytes(&bytes, self.region.name())?;
                 let definition = &mut description.message_type.definition;
                 match definitions.get(&description.message_type.hash) {
@@ -193,7 +208,7 @@ impl Peer {
                 let description = Arc::new(description);
                 // If the block changed after its version was read, the version does not fit it, and it is read again.
                 descriptions.insert(offset, (version, description.clone()));
-                found.push((description, copied_samples));
+                found.push((description, counts));
             } else {
                 descriptions.remove(&offset);
             }
@@ -216,8 +231,8 @@ impl Peer {
         Ok(topics)
     }
 
-    /// The reader's side of `ProcessFile::write_endpoint`: the description, and the copied samples.
-    fn read_endpoint(&self, offset: usize, size_bytes: usize) -> Result<Option<(Vec<u8>, u64)>> {
+    /// The reader's side of `ProcessFile::write_endpoint`: the description, and the counters.
+    fn read_endpoint(&self, offset: usize, size_bytes: usize) -> Result<Option<(Vec<u8>, EndpointCounts)>> {
         let block: &BlockHeader = self.region.at(offset)?;
         let contents = offset + size_of::<BlockHeader>();
         let header: &EndpointHeader = self.region.at(contents)?;
@@ -243,10 +258,10 @@ impl Peer {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
             bytes.truncate(length_bytes);
-            let copied_samples = header.copied_samples.load(Relaxed);
+            let counts = EndpointCounts::read(header);
             fence(Acquire); // the words before the second load of the version
             if block.version.load(Relaxed) == version {
-                return Ok(Some((bytes, copied_samples)));
+                return Ok(Some((bytes, counts)));
             }
         }
         Ok(None)
@@ -415,8 +430,12 @@ fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec
 
 /// The records of the living processes for the publisher with this key. Processes that cannot be read are passed over.
 pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord> {
-    let alive = peers.iter().filter(|peer| peer.is_alive());
-    alive.filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
+    records_of(peers.iter().filter(|peer| peer.is_alive()), key)
+}
+
+/// The records of these processes for the publisher with this key. Processes that cannot be read are passed over.
+pub(crate) fn records_of<'a>(peers: impl IntoIterator<Item = &'a Arc<Peer>>, key: u64) -> Vec<PeerRecord> {
+    peers.into_iter().filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
 }
 
 impl Peer {

@@ -74,6 +74,12 @@ impl EndpointBlock {
         let copied_samples = &self.header.copied_samples;
         copied_samples.store(copied_samples.load(Relaxed).wrapping_add(1), Relaxed);
     }
+
+    /// Counts samples that the subscription lost, on its own thread or on the control thread.
+    #[cold]
+    pub(crate) fn count_lost(&self, samples: u64) {
+        self.header.lost_samples.fetch_add(samples, Relaxed);
+    }
 }
 
 impl ProcessFile {
@@ -231,6 +237,7 @@ impl ProcessFile {
             header.role.store(*role as u64, Relaxed);
             header.node_hash.store(if *role == Role::Node { name_hash(node) } else { 0 }, Relaxed);
             header.copied_samples.store(0, Relaxed);
+            header.lost_samples.store(0, Relaxed);
         }
         for (index, chunk) in bytes.chunks(8).enumerate() {
             let mut word = [0; 8];

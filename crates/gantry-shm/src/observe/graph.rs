@@ -14,7 +14,7 @@ use crate::{
         board::GRAPH,
         endpoints::{PeerEndpoint, Selection},
         participant::Participant,
-        peer::Peer,
+        peer::{EndpointCounts, Peer},
         process_file::EndpointBlock,
     },
     error::Result,
@@ -79,8 +79,8 @@ impl Participant {
     pub(crate) fn entries(&self, selection: Selection<'_>) -> Result<Vec<(Arc<Peer>, GraphEntry)>> {
         self.domain.epoch.check()?;
         let entries = self.domain.entries(selection, &mut Vec::new(), Peer::is_alive)?.into_iter();
-        let entry = |((peer, description), copied_samples): (PeerEndpoint, _)| {
-            let process = peer.to_string();
+        let entry = |((peer, description), counts): (PeerEndpoint, EndpointCounts)| {
+            let (process, copied_samples) = (peer.to_string(), counts.copied_samples);
             (peer, GraphEntry { description, process, copied_samples })
         };
         Ok(entries.map(entry).collect())

@@ -9,12 +9,14 @@ use crate::{
         board::Board,
         holder::holders,
         participant::Participant,
-        peer::{Peer, PeerRecord, readable_records},
+        peer::{EndpointCounts, Peer, PeerRecord, records_of},
         process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
-        publisher_mapping::PublisherMapping,
     },
     error::Result,
-    observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
+    observe::{
+        mapped_publishers::{MappedPublishers, recent_sample_bytes},
+        report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport, SubscriptionReport},
+    },
     os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, shared_memory_directory},
     protocol::{
         layout::{READER_ACTIVE, READER_GATING, line_hash},
@@ -64,9 +66,8 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
     let files = directory.files()?.into_iter().filter(|name| name.ends_with(PROCESS_SUFFIX));
     let peers: Vec<_> =
         files.filter_map(|name| usable(Peer::open(&directory, &name), &mut problems).map(Arc::new)).collect();
-    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, leftovers: Vec::new(), problems }
-        .report()
-        .map(Some)
+    let mut publishers = MappedPublishers::default();
+    Inspection::new(&directory, board.as_ref(), &peers, &mut publishers, problems).report().map(Some)
 }
 
 impl Participant {
@@ -76,10 +77,37 @@ impl Participant {
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
     pub fn inspect(&self) -> Result<DomainReport> {
+        self.inspect_with(&mut MappedPublishers::default())
+    }
+
+    fn inspect_with(&self, publishers: &mut MappedPublishers) -> Result<DomainReport> {
         self.domain.epoch.check()?;
         let peers = self.domain.peers()?;
         let (directory, board) = (&self.domain.directory, Some(&self.domain.board));
-        Inspection { directory, board, peers: &peers, leftovers: Vec::new(), problems: Vec::new() }.report()
+        Inspection::new(directory, board, &peers, publishers, Vec::new()).report()
+    }
+}
+
+/// Inspects a domain again and again, as a live view does: it keeps the publishers' files mapped, so that the next
+/// inspection costs less.
+pub struct Inspector {
+    participant: Arc<Participant>,
+    publishers: MappedPublishers,
+}
+
+impl Inspector {
+    /// An inspector of the participant's domain.
+    #[must_use]
+    pub fn new(participant: Arc<Participant>) -> Inspector {
+        Inspector { participant, publishers: MappedPublishers::default() }
+    }
+
+    /// As [`Participant::inspect`].
+    ///
+    /// # Errors
+    /// As [`Participant::inspect`].
+    pub fn inspect(&mut self) -> Result<DomainReport> {
+        self.participant.inspect_with(&mut self.publishers)
     }
 }
 
@@ -88,11 +116,25 @@ struct Inspection<'a> {
     directory: &'a Directory,
     board: Option<&'a Board>,
     peers: &'a [Arc<Peer>],
+    alive: Vec<Arc<Peer>>,
+    publishers: &'a mut MappedPublishers,
     leftovers: Vec<String>,
     problems: Vec<String>,
 }
 
-impl Inspection<'_> {
+impl<'a> Inspection<'a> {
+    fn new(
+        directory: &'a Directory,
+        board: Option<&'a Board>,
+        peers: &'a [Arc<Peer>],
+        publishers: &'a mut MappedPublishers,
+        problems: Vec<String>,
+    ) -> Inspection<'a> {
+        // Once for all publishers: each probe is a system call.
+        let alive = peers.iter().filter(|peer| peer.is_alive()).cloned().collect();
+        Inspection { directory, board, peers, alive, publishers, leftovers: Vec::new(), problems }
+    }
+
     fn report(mut self) -> Result<DomainReport> {
         let files = self.directory.files()?;
         let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
@@ -100,6 +142,7 @@ impl Inspection<'_> {
         self.check_board();
         self.find_leftovers(&files);
         let topics = self.topics(&processes);
+        self.publishers.end_inspection();
         let registry_holder = self.board.and_then(Board::holder);
         let topic_lines = self.board.map_or(0, Board::topic_lines);
         let directory = self.directory.path().to_owned();
@@ -125,27 +168,30 @@ impl Inspection<'_> {
             Vec::new()
         });
         let waiters = self.board.map_or(0, |board| board.waiters_of(waiter_owner(&peer.id)).len());
-        let (nodes, endpoints): (Vec<_>, Vec<_>) = endpoints
-            .into_iter()
-            .map(|(endpoint, _)| Arc::unwrap_or_clone(endpoint))
-            .partition(|endpoint| endpoint.role == Role::Node);
-        let nodes = nodes.into_iter().map(|node| node.node).collect();
-        let (publishers, subscriptions): (Vec<_>, Vec<_>) =
-            endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
-        let publishers = publishers.into_iter().map(|publisher| self.publisher(peer, publisher)).collect();
+        let (mut nodes, mut publishers, mut subscriptions) = (Vec::new(), Vec::new(), Vec::new());
+        for (endpoint, EndpointCounts { lost_samples, .. }) in endpoints {
+            let description = Arc::unwrap_or_clone(endpoint);
+            match description.role {
+                Role::Node => nodes.push(description.node),
+                Role::Publisher => publishers.push(self.publisher(peer, description)),
+                Role::Subscription => subscriptions.push(SubscriptionReport { description, lost_samples }),
+            }
+        }
         ProcessReport { process: peer.to_string(), pid: peer.pid, is_alive, waiters, nodes, publishers, subscriptions }
     }
 
     fn publisher(&mut self, peer: &Peer, description: EndpointDescription) -> PublisherReport {
-        let records = readable_records(self.peers, description.key);
+        let records = records_of(&self.alive, description.key);
         let file_name = publisher_file_name(&peer.id, description.number);
         let line = self.board.and_then(|board| Some(board.line(board.find(line_hash(&description.topic))?)));
         let generation = line.map_or(0, |line| line.readers_generation.load(Relaxed));
-        let read = PublisherMapping::open(self.directory, &file_name, description.key).and_then(|mapping| {
+        let directory = self.directory;
+        let read = self.publishers.get(directory, &file_name, description.key).and_then(|mapping| {
             let (ring, newest_sequence) = mapping.newest()?;
             let state = PublisherState {
-                used_bytes: self.directory.used_bytes(&file_name),
+                used_bytes: directory.used_bytes(&file_name),
                 newest_sequence,
+                recent_sample_bytes: recent_sample_bytes(&ring, newest_sequence),
                 granted_depth: mapping.header.granted_depth.load(Relaxed),
                 is_blocked: mapping.header.blocked.load(Relaxed) != 0,
                 unseen_changes: generation.saturating_sub(mapping.header.seen_generation.load(Relaxed)),

@@ -3,5 +3,6 @@
 pub(crate) mod connections;
 pub(crate) mod graph;
 pub(crate) mod inspect;
+pub(crate) mod mapped_publishers;
 pub(crate) mod matches;
 pub(crate) mod report;

@@ -47,7 +47,18 @@ pub struct ProcessReport {
     /// Its publishers.
     pub publishers: Vec<PublisherReport>,
     /// Its subscriptions.
-    pub subscriptions: Vec<EndpointDescription>,
+    pub subscriptions: Vec<SubscriptionReport>,
+}
+
+/// One subscription.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SubscriptionReport {
+    /// Its description.
+    pub description: EndpointDescription,
+    /// The number of samples that the subscription lost or skipped after its matches, as in
+    /// [`Losses::overwritten`](crate::Losses::overwritten).
+    pub lost_samples: u64,
 }
 
 /// One publisher.
@@ -72,6 +83,8 @@ pub struct PublisherState {
     pub used_bytes: u64,
     /// The sequence of its newest sample, 0 = none yet.
     pub newest_sequence: u64,
+    /// The mean length of its newest samples, of 16 at most; 0 if none is there.
+    pub recent_sample_bytes: u64,
     /// The number of samples that the publisher keeps for readers that have not taken them.
     pub granted_depth: u64,
     /// Whether the publisher waits for RELIABLE KEEP_ALL subscriptions to take.

@@ -147,6 +147,14 @@ impl Ring {
         entry::is_of_slot(word.load(Relaxed), sequence).then(|| length_bytes.load(Relaxed) as usize)
     }
 
+    /// Length of a sample that was published recently, for reports: it may be overwritten meanwhile.
+    pub(crate) fn recent_length_bytes(&self, sequence: u64) -> Option<usize> {
+        match self.look(sequence) {
+            Entry::Inline(word) => Some(word.length_bytes()),
+            _ => self.length_bytes_of(sequence),
+        }
+    }
+
     /// Reader: likely length of a living sample in a slot, for prefetching only.
     #[inline]
     pub(crate) fn length_hint(&self, sequence: u64) -> usize {

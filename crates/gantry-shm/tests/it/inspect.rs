@@ -1,13 +1,14 @@
 //! Inspection: a report names readers, holders and problems, and changes nothing.
 
 use crate::{child::*, support::*};
-use gantry_shm::{Holder, inspect_under};
+use gantry_shm::{Holder, Inspector, inspect_under};
 
 tests![
     a_report_names_readers_and_holders,
     a_report_of_an_empty_domain_creates_nothing,
     files_of_dead_processes_and_without_an_owner_are_leftovers_and_no_problems,
     sleepers_are_counted,
+    an_inspector_follows_publishers_and_losses,
 ];
 
 fn a_report_names_readers_and_holders() {
@@ -90,4 +91,30 @@ fn sleepers_are_counted() {
         send(&mut publisher, 64, 1);
     });
     assert_eq!(drain(&mut subscription), [1]);
+}
+
+fn an_inspector_follows_publishers_and_losses() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut inspector = Inspector::new(participant.clone());
+    let mut first = publisher(&participant, STREAM_BYTES, stream_qos().keep_last(2));
+    let mut slow = subscription(&participant, STREAM_BYTES, stream_qos().keep_last(2));
+    assert!(first.wait_for_subscriptions(1, PATIENCE).unwrap());
+    let mut look = || {
+        let process = inspector.inspect().unwrap().processes.remove(0);
+        let lost: u64 = process.subscriptions.iter().map(|subscription| subscription.lost_samples).sum();
+        let states = process.publishers.into_iter().map(|publisher| publisher.state.unwrap());
+        (states.map(|state| (state.newest_sequence, state.recent_sample_bytes)).collect::<Vec<_>>(), lost)
+    };
+    let bytes = STREAM_BYTES as u64;
+    assert_eq!(look(), (vec![(0, 0)], 0));
+    (1..=5).for_each(|number| send(&mut first, STREAM_BYTES, number));
+    assert_eq!(drain(&mut slow), [4, 5]);
+    assert_eq!(look(), (vec![(5, bytes)], 3));
+    let mut second = publisher(&participant, STREAM_BYTES, stream_qos());
+    send(&mut second, STREAM_BYTES, 1);
+    assert_eq!(look().0, [(5, bytes), (1, bytes)]);
+    drop(first);
+    assert_eq!(look().0, [(1, bytes)]);
+    assert_eq!(slow.losses().overwritten, 3);
 }

@@ -6,6 +6,7 @@ use crate::{
         description::EndpointDescription,
         qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
     },
+    domain::process_file::EndpointBlock,
     error::Result,
     protocol::{
         layout::*,
@@ -65,9 +66,9 @@ impl PendingConnection {
     }
 
     /// Joins the publisher: chooses the first sample, and counts the samples before it that have left the history in
-    /// `losses`. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
+    /// `losses`. `endpoint` is the block of the subscription. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
     /// on sees the record.
-    pub(crate) fn join(self, generation: u64, losses: &mut Losses) -> Result<Connection> {
+    pub(crate) fn join(self, endpoint: EndpointBlock, generation: u64, losses: &mut Losses) -> Result<Connection> {
         let mapping = self.record.mapping.clone();
         let (ring, newest) = mapping.newest()?;
         let limits = (self.depth, mapping.inline_bytes().min(mapping.payload_bytes));
@@ -87,6 +88,7 @@ impl PendingConnection {
             kept_from: NonZeroU64::new(begin).filter(|_| !self.is_gating),
             first: begin.max(of_depth),
             lost: 0,
+            endpoint,
         };
         if self.is_gating || self.lifespan_ns < u64::MAX {
             let uncommon = connection.uncommon_mut();
@@ -135,9 +137,10 @@ mod tests {
         let late = domain.describe(Role::Subscription, "/tester", "/topic", bytes(), qos).unwrap();
         let pending =
             PendingConnection::new(&memory, domain.process.id(), publisher.description(), &qos, false).unwrap();
+        let endpoint = domain.process.add_endpoint(&domain.directory, &late).unwrap();
         let generation = domain.raise_for_joins(domain.topic("/topic"));
         let (mut places, mut losses) = (Places::new(memory, Arc::new(late)), Losses::default());
-        let mut connection = pending.join(generation.number, &mut losses).unwrap();
+        let mut connection = pending.join(endpoint, generation.number, &mut losses).unwrap();
         places.prepare(1, connection.mapping.inline_bytes());
         let take = || Some(connection.take(&mut places, &mut losses).unwrap()?.info().sequence);
         (std::iter::from_fn(take).collect(), losses)

@@ -12,6 +12,7 @@ use crate::{
         board::TopicIndex,
         control_tasks::ControlTask,
         joining::{JoinBatch, JoinGeneration},
+        process_file::EndpointBlock,
     },
     error::Result,
     os::{clock::monotonic_ns, event_fd::EventFd},
@@ -39,6 +40,8 @@ type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct PublisherDiscovery {
     pub(crate) description: Arc<EndpointDescription>,
     topic: TopicIndex,
+    /// The block of the subscription, which counts its losses.
+    block: EndpointBlock,
     /// The memory of the subscription's places, which its reader records keep alive.
     pub(crate) memory: Arc<PlaceMemory>,
     /// Whether the subscription's user waits for an answer of the matched publishers: the control thread then notices
@@ -51,11 +54,16 @@ pub(crate) struct PublisherDiscovery {
 
 impl PublisherDiscovery {
     /// No publisher is discovered yet.
-    pub(crate) fn new(domain: &Arc<Domain>, description: EndpointDescription, topic: TopicIndex) -> PublisherDiscovery {
+    pub(crate) fn new(
+        domain: &Arc<Domain>,
+        description: EndpointDescription,
+        block: EndpointBlock,
+        topic: TopicIndex,
+    ) -> PublisherDiscovery {
         let (description, memory) = (Arc::new(description), Arc::new(PlaceMemory::new(domain.clone())));
         let (polls_liveness, mismatch_listener) = (AtomicBool::new(false), OnceLock::new());
         let discovered = Mutex::default();
-        PublisherDiscovery { description, topic, memory, polls_liveness, mismatch_listener, discovered }
+        PublisherDiscovery { description, topic, block, memory, polls_liveness, mismatch_listener, discovered }
     }
 
     /// The result; waits for a discovery that is under way.
@@ -121,7 +129,7 @@ impl PublisherDiscovery {
             return;
         }
         for (_, publisher, pending) in joining {
-            match pending.join(generation.number, &mut discovered.losses) {
+            match pending.join(self.block, generation.number, &mut discovered.losses) {
                 Ok(connection) => {
                     discovered.joined.push(Joined { record: connection.record.clone(), publisher, is_gone: false });
                     discovered.connections.push(connection);

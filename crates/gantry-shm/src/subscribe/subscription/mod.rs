@@ -88,7 +88,7 @@ impl Subscription {
         let topic = held.index;
         // SAFETY: the subscription keeps the domain, which keeps the board.
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
-        let discovery = Arc::new(PublisherDiscovery::new(&domain, description, topic));
+        let discovery = Arc::new(PublisherDiscovery::new(&domain, description, block, topic));
         let places = Places::new(discovery.memory.clone(), discovery.description.clone());
         participant.control.register(topic, Side::Publishers, &discovery);
         let waiter = Some(Waiter::new(domain.clone()));
