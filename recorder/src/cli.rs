@@ -1,18 +1,15 @@
 //! The command line. The words are `ros2 bag`'s.
 
-use crate::{convert, error::Result, info, output::Output, play, record, verify};
+use crate::{convert, info, play, record, verify};
 use clap::{Parser, Subcommand};
+use gantry_command::{CommonOptions, Result};
 
 /// Records topics of Gantry into files of MCAP, without copying large messages, and plays them.
 #[derive(Debug, Parser)]
 #[command(name = "gantry bag", bin_name = "gantry bag", version, disable_help_subcommand = true)]
 pub struct Cli {
-    /// The domain, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
-    #[arg(long, global = true, value_name = "ID")]
-    domain_id: Option<u32>,
-    /// Print JSON, a value a line
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    common: CommonOptions,
     #[command(subcommand)]
     command: Command,
 }
@@ -37,10 +34,10 @@ impl Cli {
     /// # Errors
     /// The command's.
     pub fn run(self) -> Result<()> {
-        let output = Output { json: self.json };
+        let (domain_id, output) = (self.common.domain_id, self.common.output());
         match self.command {
-            Command::Record(arguments) => arguments.run(self.domain_id, output),
-            Command::Play(arguments) => arguments.run(self.domain_id, output),
+            Command::Record(arguments) => arguments.run(domain_id, output),
+            Command::Play(arguments) => arguments.run(domain_id, output),
             Command::Info(arguments) => arguments.run(output),
             Command::Verify(arguments) => arguments.run(output),
             Command::Convert(arguments) => arguments.run(output),

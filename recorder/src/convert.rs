@@ -1,15 +1,16 @@
 //! `gantry bag convert`: a bag from parts of others.
 
 use crate::{
-    error::{Context, Failure, Result},
-    output::{Output, Progress},
+    progress::Progress,
     read::{Bag, BagFile, Filter, Message, Messages, type_name},
-    session::TopicOptions,
-    text::{bytes, parse_bytes, parse_seconds},
     topics::{Topic, Topics, lock},
     write::{BagWriter, Body, Chunk, Compression, FileLimits},
 };
 use clap::Args;
+use gantry_command::{
+    Context, Failure, Output, Result, TopicOptions,
+    text::{bytes, parse_bytes, parse_seconds},
+};
 use mcap::{Channel, Schema};
 use serde::Serialize;
 use std::{

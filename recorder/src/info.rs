@@ -2,12 +2,13 @@
 
 use crate::{
     describe::qos_profiles,
-    error::Result,
-    output::Output,
     read::{Bag, BagFile, type_name},
-    text::{bytes, seconds, utc},
 };
 use clap::Args;
+use gantry_command::{
+    Output, Result,
+    text::{bytes, seconds, utc},
+};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, BTreeSet},

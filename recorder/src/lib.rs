@@ -12,15 +12,11 @@
 pub mod cli;
 pub mod convert;
 pub mod describe;
-pub mod error;
 pub mod info;
-pub mod output;
 pub mod play;
+pub mod progress;
 pub mod read;
 pub mod record;
-pub mod selection;
-pub mod session;
-pub mod text;
 pub mod topics;
 pub mod verify;
 pub mod write;

@@ -7,17 +7,10 @@
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
 
 use clap::Parser;
-use gantry_bag::{cli::Cli, error::Failure, output::say};
+use gantry_bag::cli::Cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match Cli::parse().run() {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader of the pipe has all it wants, as `head` does.
-        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
-        Err(Failure::Sentence(sentence)) => {
-            say(sentence);
-            ExitCode::FAILURE
-        }
-    }
+    gantry_command::name_program("gantry-bag");
+    gantry_command::exit_code(Cli::parse().run())
 }

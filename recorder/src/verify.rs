@@ -1,11 +1,8 @@
 //! `gantry bag verify`: every byte of a bag is read and compared with what the file says about it.
 
-use crate::{
-    error::{Failure, Result},
-    output::Output,
-    read::{Bag, BagFile, MAX_CHUNK_BYTES, visit_chunk},
-};
+use crate::read::{Bag, BagFile, MAX_CHUNK_BYTES, visit_chunk};
 use clap::Args;
+use gantry_command::{Failure, Output, Result};
 use mcap::{
     parse_record,
     records::{ChunkIndex, Record, op},

@@ -1,27 +1,16 @@
 //! The command line. The words are `ros2`'s.
 
-use crate::{
-    absent, bridge, doctor,
-    error::Result,
-    interface, node,
-    output::{Output, print_error},
-    param, program, service,
-    session::Session,
-    topic,
-};
+use crate::{absent, bridge, doctor, interface, node, param, program, service, session::Session, topic};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use gantry_command::{CommonOptions, Output, Result, say};
 
 /// Asks running Gantry programs about their nodes, topics, services and parameters.
 #[derive(Debug, Parser)]
 #[command(name = "gantry", version, disable_help_subcommand = true)]
 pub struct Cli {
-    /// The domain, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
-    #[arg(long, global = true, value_name = "ID")]
-    domain_id: Option<u32>,
-    /// Print JSON, a value a line
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    common: CommonOptions,
     #[command(subcommand)]
     command: Command,
 }
@@ -65,7 +54,7 @@ impl Cli {
             let command = Cli::command();
             let commands: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
             if let Some(sentence) = absent::sentence(&error, std::env::args().skip(1), &commands) {
-                print_error(sentence);
+                say(sentence);
                 std::process::exit(error.exit_code());
             }
             error.exit()
@@ -73,7 +62,7 @@ impl Cli {
     }
 
     pub fn run(self) -> Result<()> {
-        let session = Session { domain_id: self.domain_id, output: Output { json: self.json } };
+        let session = Session { domain_id: self.common.domain_id, output: self.common.output() };
         match self.command {
             Command::Node(command) => command.run(session),
             Command::Topic(command) => command.run(session),

@@ -1,11 +1,8 @@
 //! A domain as a command sees it: the command's hidden node in it, and the names of the graph.
 
-use crate::{
-    error::{Failure, Result},
-    names,
-    output::print_error,
-};
+use crate::names;
 use gantry::{LogLevel, Node, printable};
+use gantry_command::{Failure, Result, hidden_node, say};
 use gantry_shm::{DomainReport, EndpointDescription, Participant, Role};
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
@@ -22,13 +19,7 @@ pub struct Domain {
 impl Domain {
     /// Joins a domain; `None` is the one in `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits in order.
     pub fn join(domain_id: Option<u32>) -> Result<Domain> {
-        gantry::init_with_arguments([])?;
-        let builder = Node::builder(&format!("_gantry_cli_{}", std::process::id()));
-        let node = match domain_id {
-            Some(id) => builder.domain_id(id),
-            None => builder,
-        }
-        .build()?;
+        let node = hidden_node("cli", domain_id)?;
         // The command reports the relevant events of its own endpoints itself.
         if std::env::var_os("GANTRY_LOG").is_none() {
             gantry::set_logger_level(node.name(), LogLevel::Error);
@@ -55,7 +46,7 @@ impl Domain {
         let (topics, others): (Vec<_>, Vec<_>) = self.topics(true)?.into_keys().partition(is_ros);
         for name in others {
             let name = printable(&name, &[]);
-            print_error(format_args!("WARNING: topic [{name}] is left out: its name does not follow ROS 2's rules"));
+            say(format_args!("WARNING: topic [{name}] is left out: its name does not follow ROS 2's rules"));
         }
         Ok(topics)
     }

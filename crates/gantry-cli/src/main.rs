@@ -13,13 +13,11 @@ mod bridge;
 mod cli;
 mod doctor;
 mod domain;
-mod error;
 mod interface;
 mod message;
 mod names;
 mod node;
 mod number;
-mod output;
 mod param;
 mod program;
 mod qos;
@@ -27,17 +25,8 @@ mod service;
 mod session;
 mod topic;
 
-use error::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::Cli::parse_or_exit().run() {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader of the pipe has all it wants, as `head` does.
-        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
-        Err(Failure::Sentence(sentence)) => {
-            output::print_error(sentence);
-            ExitCode::FAILURE
-        }
-    }
+    gantry_command::exit_code(cli::Cli::parse_or_exit().run())
 }

@@ -1,4 +1,31 @@
-//! Names that are not in the graph: the most similar one, and the domains that have them.
+//! Names in reports, and names that are not in the graph: the most similar one, and the domains that have them.
+
+use gantry::printable;
+use serde::Serialize;
+use std::fmt::{self, Display};
+
+/// Names, one a line, or only their number.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Names {
+    Count(usize),
+    List(Vec<String>),
+}
+
+impl Names {
+    pub fn new(names: Vec<String>, only_count: bool) -> Names {
+        if only_count { Names::Count(names.len()) } else { Names::List(names) }
+    }
+}
+
+impl Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Names::Count(count) => writeln!(f, "{count}"),
+            Names::List(names) => names.iter().try_for_each(|name| writeln!(f, "{}", printable(name, &[]))),
+        }
+    }
+}
 
 /// Whether `ros2` hides a name unless an option asks for it: a part of it begins with an underscore.
 pub fn is_hidden(name: &str) -> bool {

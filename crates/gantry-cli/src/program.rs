@@ -1,10 +1,8 @@
 //! Programs that are built by themselves, because what they need takes minutes to compile: this one becomes them.
 
-use crate::{
-    error::{Failure, Result},
-    session::Session,
-};
+use crate::session::Session;
 use clap::Args;
+use gantry_command::{Failure, Result};
 use std::{ffi::OsString, io, os::unix::process::CommandExt, path::PathBuf, process::Command};
 
 /// `gantry bag`.

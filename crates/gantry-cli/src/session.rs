@@ -1,6 +1,7 @@
 //! The domain and the output of a command.
 
-use crate::{domain::Domain, error::Result, output::Output};
+use crate::domain::Domain;
+use gantry_command::{Output, Result};
 
 /// The domain and the output that all commands have.
 #[derive(Clone, Copy, Debug)]

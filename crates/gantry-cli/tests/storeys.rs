@@ -3,9 +3,7 @@
 use test_support::storeys;
 
 const STOREYS: &[&str] = &[
-    "error",
     "number",
-    "output",
     "names",
     "domain",
     "session",

@@ -1,8 +1,8 @@
 //! rosbag2's `metadata.yaml`, version 9: the files and topics of a bag.
 
 use super::qos::to_yaml;
-use crate::error::{Context, Failure, Result};
 use gantry::Qos;
+use gantry_command::{Context, Failure, Result};
 use saphyr::{LoadableYamlNode, Yaml};
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
 //! `/clock`: the time in the bag, for nodes with `use_sim_time`.
 
-use crate::error::Result;
 use gantry::{Node, Publisher, Qos};
+use gantry_command::Result;
 use gantry_msgs::{builtin_interfaces::msg::Time, rosgraph_msgs::msg::Clock};
 
 /// The publisher of the time.

@@ -1,6 +1,6 @@
 //! The keys of a terminal that pause, step and change the rate.
 
-use crate::session::spawn;
+use gantry_command::spawn;
 use rustix::{
     process::getpgrp,
     stdio::stdin,

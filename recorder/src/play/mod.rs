@@ -7,15 +7,16 @@ mod player;
 mod schedule;
 
 use crate::{
-    error::{Failure, Result},
-    output::{Output, Progress, say},
+    progress::Progress,
     read::{Bag, BagFile, Filter, Messages},
-    session::{TopicOptions, hidden_node},
-    text::{bytes, parse_seconds, seconds},
 };
 use clap::Args;
 use clock::ClockPublisher;
 use gantry::Node;
+use gantry_command::{
+    Failure, Output, Result, TopicOptions, hidden_node, say,
+    text::{bytes, parse_seconds, seconds},
+};
 use keys::{Control, HELP, Keys};
 use outlet::{Outlet, Outlets};
 use player::Player;
@@ -93,7 +94,7 @@ impl Arguments {
             let most = seconds(end_ns - times.unwrap_or_default().0);
             return Err(Failure::new(format!("--start-offset is after the end: the bag has {most}")));
         }
-        let node = hidden_node(domain_id)?;
+        let node = hidden_node("bag", domain_id)?;
         let mut outlets = self.outlets(&node, &files)?;
         if outlets.is_empty() {
             return Err(Failure::new("no topic of the bag is selected; `gantry bag info` lists them"));

@@ -2,12 +2,10 @@
 
 use crate::{
     describe::{ENCODING, message_type, qos_profiles},
-    error::Result,
-    output::say,
     read::type_name,
-    session::is_native,
 };
 use gantry::{Durability, ENCAPSULATION, GenericPublisher, History, Node, PublisherOptions, Qos, Reliability};
+use gantry_command::{Result, is_native, say};
 use mcap::Channel;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

@@ -6,7 +6,8 @@ use super::{
     outlet::Outlets,
     schedule::{Schedule, monotonic_ns, sleep_until},
 };
-use crate::{error::Result, read::Message};
+use crate::read::Message;
+use gantry_command::Result;
 use std::{ops::ControlFlow, sync::Arc};
 
 /// The longest sleep: keys and Ctrl-C have their effect after it.

@@ -1,10 +1,8 @@
 //! A bag that is read: a folder with its files, or one file.
 
 use super::bag_file::BagFile;
-use crate::{
-    describe::files_of,
-    error::{Context, Failure, Result},
-};
+use crate::describe::files_of;
+use gantry_command::{Context, Failure, Result};
 use mcap::Channel;
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
 //! A file of a bag: its summary, from its end or by a scan.
 
 use super::scan::{drops, scan};
-use crate::error::{Context, Result};
+use gantry_command::{Context, Result};
 use mcap::{
     Summary,
     records::Statistics,

@@ -3,7 +3,7 @@
 //! Files whose times overlap are merged; files that follow each other are read one after another.
 
 use super::{bag_file::BagFile, contents::MAX_CHUNK_BYTES};
-use crate::error::{Context, Failure, Result};
+use gantry_command::{Context, Failure, Result};
 use mcap::{
     Channel,
     records::MessageHeader,

@@ -6,10 +6,8 @@ use super::{
     chunk_records,
     contents::{CHUNK_START_BYTES, Contents, MAX_CHUNK_BYTES, START_BYTES},
 };
-use crate::{
-    error::{Context, Failure, Result},
-    write::DROPS,
-};
+use crate::write::DROPS;
+use gantry_command::{Context, Failure, Result};
 use mcap::{
     MAGIC, Summary, parse_record,
     records::{ChunkHeader, ChunkIndex, MetadataIndex, Record, op},

@@ -6,13 +6,10 @@
 
 use crate::{
     describe::channel,
-    error::Result,
-    output::say,
-    selection::Selection,
-    session::is_native,
     topics::{Topic, Topics, lock},
 };
 use gantry::{Durability, GenericSubscription, Gid, Node, Qos, SourceTime, TypeDescription, service_topic};
+use gantry_command::{Result, Selection, is_native, say};
 use gantry_shm::{EndpointDescription, Participant, Role};
 use mcap::Channel;
 use std::{

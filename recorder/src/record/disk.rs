@@ -4,13 +4,11 @@
 //! chunks are dropped and counted, and each is tried anew.
 
 use crate::{
-    error::{Context, Result},
-    output::say,
-    session::spawn,
     topics::lock,
     write::{BagWriter, Chunk, Compression, Packed},
 };
 use gantry::Bell;
+use gantry_command::{Context, Result, say, spawn};
 use std::{
     fs::File,
     io,

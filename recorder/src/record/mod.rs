@@ -9,11 +9,7 @@ mod snapshot;
 mod sources;
 
 use crate::{
-    error::{Context, Failure, Result},
-    output::{Output, Progress, say},
-    selection::Selection,
-    session::{hidden_node, spawn},
-    text::{bytes, parse_bytes, parse_seconds},
+    progress::Progress,
     topics::{Topics, lock},
     write::{BagWriter, Compression, FileLimits},
 };
@@ -21,6 +17,10 @@ use clap::Args;
 use discovery::{Discovery, Mailbox};
 use disk::Disk;
 use gantry::{Collector, Node};
+use gantry_command::{
+    Context, Failure, Output, Result, Selection, hidden_node, say, spawn,
+    text::{bytes, parse_bytes, parse_seconds},
+};
 use progress::Reports;
 use recorder::Recorder;
 use snapshot::{Ring, Triggers};
@@ -95,7 +95,7 @@ impl Arguments {
         let is_too_large = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_too_large)
             .context(|| "signals cannot be handled".to_owned())?;
-        let node = hidden_node(domain_id)?;
+        let node = hidden_node("bag", domain_id)?;
         let topics = Arc::new(Topics::default());
         let mut discovery = Discovery::new(node.clone(), self.selection(&node)?, topics.clone())?;
         let folder = self.output.clone().unwrap_or_else(default_folder);
@@ -186,7 +186,7 @@ impl Arguments {
 /// As rosbag2 names bags, in UTC.
 fn default_folder() -> PathBuf {
     let now = gantry::SourceTime::now().wall_ns;
-    let text: String = crate::text::utc(now).chars().take(19).collect();
+    let text: String = gantry_command::text::utc(now).chars().take(19).collect();
     format!("rosbag2_{}", text.replacen(['-'], "_", 2).replace(' ', "-").replace(':', "_")).into()
 }
 

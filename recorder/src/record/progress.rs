@@ -1,9 +1,7 @@
 //! The report of a recording: a line while it runs, and the summary at its end.
 
-use crate::{
-    text::{bytes, seconds},
-    topics::Topics,
-};
+use crate::topics::Topics;
+use gantry_command::text::{bytes, seconds};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,

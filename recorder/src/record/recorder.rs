@@ -14,12 +14,11 @@ use super::{
     sources::Sources,
 };
 use crate::{
-    error::Result,
-    output::say,
     topics::lock,
     write::{Body, Chunk},
 };
 use gantry::{Collector, ENCAPSULATION, GenericSample, SourceTime};
+use gantry_command::{Result, say};
 use mcap::records::MessageHeader;
 use std::{
     sync::atomic::Ordering::Relaxed,

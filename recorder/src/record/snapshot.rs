@@ -1,7 +1,8 @@
 //! A snapshot: the chunks of the last seconds in memory, and the triggers that have them written.
 
-use crate::{error::Result, output::say, text::seconds, write::Chunk};
+use crate::write::Chunk;
 use gantry::{Attachment, Collector, Node, Service, SourceTime};
+use gantry_command::{Result, say, text::seconds};
 use gantry_msgs::std_srvs::srv::{Trigger, Trigger_Response};
 use std::{
     collections::VecDeque,
@@ -64,7 +65,7 @@ impl Ring {
     fn say_short(&self) {
         let first = self.chunks.front().and_then(Chunk::times).map_or(0, |(first, _)| first);
         let kept = seconds(SourceTime::now().wall_ns.saturating_sub(first));
-        let (before, most) = (self.before.as_secs_f64(), crate::text::bytes(self.max_bytes));
+        let (before, most) = (self.before.as_secs_f64(), gantry_command::text::bytes(self.max_bytes));
         say(format_args!("{most} are not enough for {before} s: {kept} are kept; set --max-cache-size higher"));
     }
 

@@ -1,8 +1,8 @@
 //! The sources of a recorder: its subscriptions, each attached to the collector.
 
 use super::discovery::Source;
-use crate::output::say;
 use gantry::{Attachment, Collector, GenericSample};
+use gantry_command::say;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The most errors of one source in a row, after which it has its turn later.

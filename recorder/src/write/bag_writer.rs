@@ -3,10 +3,9 @@
 use super::{Packed, file_writer::FileWriter};
 use crate::{
     describe::{BagMetadata, FileMetadata},
-    error::{Context, Failure, Result},
-    output::say,
     topics::Topics,
 };
+use gantry_command::{Context, Failure, Result, say};
 use mcap::records::Metadata;
 use std::{
     collections::BTreeMap,

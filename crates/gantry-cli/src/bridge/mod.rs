@@ -2,8 +2,9 @@
 
 mod status;
 
-use crate::{error::Result, program, session::Session};
+use crate::{program, session::Session};
 use clap::Subcommand;
+use gantry_command::Result;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -1,12 +1,10 @@
 //! `gantry bridge status`.
 
-use crate::{
-    error::{Failure, Result},
-    session::Session,
-};
+use crate::session::Session;
 use clap::Args;
 use gantry::{BRIDGE_NODE, Node, Qos};
 use gantry_bridge::{Status, TopicStatus};
+use gantry_command::{Failure, Result};
 use gantry_msgs::std_msgs::msg::String as Text;
 use serde::Serialize;
 use std::{fmt, time::Duration};

@@ -9,12 +9,10 @@ mod domain;
 mod machine;
 mod process;
 
-use crate::{
-    error::{Failure, Result},
-    session::Session,
-};
+use crate::session::Session;
 use clap::Args;
 use domain::Domain;
+use gantry_command::{Failure, Result};
 use gantry_shm::DomainReport;
 use machine::{Limits, Machine, SharedMemory};
 use serde::Serialize;

@@ -1,12 +1,8 @@
 //! `gantry interface cpp`.
 
-use crate::{
-    error::{Failure, Result},
-    message::KnownTypes,
-    output::Names,
-    session::Session,
-};
+use crate::{message::KnownTypes, names::Names, session::Session};
 use clap::Args;
+use gantry_command::{Failure, Result};
 use gantry_idl::cpp_headers;
 use std::{collections::BTreeSet, fs, path::PathBuf};
 

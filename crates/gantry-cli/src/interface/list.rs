@@ -1,8 +1,9 @@
 //! `gantry interface list`.
 
 use super::{Kinds, is_service};
-use crate::{error::Result, message::KnownTypes, session::Session};
+use crate::{message::KnownTypes, session::Session};
 use clap::Args;
+use gantry_command::Result;
 use serde::Serialize;
 use std::fmt;
 

@@ -5,8 +5,9 @@ mod list;
 mod package;
 mod show;
 
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::{Args, Subcommand};
+use gantry_command::Result;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

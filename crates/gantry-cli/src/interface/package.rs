@@ -1,8 +1,9 @@
 //! `gantry interface package`.
 
 use super::{Kinds, is_service};
-use crate::{error::Result, message::KnownTypes, names, output::Names, session::Session};
+use crate::{message::KnownTypes, names::Names, session::Session};
 use clap::Args;
+use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {

@@ -2,12 +2,12 @@
 
 use super::is_service;
 use crate::{
-    error::{Failure, Result},
     message::{KnownTypes, TopicType},
     names,
     session::Session,
 };
 use clap::Args;
+use gantry_command::{Failure, Result};
 use serde::Serialize;
 use std::{fmt, io};
 

@@ -1,12 +1,9 @@
 //! The types that a command can use: the standard types of ROS 2, also without a program that uses them, and the types
 //! of the programs of a domain.
 
-use crate::{
-    domain::Domain,
-    error::{Failure, Result},
-    names,
-};
+use crate::{domain::Domain, names};
 use gantry::TypeDescription;
+use gantry_command::{Failure, Result};
 use gantry_idl::{Definitions, TypeName};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,9 +9,9 @@ pub use json::json_of;
 pub use known::KnownTypes;
 pub use python::Repr;
 
-use crate::error::{Failure, Result};
 use gantry::TypeDescription;
 use gantry_cdr::ByteOrder;
+use gantry_command::{Failure, Result};
 use gantry_dynamic::{DynamicMessage, Filter, MessageType, Value, Yaml};
 use gantry_idl::{BaseType, Count, Definitions, TypeName};
 use serde::{Serialize, Serializer};

@@ -2,12 +2,11 @@
 
 use crate::{
     domain::{Domain, NamesAndTypes},
-    error::Result,
     names,
-    output::print_error,
     session::Session,
 };
 use clap::Args;
+use gantry_command::{Result, say};
 use serde::Serialize;
 use std::fmt;
 
@@ -35,7 +34,7 @@ impl Arguments {
         let domain = session.join()?;
         let (name, count) = domain.node_named(&self.node_name)?;
         if count > 1 {
-            print_error(format_args!(
+            say(format_args!(
                 "There are {count} nodes in the graph with the exact name \"{name}\". You are seeing information about all \
                  of them."
             ));

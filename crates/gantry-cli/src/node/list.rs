@@ -1,11 +1,8 @@
 //! `gantry node list`.
 
-use crate::{
-    error::Result,
-    output::{Names, print_error},
-    session::Session,
-};
+use crate::{names::Names, session::Session};
 use clap::Args;
+use gantry_command::{Result, say};
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -21,7 +18,7 @@ impl Arguments {
     pub fn run(self, session: Session) -> Result<()> {
         let names = session.join()?.nodes(self.all)?;
         if !self.count_nodes && names.windows(2).any(|pair| pair[0] == pair[1]) {
-            print_error(
+            say(
                 "WARNING: Be aware that there are nodes in the graph that share an exact name, which can have unintended \
                  side effects.",
             );

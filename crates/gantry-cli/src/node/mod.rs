@@ -3,8 +3,9 @@
 mod info;
 mod list;
 
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Subcommand;
+use gantry_command::Result;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

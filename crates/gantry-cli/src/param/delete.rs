@@ -4,9 +4,10 @@ use super::{
     remote::RemoteNode,
     set::{Success, set_one},
 };
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Args;
 use gantry::ParameterValue;
+use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {

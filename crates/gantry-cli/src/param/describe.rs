@@ -2,11 +2,11 @@
 
 use super::remote::{RemoteNode, messages, type_name};
 use crate::{
-    error::Result,
     message::{Repr, json_of},
     session::Session,
 };
 use clap::Args;
+use gantry_command::Result;
 use gantry_dynamic::{DynamicMessage, Value};
 use serde::{Serialize, Serializer};
 use std::fmt;

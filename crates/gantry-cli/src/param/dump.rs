@@ -1,8 +1,9 @@
 //! `gantry param dump`: a parameter file.
 
 use super::remote::{ParameterValue, RemoteNode, messages};
-use crate::{error::Result, output::print_error, session::Session};
+use crate::session::Session;
 use clap::Args;
+use gantry_command::{Result, say};
 use gantry_dynamic::{Value, Yaml};
 use serde::{Serialize, Serializer};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
@@ -38,7 +39,7 @@ impl Arguments {
         for (name, value) in names.iter().zip(messages(&message, "values").map(ParameterValue)) {
             // JSON is a report and has all.
             match why_left_out(&value) {
-                Some(why) if !session.output.json => print_error(format_args!("{name} is left out: {why}")),
+                Some(why) if !session.output.json => say(format_args!("{name} is left out: {why}")),
                 _ => insert(&mut parameters, name, value, MAX_DEPTH),
             }
         }

@@ -1,8 +1,9 @@
 //! `gantry param get`.
 
 use super::remote::{ParameterValue, RemoteNode, messages};
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Args;
+use gantry_command::Result;
 use serde::{Serialize, Serializer};
 use std::fmt;
 

@@ -1,8 +1,9 @@
 //! `gantry param list`.
 
 use super::remote::{RemoteNode, type_name};
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Args;
+use gantry_command::Result;
 use serde::Serialize;
 use std::fmt;
 

@@ -8,8 +8,9 @@ mod list;
 mod remote;
 mod set;
 
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Subcommand;
+use gantry_command::Result;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -2,10 +2,10 @@
 
 use crate::{
     domain::Domain,
-    error::{Failure, Result},
     message::{Repr, TopicType, json_of},
     names,
 };
+use gantry_command::{Failure, Result};
 use gantry_dynamic::{DynamicMessage, Value};
 use std::time::Duration;
 

@@ -1,13 +1,10 @@
 //! `gantry param set` and `gantry param load`.
 
 use super::remote::{RemoteNode, messages};
-use crate::{
-    error::{Failure, Result},
-    output::print_error,
-    session::Session,
-};
+use crate::session::Session;
 use clap::Args;
 use gantry::{Parameter, ParameterValue};
+use gantry_command::{Failure, Result, say};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::{fmt, path::PathBuf};
@@ -71,7 +68,7 @@ impl LoadArguments {
                     session.output.print(&Success::new(&sentence, name, &reason))?;
                 }
                 Err(reason) => {
-                    print_error(with(&format!("Set parameter {name} failed"), &reason));
+                    say(with(&format!("Set parameter {name} failed"), &reason));
                     failed += 1;
                 }
             }

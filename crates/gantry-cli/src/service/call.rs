@@ -2,15 +2,14 @@
 
 use crate::{
     domain::Domain,
-    error::{Failure, Result},
     message::{Repr, TopicType, json_of},
     names,
     number::{positive_rate, positive_seconds},
-    output::print_error,
     session::Session,
 };
 use clap::Args;
 use gantry::{GenericClient, ServiceTypeDescription};
+use gantry_command::{Failure, Result, say};
 use gantry_dynamic::Value;
 use serde::Serialize;
 use std::{
@@ -123,7 +122,7 @@ fn wait_for_type(
             session.output.remark("waiting for service to become available...")?;
             let hint = domain.service_hint(service)?;
             let limit = if timeout.is_none() { " (--timeout limits the wait)" } else { "" };
-            print_error(format_args!("WARNING: service [{service}] has no server yet{hint}{limit}"));
+            say(format_args!("WARNING: service [{service}] has no server yet{hint}{limit}"));
         }
         if let Some(timeout) = timeout.filter(|timeout| start.elapsed() >= *timeout) {
             let seconds = timeout.as_secs_f64();

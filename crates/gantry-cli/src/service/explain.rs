@@ -1,8 +1,9 @@
 //! `gantry service explain`: a sentence for each pair of a client and a server.
 
-use crate::{domain::Domain, error::Result, names::count, session::Session};
+use crate::{domain::Domain, names::count, session::Session};
 use clap::Args;
 use gantry::{ConnectionState, ServiceConnection};
+use gantry_command::Result;
 use serde::Serialize;
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! `gantry service info`.
 
-use crate::{error::Result, names::types_text, session::Session};
+use crate::{names::types_text, session::Session};
 use clap::Args;
+use gantry_command::Result;
 use serde::Serialize;
 use std::fmt;
 

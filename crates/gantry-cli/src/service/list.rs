@@ -1,7 +1,8 @@
 //! `gantry service list`.
 
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Args;
+use gantry_command::Result;
 use serde::Serialize;
 use std::fmt;
 

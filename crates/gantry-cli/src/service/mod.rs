@@ -7,8 +7,9 @@ mod info;
 mod list;
 mod type_name;
 
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Subcommand;
+use gantry_command::Result;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

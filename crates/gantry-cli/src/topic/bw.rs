@@ -1,8 +1,9 @@
 //! `gantry topic bw`: the bytes of messages that arrive here in a second.
 
 use super::{source::Source, window::Sizes};
-use crate::{error::Result, qos::QosOptions, session::Session};
+use crate::{qos::QosOptions, session::Session};
 use clap::Args;
+use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {

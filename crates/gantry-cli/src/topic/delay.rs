@@ -1,12 +1,9 @@
 //! `gantry topic delay`: the time since the stamps in the headers of messages that arrive here.
 
 use super::{source::Source, window::Delays};
-use crate::{
-    error::{Failure, Result},
-    qos::QosOptions,
-    session::Session,
-};
+use crate::{qos::QosOptions, session::Session};
 use clap::Args;
+use gantry_command::{Failure, Result};
 use gantry_dynamic::DynamicMessage;
 
 #[derive(Debug, Args)]

@@ -2,14 +2,13 @@
 
 use super::source::{Source, never_published};
 use crate::{
-    error::{Failure, Result},
     message::{Printed, field},
     number::positive_seconds,
-    output::print_error,
     qos::QosOptions,
     session::Session,
 };
 use clap::Args;
+use gantry_command::{Failure, Result, say};
 use gantry_dynamic::Yaml;
 use std::time::Duration;
 
@@ -87,7 +86,7 @@ impl Arguments {
                 Some(path) => match field(&message, path) {
                     Some(value) => value,
                     None => {
-                        print_error(format_args!("Invalid field '{path}': this message has no such element"));
+                        say(format_args!("Invalid field '{path}': this message has no such element"));
                         continue;
                     }
                 },
@@ -98,7 +97,7 @@ impl Arguments {
                 break;
             }
             if !self.no_lost_messages && source.lost() > lost {
-                print_error(format_args!(
+                say(format_args!(
                     "A message was lost!!!\n\ttotal count change:{}\n\ttotal count: {}",
                     source.lost() - lost,
                     source.lost()

@@ -1,8 +1,9 @@
 //! `gantry topic explain`: a sentence for each pair of a publisher and a subscription.
 
-use crate::{domain::Domain, error::Result, session::Session};
+use crate::{domain::Domain, session::Session};
 use clap::Args;
 use gantry::{Connection, ConnectionState, TopicEndpointInfo};
+use gantry_command::Result;
 use serde::Serialize;
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! `gantry topic find`.
 
-use crate::{error::Result, names, output::Names, session::Session};
+use crate::{names::Names, session::Session};
 use clap::Args;
+use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {

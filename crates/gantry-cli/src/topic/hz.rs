@@ -1,8 +1,9 @@
 //! `gantry topic hz`: the rate at which messages arrive here.
 
 use super::{source::Source, window::Periods};
-use crate::{error::Result, qos::QosOptions, session::Session};
+use crate::{qos::QosOptions, session::Session};
 use clap::Args;
+use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {

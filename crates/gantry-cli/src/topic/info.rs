@@ -1,8 +1,9 @@
 //! `gantry topic info`.
 
 use super::endpoint::Endpoint;
-use crate::{error::Result, names::types_text, session::Session};
+use crate::{names::types_text, session::Session};
 use clap::Args;
+use gantry_command::Result;
 use serde::Serialize;
 use std::fmt;
 

@@ -1,8 +1,9 @@
 //! `gantry topic list`.
 
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Args;
 use gantry::printable;
+use gantry_command::Result;
 use gantry_shm::Role;
 use serde::Serialize;
 use std::fmt;

@@ -14,8 +14,9 @@ mod source;
 mod type_name;
 mod window;
 
-use crate::{error::Result, session::Session};
+use crate::session::Session;
 use clap::Subcommand;
+use gantry_command::Result;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -2,16 +2,15 @@
 
 use crate::{
     domain::Domain,
-    error::{Failure, Result},
     message::{KnownTypes, Repr, TopicType},
     names,
     number::{positive_rate, positive_seconds},
-    output::print_error,
     qos::{Profile, QosOptions},
     session::Session,
 };
 use clap::Args;
 use gantry::{Connection, ConnectionState, GenericPublisher, TypeDescription};
+use gantry_command::{Failure, Result, say};
 use gantry_dynamic::Value;
 use std::time::{Duration, Instant};
 
@@ -69,7 +68,7 @@ impl Arguments {
         let count = self.wait_matching_subscriptions.unwrap_or(times.is_some().into());
         match mismatches(&domain, &publisher)? {
             Some(why) if count > 0 => return Err(why.into()),
-            Some(why) => print_error(format_args!("WARNING: {why}")),
+            Some(why) => say(format_args!("WARNING: {why}")),
             None => {}
         }
         if !self.wait_for_subscriptions(session, &domain, &mut publisher, count)? {
@@ -125,7 +124,7 @@ impl Arguments {
             if std::mem::take(&mut is_first) && pairs.is_empty() {
                 let topic = publisher.topic();
                 let hint = domain.topic_hint(topic)?;
-                print_error(format_args!("WARNING: topic [{topic}] has no subscription yet{hint}"));
+                say(format_args!("WARNING: topic [{topic}] has no subscription yet{hint}"));
             }
             session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
             // The next round reports a subscription of another type as an error.

@@ -2,13 +2,12 @@
 
 use crate::{
     domain::Domain,
-    error::{Failure, Result},
     message::TopicType,
     names,
-    output::{Output, print_error},
     qos::{Profile, QosOptions},
 };
 use gantry::{Durability, GenericSample, GenericSubscription, Nth, Qos, Reliability, TopicEndpointInfo, is_logged};
+use gantry_command::{Failure, Output, Result, say};
 use serde::Serialize;
 use std::{
     fmt::Display,
@@ -74,7 +73,7 @@ impl Source {
                         names => format!("the publishers of {topic} do not agree on its type: {}", names.join(", ")),
                     }));
                 }
-                (None, _) if std::mem::take(&mut is_first) => print_error(not_published(domain, &topic)?),
+                (None, _) if std::mem::take(&mut is_first) => say(not_published(domain, &topic)?),
                 (None, _) => match remaining(end) {
                     Some(left) => drop(domain.node.wait_for_graph_change(left)?),
                     None => return Ok(None),
@@ -103,7 +102,7 @@ impl Source {
     fn say_mismatches(&mut self) {
         for why in self.subscription.mismatches() {
             if !self.said.contains(&why) {
-                print_error(format_args!("WARNING: {why}"));
+                say(format_args!("WARNING: {why}"));
                 self.said.push(why);
             }
         }
@@ -114,7 +113,7 @@ impl Source {
         self.subscription.skip_malformed(sample, malformed);
         let count = self.subscription.malformed();
         if is_logged(count) {
-            print_error(format_args!("{malformed}{}", Nth(count)));
+            say(format_args!("{malformed}{}", Nth(count)));
         }
     }
 
@@ -205,7 +204,7 @@ impl QosOptions {
         }
         let offers = |is: fn(&Qos) -> bool| publishers.iter().any(|end| is(&end.qos_profile));
         let some = |policy: &str, fallback: &str| {
-            print_error(format_args!(
+            say(format_args!(
                 "Some, but not all, publishers are offering {policy}. Falling back to {fallback} as it will connect to all \
                  publishers"
             ));

@@ -23,7 +23,11 @@ use crate::{
         sync::Ordering::Relaxed,
     },
 };
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset) that have processes or
 /// files of dead processes.
@@ -59,15 +63,7 @@ pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
 /// # Errors
 /// As [`inspect`].
 pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>> {
-    let Some(user_directory) = present(Directory::existing_of_user(root))? else { return Ok(None) };
-    let Some(directory) = present(user_directory.existing(&domain_id.to_string()))? else { return Ok(None) };
-    let mut problems = Vec::new();
-    let board = usable(Board::open(&directory, false), &mut problems);
-    let files = directory.files()?.into_iter().filter(|name| name.ends_with(PROCESS_SUFFIX));
-    let peers: Vec<_> =
-        files.filter_map(|name| usable(Peer::open(&directory, &name), &mut problems).map(Arc::new)).collect();
-    let mut publishers = MappedPublishers::default();
-    Inspection::new(&directory, board.as_ref(), &peers, &mut publishers, problems).report().map(Some)
+    Inspector::under(root, domain_id).inspect()
 }
 
 impl Participant {
@@ -77,37 +73,55 @@ impl Participant {
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
     pub fn inspect(&self) -> Result<DomainReport> {
-        self.inspect_with(&mut MappedPublishers::default())
-    }
-
-    fn inspect_with(&self, publishers: &mut MappedPublishers) -> Result<DomainReport> {
         self.domain.epoch.check()?;
-        let peers = self.domain.peers()?;
+        let (peers, mut publishers) = (self.domain.peers()?, MappedPublishers::default());
         let (directory, board) = (&self.domain.directory, Some(&self.domain.board));
-        Inspection::new(directory, board, &peers, publishers, Vec::new()).report()
+        Inspection::new(directory, board, &peers, &mut publishers, Vec::new()).report()
     }
 }
 
-/// Inspects a domain again and again, as a live view does: it keeps the publishers' files mapped, so that the next
-/// inspection costs less.
+/// Inspects a domain again and again, as a live view does: it keeps the files of processes and publishers mapped, so
+/// that the next inspection reads what changed.
 pub struct Inspector {
-    participant: Arc<Participant>,
+    root: PathBuf,
+    domain_id: u32,
+    /// By the names of their files, which are never used again.
+    peers: BTreeMap<String, Arc<Peer>>,
     publishers: MappedPublishers,
 }
 
 impl Inspector {
-    /// An inspector of the participant's domain.
+    /// An inspector of a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
     #[must_use]
-    pub fn new(participant: Arc<Participant>) -> Inspector {
-        Inspector { participant, publishers: MappedPublishers::default() }
+    pub fn new(domain_id: u32) -> Inspector {
+        Inspector::under(&shared_memory_directory(), domain_id)
     }
 
-    /// As [`Participant::inspect`].
+    /// An inspector of a domain under `root`.
+    #[must_use]
+    pub fn under(root: &Path, domain_id: u32) -> Inspector {
+        let (peers, publishers) = (BTreeMap::new(), MappedPublishers::default());
+        Inspector { root: root.to_owned(), domain_id, peers, publishers }
+    }
+
+    /// As [`fn@inspect`].
     ///
     /// # Errors
-    /// As [`Participant::inspect`].
-    pub fn inspect(&mut self) -> Result<DomainReport> {
-        self.participant.inspect_with(&mut self.publishers)
+    /// As [`fn@inspect`].
+    pub fn inspect(&mut self) -> Result<Option<DomainReport>> {
+        let Some(user_directory) = present(Directory::existing_of_user(&self.root))? else { return Ok(None) };
+        let Some(directory) = present(user_directory.existing(&self.domain_id.to_string()))? else { return Ok(None) };
+        let mut problems = Vec::new();
+        let board = usable(Board::open(&directory, false), &mut problems);
+        let mut known = std::mem::take(&mut self.peers);
+        for name in directory.files()?.into_iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
+            let opened = || usable(Peer::open(&directory, &name), &mut problems).map(Arc::new);
+            if let Some(peer) = known.remove(&name).or_else(opened) {
+                self.peers.insert(name, peer);
+            }
+        }
+        let peers: Vec<_> = self.peers.values().cloned().collect();
+        Inspection::new(&directory, board.as_ref(), &peers, &mut self.publishers, problems).report().map(Some)
     }
 }
 

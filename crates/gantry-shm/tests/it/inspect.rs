@@ -96,12 +96,12 @@ fn sleepers_are_counted() {
 fn an_inspector_follows_publishers_and_losses() {
     let root = Root::new();
     let participant = root.join();
-    let mut inspector = Inspector::new(participant.clone());
+    let mut inspector = Inspector::under(root.path(), 0);
     let mut first = publisher(&participant, STREAM_BYTES, stream_qos().keep_last(2));
     let mut slow = subscription(&participant, STREAM_BYTES, stream_qos().keep_last(2));
     assert!(first.wait_for_subscriptions(1, PATIENCE).unwrap());
     let mut look = || {
-        let process = inspector.inspect().unwrap().processes.remove(0);
+        let process = inspector.inspect().unwrap().unwrap().processes.remove(0);
         let lost: u64 = process.subscriptions.iter().map(|subscription| subscription.lost_samples).sum();
         let states = process.publishers.into_iter().map(|publisher| publisher.state.unwrap());
         (states.map(|state| (state.newest_sequence, state.recent_sample_bytes)).collect::<Vec<_>>(), lost)

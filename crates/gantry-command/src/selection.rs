@@ -1,10 +1,11 @@
 //! The topics of a command, by name.
 
 use crate::error::{Failure, Result};
+use clap::Args;
 use regex::Regex;
 use std::collections::BTreeSet;
 
-/// The topics that are recorded, played or converted.
+/// The topics of a command.
 #[derive(Debug)]
 pub struct Selection {
     names: BTreeSet<String>,
@@ -40,7 +41,7 @@ impl Selection {
         Selection { has_hidden, ..self }
     }
 
-    /// Whether the topic of this full name is recorded.
+    /// Whether the topic of this full name is selected.
     #[must_use]
     pub fn has(&self, topic: &str) -> bool {
         let is_matched = || self.is_all || self.regex.as_ref().is_some_and(|regex| regex.is_match(topic));
@@ -53,6 +54,32 @@ impl Selection {
     #[must_use]
     pub fn names(&self) -> &BTreeSet<String> {
         &self.names
+    }
+}
+
+/// The options that select topics of a command.
+#[derive(Clone, Debug, Default, Args)]
+pub struct TopicOptions {
+    /// Only these topics
+    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    topics: Vec<String>,
+    /// Only topics whose full name has a match of this regular expression, besides the topics of --topics
+    #[arg(short = 'e', long, value_name = "REGEX")]
+    regex: Option<String>,
+    /// No topics whose full name has a match of this regular expression; may be repeated
+    #[arg(short = 'x', long, value_name = "REGEX", visible_alias = "exclude-regex")]
+    exclude: Vec<String>,
+}
+
+impl TopicOptions {
+    /// The selection; all topics if no option names some.
+    ///
+    /// # Errors
+    /// An expression that is none.
+    pub fn selection(&self) -> Result<Selection> {
+        let is_all = self.topics.is_empty() && self.regex.is_none();
+        let names = self.topics.iter().cloned().collect();
+        Ok(Selection::new(names, self.regex.as_deref(), &self.exclude)?.all(is_all))
     }
 }
 

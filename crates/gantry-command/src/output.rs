@@ -1,0 +1,98 @@
+//! Standard output, text or JSON, and lines on standard error. A closed pipe there is no reason to end.
+
+use crate::error::{Failure, Result, output_failure};
+use gantry::printable;
+use serde::Serialize;
+use std::{
+    fmt::Display,
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+    sync::OnceLock,
+};
+
+/// The control characters that are allowed in texts of several lines. No other control character reaches a terminal:
+/// names and types come from other programs.
+const OF_TEXTS: [char; 2] = ['\n', '\t'];
+
+/// The name that begins lines on standard error; without one there is none.
+static PROGRAM: OnceLock<&'static str> = OnceLock::new();
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Output {
+    /// JSON, a value a line, instead of text.
+    pub json: bool,
+}
+
+impl Output {
+    /// Prints a report: its `Display`, or its JSON in one line.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn print<T: Display + Serialize>(self, report: &T) -> Result<()> {
+        match self.json {
+            true => write_lines(&serde_json::to_string(report).map_err(Failure::new)?),
+            false => write_lines(&printable(&report.to_string(), &OF_TEXTS)),
+        }
+    }
+
+    /// Prints the contents of a message, as [`print`](Self::print); a file or a pipe gets them as they are.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn print_contents<T: Display + Serialize>(self, contents: &T) -> Result<()> {
+        match self.json || io::stdout().is_terminal() {
+            true => self.print(contents),
+            false => write(&contents.to_string()),
+        }
+    }
+
+    /// Prints a line that says what the command does. With `--json` it prints nothing.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn remark(self, line: &str) -> Result<()> {
+        if self.json { Ok(()) } else { write_lines(&printable(line, &OF_TEXTS)) }
+    }
+}
+
+/// Writes complete lines; nothing if there is none.
+fn write_lines(text: &str) -> Result<()> {
+    if text.is_empty() || text.ends_with('\n') { write(text) } else { write(&format!("{text}\n")) }
+}
+
+/// Writes the text at once, so that a reader of the pipe has it without delay.
+fn write(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| output_failure(&error))
+}
+
+/// From now on, lines on standard error begin with this name.
+pub fn name_program(name: &'static str) {
+    let _ = PROGRAM.set(name);
+}
+
+/// Prints a line on standard error: a warning or an error. It replaces a line of progress there.
+pub fn say(line: impl Display) {
+    let mut text = printable(&line.to_string(), &OF_TEXTS).to_string();
+    if let Some(program) = PROGRAM.get() {
+        text.insert_str(0, &format!("{program}: "));
+        if io::stderr().is_terminal() {
+            text.insert_str(0, "\r\x1b[K");
+        }
+    }
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// The exit code of a program; says the sentence of a failure.
+pub fn exit_code(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of the pipe has all it wants, as `head` does.
+        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(Failure::Sentence(sentence)) => {
+            say(sentence);
+            ExitCode::FAILURE
+        }
+    }
+}

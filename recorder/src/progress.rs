@@ -1,0 +1,42 @@
+//! The line of progress on a terminal.
+
+use std::io::{self, IsTerminal, Write};
+
+/// A line that is written again and again at one place of a terminal. Without a terminal there is none.
+#[derive(Debug)]
+pub struct Progress {
+    is_terminal: bool,
+}
+
+impl Progress {
+    /// A line on standard error.
+    #[must_use]
+    pub fn new() -> Progress {
+        Progress { is_terminal: io::stderr().is_terminal() }
+    }
+
+    /// Whether there is a terminal.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Replaces the line.
+    pub fn show(&self, line: &str) {
+        if self.is_terminal {
+            let mut stderr = io::stderr().lock();
+            let _ = write!(stderr, "\r\x1b[K{line}").and_then(|()| stderr.flush());
+        }
+    }
+
+    /// Removes the line.
+    pub fn clear(&self) {
+        self.show("");
+    }
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Progress::new()
+    }
+}
