@@ -38,6 +38,12 @@ enum Command {
     /// Record topics into files, play, examine and convert them: record, play, info, verify, convert
     #[command(disable_help_flag = true)]
     Bag(program::Arguments),
+    /// Show a live table of topics and nodes: rates, bytes, lag, losses, memory
+    #[command(disable_help_flag = true)]
+    Top(program::Arguments),
+    /// Serve topics, services, parameters and the graph to Foxglove
+    #[command(disable_help_flag = true)]
+    Foxglove(program::Arguments),
     /// Say what is wrong with the machine, its limits and the domains of this user
     Doctor(doctor::Arguments),
     /// Print a script that completes this command's words in a shell
@@ -71,6 +77,8 @@ impl Cli {
             Command::Interface(command) => command.run(session),
             Command::Bridge(command) => command.run(session),
             Command::Bag(arguments) => arguments.run(session, &program::RECORDER),
+            Command::Top(arguments) => arguments.run(session, &program::TOP),
+            Command::Foxglove(arguments) => arguments.run(session, &program::FOXGLOVE),
             Command::Doctor(arguments) => arguments.run(session),
             Command::Completion { shell } => {
                 let mut script = Vec::new();

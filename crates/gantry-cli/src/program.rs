@@ -7,6 +7,10 @@ use std::{ffi::OsString, io, os::unix::process::CommandExt, path::PathBuf, proce
 
 /// `gantry bag`.
 pub const RECORDER: Program = Program { name: "gantry-bag", folder: "recorder", prints_json: true };
+/// `gantry top`.
+pub const TOP: Program = Program { name: "gantry-top", folder: "viewers/top", prints_json: true };
+/// `gantry foxglove`.
+pub const FOXGLOVE: Program = Program { name: "gantry-foxglove", folder: "viewers/foxglove", prints_json: true };
 /// `gantry bridge zenoh`.
 pub const ZENOH_BRIDGE: Program = Program { name: "gantry-bridge-zenoh", folder: "bridges/zenoh", prints_json: false };
 

@@ -1,1 +1,15 @@
-fn main(){}
+//! `gantry-top`: a live table of the topics and the nodes of a Gantry domain.
+//!
+//! The exit code is 0, also after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stderr)] // it panics on a closed pipe
+
+use clap::Parser;
+use gantry_top::cli::Cli;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gantry_command::name_program("gantry-top");
+    gantry_command::exit_code(Cli::parse().run())
+}

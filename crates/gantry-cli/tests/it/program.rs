@@ -1,4 +1,4 @@
-//! `bag` and `bridge zenoh`: programs that are built by themselves, and have their tests there.
+//! `bag`, `bridge zenoh`, `foxglove` and `top`: programs that are built by themselves, and have their tests there.
 
 use crate::support::*;
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 tests![a_program_that_is_not_built_is_named_with_the_command, the_program_in_the_path_is_started];
 
 fn a_program_that_is_not_built_is_named_with_the_command() {
-    for (arguments, folder) in [(&["bag", "record", "-a"][..], "recorder"), (&["bridge", "zenoh"], "bridges/zenoh")] {
+    for (arguments, folder) in [
+        (&["bag", "record", "-a"][..], "recorder"),
+        (&["bridge", "zenoh"], "bridges/zenoh"),
+        (&["foxglove"], "viewers/foxglove"),
+        (&["top"], "viewers/top"),
+    ] {
         let run = run(command(1, arguments).env("PATH", "/nowhere"));
         assert_eq!(run.code, Some(1));
         assert!(run.err.contains(&format!("cargo install --locked --path {folder}\n")), "{}", run.err);
@@ -15,7 +20,12 @@ fn a_program_that_is_not_built_is_named_with_the_command() {
 
 fn the_program_in_the_path_is_started() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, words) in [("gantry-bag", &["bag"][..]), ("gantry-bridge-zenoh", &["bridge", "zenoh"])] {
+    for (name, words) in [
+        ("gantry-bag", &["bag"][..]),
+        ("gantry-bridge-zenoh", &["bridge", "zenoh"]),
+        ("gantry-foxglove", &["foxglove"]),
+        ("gantry-top", &["top"]),
+    ] {
         let program = folder.path().join(name);
         std::fs::write(&program, "#!/bin/sh\necho \"$@\"\n").unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();

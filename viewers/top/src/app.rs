@@ -1,0 +1,243 @@
+//! The state of the live table: the view, the selected row, order and filter; and the keys that change it.
+
+use crate::{
+    sample::{Sample, Topic, is_hidden},
+    table::{
+        columns::{Column, Order},
+        nodes, topics,
+    },
+};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::widgets::TableState;
+use std::cmp::Ordering;
+
+/// The effect of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The table is drawn again.
+    Draw,
+    /// The program ends.
+    End,
+}
+
+/// The part of the sample that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum View {
+    /// All topics.
+    Topics,
+    /// All nodes.
+    Nodes,
+    /// One topic, by name.
+    Topic(String),
+}
+
+/// The state of the live table.
+#[derive(Debug)]
+pub struct App {
+    sample: Sample,
+    view: View,
+    of_topics: Order,
+    of_nodes: Order,
+    filter: String,
+    /// Whether keys are added to the filter.
+    is_filtering: bool,
+    with_hidden: bool,
+    is_paused: bool,
+    has_help: bool,
+    /// The name of the selected row, which it stays on when the order changes.
+    selected: Option<String>,
+    /// The first row on the screen, which drawing moves.
+    pub scroll: TableState,
+}
+
+impl App {
+    /// Shows the topics whose names contain the filter.
+    #[must_use]
+    pub fn new(filter: String, with_hidden: bool) -> App {
+        App {
+            sample: Sample::default(),
+            view: View::Topics,
+            of_topics: Order::default(),
+            of_nodes: Order::default(),
+            filter,
+            is_filtering: false,
+            with_hidden,
+            is_paused: false,
+            has_help: false,
+            selected: None,
+            scroll: TableState::default(),
+        }
+    }
+
+    /// Replaces the sample, unless the user paused.
+    pub fn update(&mut self, sample: Sample) {
+        if !self.is_paused {
+            self.sample = sample;
+        }
+    }
+
+    /// The sample without what the filter leaves out, in the order of the tables.
+    #[must_use]
+    pub fn shown(&self) -> Sample {
+        let mut sample = self.sample.clone();
+        sample.topics.retain(|topic| self.is_shown(&topic.name, topic.is_hidden()));
+        sample.nodes.retain(|node| self.is_shown(&node.name, is_hidden(&node.name)));
+        sort(&mut sample.topics, topics::COLUMNS, self.of_topics);
+        sort(&mut sample.nodes, nodes::COLUMNS, self.of_nodes);
+        sample
+    }
+
+    fn is_shown(&self, name: &str, is_hidden: bool) -> bool {
+        (self.with_hidden || !is_hidden) && name.contains(&self.filter)
+    }
+
+    /// The part that is shown.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// The topic of the view of one topic, if it is still there.
+    #[must_use]
+    pub fn topic(&self) -> Option<&Topic> {
+        let View::Topic(name) = &self.view else { return None };
+        self.sample.topics.iter().find(|topic| topic.name == *name)
+    }
+
+    /// The order of the table that is shown.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        if self.view == View::Nodes { self.of_nodes } else { self.of_topics }
+    }
+
+    /// The filter, and whether the user types it now.
+    #[must_use]
+    pub fn filter(&self) -> (&str, bool) {
+        (&self.filter, self.is_filtering)
+    }
+
+    /// Whether samples are left out until the user goes on.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Whether the keys are explained.
+    #[must_use]
+    pub fn has_help(&self) -> bool {
+        self.has_help
+    }
+
+    /// The index of the selected row.
+    #[must_use]
+    pub fn selected(&self, names: &[&str]) -> Option<usize> {
+        let selected = self.selected.as_deref()?;
+        names.iter().position(|name| *name == selected)
+    }
+
+    /// Does what the key means.
+    pub fn press(&mut self, key: KeyEvent) -> Step {
+        if key.kind == KeyEventKind::Release {
+            return Step::Draw;
+        }
+        if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+            return Step::End;
+        }
+        if self.is_filtering {
+            self.type_filter(key.code);
+            return Step::Draw;
+        }
+        match key.code {
+            KeyCode::Char('q') => return Step::End,
+            KeyCode::Char('?') => self.has_help = !self.has_help,
+            _ if self.has_help => self.has_help = false,
+            KeyCode::Up | KeyCode::Char('k') => self.select(-1),
+            KeyCode::Down | KeyCode::Char('j') => self.select(1),
+            KeyCode::PageUp => self.select(-10),
+            KeyCode::PageDown => self.select(10),
+            KeyCode::Home => self.select(isize::MIN),
+            KeyCode::End => self.select(isize::MAX),
+            KeyCode::Left => self.sort_by(-1),
+            KeyCode::Right => self.sort_by(1),
+            KeyCode::Char('r') => {
+                let order = self.order_mut();
+                order.is_reversed = !order.is_reversed;
+            }
+            KeyCode::Enter => self.open(),
+            KeyCode::Esc | KeyCode::Backspace => self.go_back(),
+            KeyCode::Char('n') => self.turn_to(if self.view == View::Nodes { View::Topics } else { View::Nodes }),
+            KeyCode::Char('t') => self.turn_to(View::Topics),
+            KeyCode::Char('h') => self.with_hidden = !self.with_hidden,
+            KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
+            KeyCode::Char('/') => self.is_filtering = true,
+            _ => {}
+        }
+        Step::Draw
+    }
+
+    fn type_filter(&mut self, code: KeyCode) {
+        match code {
+            KeyCode::Enter => self.is_filtering = false,
+            KeyCode::Esc => {
+                self.is_filtering = false;
+                self.filter.clear();
+            }
+            KeyCode::Backspace => drop(self.filter.pop()),
+            KeyCode::Char(char) => self.filter.push(char),
+            _ => {}
+        }
+    }
+
+    fn turn_to(&mut self, view: View) {
+        if self.view != view {
+            (self.view, self.selected, self.scroll) = (view, None, TableState::default());
+        }
+    }
+
+    fn open(&mut self) {
+        if let (View::Topics, Some(name)) = (&self.view, &self.selected) {
+            self.view = View::Topic(name.clone());
+        }
+    }
+
+    fn go_back(&mut self) {
+        match &self.view {
+            // The row stays selected.
+            View::Topic(_) => self.view = View::Topics,
+            _ => self.filter.clear(),
+        }
+    }
+
+    fn order_mut(&mut self) -> &mut Order {
+        if self.view == View::Nodes { &mut self.of_nodes } else { &mut self.of_topics }
+    }
+
+    fn sort_by(&mut self, step: isize) {
+        let columns = if self.view == View::Nodes { nodes::COLUMNS.len() } else { topics::COLUMNS.len() };
+        let order = self.order_mut();
+        *order = Order { column: order.column.saturating_add_signed(step).min(columns - 1), is_reversed: false };
+    }
+
+    fn select(&mut self, step: isize) {
+        let sample = self.shown();
+        let names: Vec<&str> = match self.view {
+            View::Topics => sample.topics.iter().map(|topic| topic.name.as_str()).collect(),
+            View::Nodes => sample.nodes.iter().map(|node| node.name.as_str()).collect(),
+            View::Topic(_) => return,
+        };
+        let Some(last) = names.len().checked_sub(1) else { return };
+        let index = match self.selected(&names) {
+            Some(index) => index.saturating_add_signed(step).min(last),
+            None if step > 1 => last,
+            None => 0,
+        };
+        self.selected = Some(names[index].to_owned());
+    }
+}
+
+/// Sorts by a column; rows that are equal there keep their order, by name.
+fn sort<Row>(rows: &mut [Row], columns: &[Column<Row>], order: Order) {
+    let column = &columns[order.column.min(columns.len() - 1)];
+    let turn = |ordering: Ordering| if order.is_reversed { ordering.reverse() } else { ordering };
+    rows.sort_by(|one, other| turn((column.order)(one, other)));
+}

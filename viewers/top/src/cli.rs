@@ -1,0 +1,144 @@
+//! The command line, and the loop of the live table.
+
+use crate::{
+    app::{App, Step},
+    sampler::Sampler,
+    terminal::Terminal,
+};
+use clap::Parser;
+use crossterm::event::{self, Event};
+use gantry_command::{CommonOptions, Context, Result};
+use gantry_shm::Inspector;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::{
+    io::{self, IsTerminal},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// The longest time until a signal ends the program.
+const SIGNAL_PERIOD: Duration = Duration::from_millis(100);
+
+/// Shows the topics and the nodes of a domain: rates, bytes, lag, losses, memory. It reads shared memory only, so it
+/// costs publishers nothing. Without a terminal it prints one sample
+#[derive(Debug, Parser)]
+#[command(name = "gantry top", bin_name = "gantry top", version)]
+pub struct Cli {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// Seconds between two samples, 0.1 to 60
+    #[arg(long, short, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    interval: Duration,
+    /// Print one sample, and end
+    #[arg(long)]
+    once: bool,
+    /// Show only topics and nodes whose names contain this
+    #[arg(long, short, value_name = "TEXT", default_value = "")]
+    filter: String,
+    /// Also show hidden topics and nodes, and the topics of services
+    #[arg(long, short = 'a')]
+    all: bool,
+}
+
+fn seconds(text: &str) -> std::result::Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=60.0).contains(seconds));
+    let seconds = seconds.ok_or_else(|| format!("'{text}' is no number of seconds from 0.1 to 60"))?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+impl Cli {
+    /// Shows or prints samples until the user ends it.
+    ///
+    /// # Errors
+    /// The domain cannot be read; the terminal or the output cannot be used.
+    pub fn run(self) -> Result<()> {
+        let domain_id = match self.common.domain_id {
+            Some(domain_id) => domain_id,
+            None => gantry::default_domain_id()?,
+        };
+        let is_over = Arc::new(AtomicBool::new(false));
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, is_over.clone())
+                .context(|| "signals cannot be handled".to_owned())?;
+        }
+        let sampler = Sampler::new(Inspector::new(domain_id), domain_id);
+        match self.common.output().json || self.once || !io::stdout().is_terminal() {
+            true => self.print(sampler, &is_over),
+            false => self.show(sampler, &is_over),
+        }
+    }
+
+    fn app(&self) -> App {
+        App::new(self.filter.clone(), self.all)
+    }
+
+    /// Prints samples: one as text, one each interval as JSON.
+    fn print(self, mut sampler: Sampler, is_over: &AtomicBool) -> Result<()> {
+        let (output, mut app) = (self.common.output(), self.app());
+        let mut due = Instant::now();
+        sampler.look(due)?;
+        while !is_over.load(Relaxed) {
+            due += self.interval;
+            while let Some(left) = due.checked_duration_since(Instant::now()).filter(|_| !is_over.load(Relaxed)) {
+                thread::sleep(left.min(SIGNAL_PERIOD));
+            }
+            app.update(sampler.look(Instant::now())?);
+            output.print(&app.shown())?;
+            if self.once || !output.json {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows samples in the terminal.
+    fn show(self, mut sampler: Sampler, is_over: &AtomicBool) -> Result<()> {
+        let mut app = self.app();
+        app.update(sampler.look(Instant::now())?);
+        let mut terminal = Terminal::open()?;
+        let mut due = Instant::now() + self.interval.min(Duration::from_millis(300)); // the first rates come soon
+        terminal.draw(&mut app)?;
+        while !is_over.load(Relaxed) {
+            let left = due.saturating_duration_since(Instant::now());
+            let has_event = event::poll(left.min(SIGNAL_PERIOD)).context(|| "the terminal cannot be read".to_owned())?;
+            let is_changed = match has_event {
+                true => match event::read().context(|| "the terminal cannot be read".to_owned())? {
+                    Event::Key(key) => match app.press(key) {
+                        Step::End => return Ok(()),
+                        Step::Draw => true,
+                    },
+                    Event::Resize(..) => true,
+                    _ => false,
+                },
+                false => false,
+            };
+            let now = Instant::now();
+            let is_due = now >= due;
+            if is_due {
+                due = now + self.interval;
+                app.update(sampler.look(now)?);
+            }
+            if is_due || is_changed {
+                terminal.draw(&mut app)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert!(["0", "-1", "61", "NaN", "x"].iter().all(|text| seconds(text).is_err()));
+    }
+}

@@ -1,0 +1,185 @@
+//! A sample: what one look at the domain found, with the rates since the look before. Plain values, and JSON.
+
+use gantry_command::text::bytes;
+use serde::Serialize;
+
+/// One look at a domain.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Sample {
+    /// The domain.
+    pub domain_id: u32,
+    /// Nanoseconds since 1970.
+    pub time_ns: u64,
+    /// The living processes.
+    pub processes: usize,
+    /// The memory of all files.
+    pub used_bytes: u64,
+    /// The topics, by name.
+    pub topics: Vec<Topic>,
+    /// The nodes, by name.
+    pub nodes: Vec<Node>,
+    /// What is wrong, a sentence each.
+    pub problems: Vec<String>,
+}
+
+/// A topic.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Topic {
+    /// The full name.
+    pub name: String,
+    /// The types of its endpoints, separated by commas.
+    pub type_name: String,
+    /// Messages a second of all publishers; `None` before the second look.
+    pub rate_hz: Option<f64>,
+    /// Bytes a second: the rate and the mean length of the newest messages.
+    pub bytes_per_s: Option<f64>,
+    /// The messages that the slowest matched subscription has not taken.
+    pub lag: u64,
+    /// The messages that present subscriptions lost since they matched.
+    pub lost: u64,
+    /// Lost messages a second.
+    pub lost_per_s: Option<f64>,
+    /// The memory of the publishers' files.
+    pub used_bytes: u64,
+    /// The publishers.
+    pub publishers: Vec<Publisher>,
+    /// The subscriptions.
+    pub subscriptions: Vec<Subscription>,
+    /// The processes that hold messages.
+    pub held: Vec<Held>,
+}
+
+/// A publisher.
+#[derive(Clone, Debug, Serialize)]
+pub struct Publisher {
+    /// The full name of its node.
+    pub node: String,
+    /// Program and pid.
+    pub process: String,
+    /// Messages a second.
+    pub rate_hz: Option<f64>,
+    /// Bytes a second.
+    pub bytes_per_s: Option<f64>,
+    /// The mean length of its newest messages.
+    pub message_bytes: u64,
+    /// The number of its newest message, 0 if there is none.
+    pub newest: u64,
+    /// The messages that it keeps for subscriptions.
+    pub kept: u64,
+    /// The matched subscriptions of this host.
+    pub matched: usize,
+    /// The memory of its file.
+    pub used_bytes: u64,
+    /// Whether it waits for a RELIABLE KEEP_ALL subscription.
+    pub is_blocked: bool,
+}
+
+/// A subscription.
+#[derive(Clone, Debug, Serialize)]
+pub struct Subscription {
+    /// The full name of its node.
+    pub node: String,
+    /// Program and pid.
+    pub process: String,
+    /// The messages that wait for it; `None` if it is matched with no publisher. Subscriptions of one process with equal
+    /// depth are not distinguished: each has the largest.
+    pub lag: Option<u64>,
+    /// The messages that are kept for it; `None`: KEEP_ALL.
+    pub depth: Option<u32>,
+    /// Whether publishers wait for it.
+    pub is_gating: bool,
+    /// The messages that it lost since it matched.
+    pub lost: u64,
+    /// Lost messages a second.
+    pub lost_per_s: Option<f64>,
+}
+
+/// A process that holds messages.
+#[derive(Clone, Debug, Serialize)]
+pub struct Held {
+    /// Program and pid.
+    pub process: String,
+    /// Messages.
+    pub messages: usize,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A node.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Node {
+    /// The full name.
+    pub name: String,
+    /// Program and pid.
+    pub process: String,
+    /// Publishers of topics.
+    pub publishers: usize,
+    /// Subscriptions to topics.
+    pub subscriptions: usize,
+    /// Services.
+    pub services: usize,
+    /// Clients of services.
+    pub clients: usize,
+    /// Messages a second of all its publishers.
+    pub rate_hz: Option<f64>,
+    /// Bytes a second.
+    pub bytes_per_s: Option<f64>,
+    /// The messages that its subscriptions lost.
+    pub lost: u64,
+    /// The memory of its publishers' files.
+    pub used_bytes: u64,
+}
+
+impl Topic {
+    /// The holders in a line: the largest, and the number of others.
+    #[must_use]
+    pub fn held_by(&self) -> String {
+        match &self.held[..] {
+            [] => String::new(),
+            [held] => held.to_string(),
+            [held, rest @ ..] => format!("{held}, {} others", rest.len()),
+        }
+    }
+
+    /// Whether a service makes it, or ROS 2 hides it.
+    #[must_use]
+    pub fn is_hidden(&self) -> bool {
+        !self.name.starts_with('/') || is_hidden(&self.name)
+    }
+}
+
+impl std::fmt::Display for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} ({})", self.process, self.messages, bytes(self.bytes))
+    }
+}
+
+/// Whether ROS 2 hides a name: a part of it begins with an underscore.
+#[must_use]
+pub fn is_hidden(name: &str) -> bool {
+    name.split('/').any(|part| part.starts_with('_'))
+}
+
+/// The table of topics as text, without a terminal.
+impl std::fmt::Display for Sample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = self.topics.iter().map(|topic| topic.name.chars().count()).max().unwrap_or(0).max(5);
+        writeln!(f, "{:width$}        HZ    BYTES/S  PUB  SUB      LAG     LOST    MEMORY  HELD BY", "TOPIC")?;
+        for topic in &self.topics {
+            let line = format!(
+                "{:width$}  {:>8.2}  {:>9}  {:>3}  {:>3}  {:>7}  {:>7}  {:>8}  {}",
+                topic.name,
+                topic.rate_hz.unwrap_or(0.0),
+                bytes(topic.bytes_per_s.unwrap_or(0.0) as u64),
+                topic.publishers.len(),
+                topic.subscriptions.len(),
+                topic.lag,
+                topic.lost,
+                bytes(topic.used_bytes),
+                topic.held_by()
+            );
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        self.problems.iter().try_for_each(|problem| writeln!(f, "problem: {problem}"))
+    }
+}

@@ -1,0 +1,97 @@
+//! The view of one topic: its publishers, its subscriptions, and the processes that hold messages.
+
+use crate::{
+    sample::{Held, Publisher, Subscription, Topic},
+    table::columns::{Column, count, falling, header, rate, widths},
+};
+use gantry_command::text::bytes;
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Rect},
+    style::Stylize,
+    widgets::{Paragraph, Row, Table},
+};
+use std::cmp::Ordering;
+
+/// These tables have the order of the sample.
+fn as_found<Item>(_: &Item, _: &Item) -> Ordering {
+    Ordering::Equal
+}
+
+const PUBLISHERS: &[Column<Publisher>] = &[
+    Column::text("PUBLISHER", 0, 0, |row| row.node.clone(), as_found),
+    Column::text("PROCESS", 24, 0, |row| row.process.clone(), as_found),
+    Column::text("HZ", 7, 0, |row| rate(row.rate_hz), as_found),
+    Column::text("BYTES/S", 8, 0, |row| bytes(row.bytes_per_s.unwrap_or(0.0) as u64), as_found),
+    Column::text("LENGTH", 7, 100, |row| bytes(row.message_bytes), as_found),
+    Column::text("SENT", 8, 100, |row| count(row.newest), as_found),
+    Column::text("KEEPS", 6, 100, |row| count(row.kept), as_found),
+    Column::text("SUB", 4, 0, |row| row.matched.to_string(), as_found),
+    Column::text("MEMORY", 7, 0, |row| bytes(row.used_bytes), as_found),
+    Column {
+        title: "WAITS",
+        width: 5,
+        from_width: 76,
+        text: |row| if row.is_blocked { "yes" } else { "" }.to_owned(),
+        order: as_found,
+        is_alarm: |row| row.is_blocked,
+    },
+];
+
+const SUBSCRIPTIONS: &[Column<Subscription>] = &[
+    Column::text("SUBSCRIPTION", 0, 0, |row| row.node.clone(), as_found),
+    Column::text("PROCESS", 24, 0, |row| row.process.clone(), as_found),
+    Column::text("LAG", 6, 0, |row| row.lag.map_or("-".to_owned(), count), |one, other| falling(one.lag, other.lag)),
+    Column::text("DEPTH", 6, 0, |row| row.depth.map_or("all".to_owned(), |depth| count(depth.into())), as_found),
+    Column {
+        title: "LOST",
+        width: 7,
+        from_width: 0,
+        text: |row| count(row.lost),
+        order: as_found,
+        is_alarm: |row| row.lost_per_s.is_some_and(|rate| rate > 0.0),
+    },
+    Column::text("LOST/S", 7, 76, |row| rate(row.lost_per_s), as_found),
+];
+
+const HOLDERS: &[Column<Held>] = &[
+    Column::text("HELD BY", 0, 0, |row| row.process.clone(), as_found),
+    Column::text("MESSAGES", 9, 0, |row| row.messages.to_string(), as_found),
+    Column::text("BYTES", 8, 0, |row| bytes(row.bytes), as_found),
+];
+
+/// Draws the topic, or says that it is gone.
+pub fn draw(topic: Option<&Topic>, name: &str, frame: &mut Frame<'_>, area: Rect) {
+    let Some(topic) = topic else {
+        frame.render_widget(Paragraph::new(format!("{name} is gone; Esc goes back")), area);
+        return;
+    };
+    let height = |rows: usize| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2));
+    let [title, publishers, subscriptions, holders] = Layout::vertical([
+        Constraint::Length(2),
+        height(topic.publishers.len()),
+        height(topic.subscriptions.len()),
+        height(topic.held.len()),
+    ])
+    .areas(area);
+    let totals = format!(
+        "{name}  {}  {} Hz  {}/s",
+        topic.type_name,
+        rate(topic.rate_hz),
+        bytes(topic.bytes_per_s.unwrap_or(0.0) as u64)
+    );
+    frame.render_widget(Paragraph::new(totals).bold(), title);
+    table(frame, publishers, PUBLISHERS, &topic.publishers);
+    table(frame, subscriptions, SUBSCRIPTIONS, &topic.subscriptions);
+    if !topic.held.is_empty() {
+        table(frame, holders, HOLDERS, &topic.held);
+    }
+}
+
+fn table<Item>(frame: &mut Frame<'_>, area: Rect, columns: &[Column<Item>], items: &[Item]) {
+    let shown: Vec<(usize, &Column<Item>)> =
+        columns.iter().enumerate().filter(|(_, column)| column.from_width <= area.width).collect();
+    let row = |item: &Item| Row::new(shown.iter().map(|(_, column)| column.cell(item)).collect::<Vec<_>>());
+    let widths = widths(shown.iter().map(|(_, column)| *column));
+    frame.render_widget(Table::new(items.iter().map(row), widths).header(header(&shown, None)), area);
+}
