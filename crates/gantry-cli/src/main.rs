@@ -14,7 +14,7 @@ mod cli;
 mod doctor;
 mod domain;
 mod interface;
-mod message;
+mod known_types;
 mod names;
 mod node;
 mod number;

@@ -9,7 +9,7 @@ const STOREYS: &[&str] = &[
     "session",
     "program",
     "qos",
-    "message",
+    "known_types",
     "absent",
     "node",
     "interface",

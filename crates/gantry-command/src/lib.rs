@@ -6,6 +6,8 @@
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
 
 mod error;
+#[cfg(feature = "messages")]
+pub mod message;
 mod options;
 mod output;
 #[cfg(feature = "selection")]

@@ -2,7 +2,7 @@
 
 use test_support::storeys;
 
-const STOREYS: &[&str] = &["error", "text", "output", "selection", "options"];
+const STOREYS: &[&str] = &["error", "text", "message", "output", "selection", "options"];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

@@ -60,6 +60,10 @@ impl Cli {
             Some(domain_id) => domain_id,
             None => gantry::default_domain_id()?,
         };
+        if domain_id > gantry::MAX_DOMAIN_ID {
+            let most = gantry::MAX_DOMAIN_ID;
+            return Err(format!("{domain_id} is no domain: domains are 0 to {most}").into());
+        }
         let is_over = Arc::new(AtomicBool::new(false));
         for signal in [SIGHUP, SIGINT, SIGTERM] {
             signal_hook::flag::register(signal, is_over.clone())

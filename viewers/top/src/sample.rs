@@ -150,7 +150,16 @@ impl Topic {
 
 impl std::fmt::Display for Held {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {} ({})", self.process, self.messages, bytes(self.bytes))
+        write!(f, "{}: {} ({})", pid_first(&self.process), self.messages, bytes(self.bytes))
+    }
+}
+
+/// A process with its pid first, which a narrow column is to keep: "7 talker" for "talker (pid 7)".
+#[must_use]
+pub fn pid_first(process: &str) -> String {
+    match process.strip_suffix(')').and_then(|start| start.rsplit_once(" (pid ")) {
+        Some((program, pid)) => format!("{pid} {program}"),
+        None => process.to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `gantry interface cpp`.
 
-use crate::{message::KnownTypes, names::Names, session::Session};
+use crate::{known_types::KnownTypes, names::Names, session::Session};
 use clap::Args;
 use gantry_command::{Failure, Result};
 use gantry_idl::cpp_headers;

@@ -1,7 +1,7 @@
 //! `gantry interface list`.
 
 use super::{Kinds, is_service};
-use crate::{message::KnownTypes, session::Session};
+use crate::{known_types::KnownTypes, session::Session};
 use clap::Args;
 use gantry_command::Result;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! `gantry interface package`.
 
 use super::{Kinds, is_service};
-use crate::{message::KnownTypes, names::Names, session::Session};
+use crate::{known_types::KnownTypes, names::Names, session::Session};
 use clap::Args;
 use gantry_command::Result;
 

@@ -1,12 +1,9 @@
 //! `gantry interface show`.
 
 use super::is_service;
-use crate::{
-    message::{KnownTypes, TopicType},
-    names,
-    session::Session,
-};
+use crate::{known_types::KnownTypes, names, session::Session};
 use clap::Args;
+use gantry_command::message::TopicType;
 use gantry_command::{Failure, Result};
 use serde::Serialize;
 use std::{fmt, io};

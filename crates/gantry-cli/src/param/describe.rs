@@ -1,12 +1,10 @@
 //! `gantry param describe`.
 
 use super::remote::{RemoteNode, messages, type_name};
-use crate::{
-    message::{Repr, json_of},
-    session::Session,
-};
+use crate::session::Session;
 use clap::Args;
 use gantry_command::Result;
+use gantry_command::message::{Repr, json_of};
 use gantry_dynamic::{DynamicMessage, Value};
 use serde::{Serialize, Serializer};
 use std::fmt;

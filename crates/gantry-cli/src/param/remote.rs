@@ -1,10 +1,7 @@
 //! The parameters of a node, by its services.
 
-use crate::{
-    domain::Domain,
-    message::{Repr, TopicType, json_of},
-    names,
-};
+use crate::{domain::Domain, names};
+use gantry_command::message::{Repr, TopicType, json_of};
 use gantry_command::{Failure, Result};
 use gantry_dynamic::{DynamicMessage, Value};
 use std::time::Duration;
@@ -17,12 +14,6 @@ pub struct RemoteNode<'a> {
     domain: &'a Domain,
     /// Its full name.
     pub name: String,
-}
-
-/// The response of a service, with its type.
-pub struct Answer {
-    answer_type: TopicType,
-    bytes: Vec<u8>,
 }
 
 impl<'a> RemoteNode<'a> {
@@ -39,19 +30,10 @@ impl<'a> RemoteNode<'a> {
 
     /// Calls a parameter service of the node with values in YAML. JSON is YAML, too.
     pub fn call(&self, service: &str, values: &serde_json::Value) -> Result<Answer> {
-        let service = format!("{}/{service}", self.name);
-        let Some(service_type) = self.domain.node.service_types(&service)?.pop() else {
-            let name = &self.name;
-            return Err(format!("node {name} has no parameter services, as a node that declares no parameter").into());
-        };
-        let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?;
-        let answer_type = TopicType::new(&service_type.response)?;
-        let mut client = self.domain.node.create_generic_client(&service, service_type)?;
-        if !client.wait_for_service(PATIENCE)? {
-            return Err(Failure::new(format!("{service} is not matched: {}", client.mismatches()?.join("; "))));
-        }
-        let response = client.call_copy(&request, PATIENCE)?;
-        Ok(Answer { answer_type, bytes: response.bytes().to_vec() })
+        let answer = call(&self.domain.node, &format!("{}/{service}", self.name), values, PATIENCE)?;
+        let name = &self.name;
+        let why = || format!("node {name} has no parameter services, as a node that declares no parameter").into();
+        answer.ok_or_else(why)
     }
 
     /// The hint after the name of a parameter that the node does not have; empty if the node has it.
@@ -72,12 +54,6 @@ impl<'a> RemoteNode<'a> {
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
         Ok(names)
-    }
-}
-
-impl Answer {
-    pub fn message(&self) -> Result<DynamicMessage<'_>> {
-        self.answer_type.view(&self.bytes)
     }
 }
 

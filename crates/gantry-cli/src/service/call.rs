@@ -2,13 +2,13 @@
 
 use crate::{
     domain::Domain,
-    message::{Repr, TopicType, json_of},
     names,
     number::{positive_rate, positive_seconds},
     session::Session,
 };
 use clap::Args;
 use gantry::{GenericClient, ServiceTypeDescription};
+use gantry_command::message::{Repr, TopicType, json_of};
 use gantry_command::{Failure, Result, say};
 use gantry_dynamic::Value;
 use serde::Serialize;

@@ -1,13 +1,9 @@
 //! `gantry topic echo`.
 
 use super::source::{Source, never_published};
-use crate::{
-    message::{Printed, field},
-    number::positive_seconds,
-    qos::QosOptions,
-    session::Session,
-};
+use crate::{number::positive_seconds, qos::QosOptions, session::Session};
 use clap::Args;
+use gantry_command::message::{Printed, field};
 use gantry_command::{Failure, Result, say};
 use gantry_dynamic::Yaml;
 use std::time::Duration;

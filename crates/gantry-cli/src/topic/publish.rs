@@ -2,7 +2,7 @@
 
 use crate::{
     domain::Domain,
-    message::{KnownTypes, Repr, TopicType},
+    known_types::KnownTypes,
     names,
     number::{positive_rate, positive_seconds},
     qos::{Profile, QosOptions},
@@ -10,6 +10,7 @@ use crate::{
 };
 use clap::Args;
 use gantry::{Connection, ConnectionState, GenericPublisher, TypeDescription};
+use gantry_command::message::{Repr, TopicType};
 use gantry_command::{Failure, Result, say};
 use gantry_dynamic::Value;
 use std::time::{Duration, Instant};

@@ -2,11 +2,11 @@
 
 use crate::{
     domain::Domain,
-    message::TopicType,
     names,
     qos::{Profile, QosOptions},
 };
 use gantry::{Durability, GenericSample, GenericSubscription, Nth, Qos, Reliability, TopicEndpointInfo, is_logged};
+use gantry_command::message::TopicType;
 use gantry_command::{Failure, Output, Result, say};
 use serde::Serialize;
 use std::{

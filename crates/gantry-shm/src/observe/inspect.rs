@@ -280,6 +280,7 @@ impl<'a> Inspection<'a> {
         let publishers =
             processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
         let subscriptions = processes.iter().flat_map(|process| &process.subscriptions);
+        let subscriptions = subscriptions.map(|subscription| &subscription.description);
         let names = publishers.chain(subscriptions).map(|endpoint| &endpoint.topic);
         names.map(|name| (name.clone(), self.sleepers(name))).collect()
     }

@@ -108,7 +108,9 @@ fn an_inspector_follows_publishers_and_losses() {
     };
     let bytes = STREAM_BYTES as u64;
     assert_eq!(look(), (vec![(0, 0)], 0));
-    (1..=5).for_each(|number| send(&mut first, STREAM_BYTES, number));
+    for number in 1..=5 {
+        send(&mut first, STREAM_BYTES, number);
+    }
     assert_eq!(drain(&mut slow), [4, 5]);
     assert_eq!(look(), (vec![(5, bytes)], 3));
     let mut second = publisher(&participant, STREAM_BYTES, stream_qos());

@@ -162,7 +162,10 @@ fn other_end<'a>(own: &EndpointDescription, report: &'a DomainReport) -> Option<
     let is_other_end =
         |other: &&EndpointDescription| other.topic == own.topic && own.message_type.matches(&other.message_type);
     match own.role {
-        Role::Publisher => processes.flat_map(|process| &process.subscriptions).find(is_other_end),
+        Role::Publisher => {
+            let subscriptions = processes.flat_map(|process| &process.subscriptions);
+            subscriptions.map(|subscription| &subscription.description).find(is_other_end)
+        },
         _ => {
             processes.flat_map(|process| &process.publishers).map(|publisher| &publisher.description).find(is_other_end)
         }

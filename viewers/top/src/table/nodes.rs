@@ -1,13 +1,13 @@
 //! The table of nodes.
 
 use super::columns::{Column, count, falling, rate};
-use crate::sample::Node;
+use crate::sample::{Node, pid_first};
 use gantry_command::text::bytes;
 
 /// Its columns.
 pub const COLUMNS: &[Column<Node>] = &[
     Column::text("NODE", 0, 0, |node| node.name.clone(), |one, other| one.name.cmp(&other.name)),
-    Column::text("PROCESS", 24, 60, |node| node.process.clone(), |one, other| one.process.cmp(&other.process)),
+    Column::text("PID PROCESS", 0, 60, |node| pid_first(&node.process), |one, other| one.process.cmp(&other.process)),
     Column::text(
         "PUB",
         4,
@@ -28,7 +28,7 @@ pub const COLUMNS: &[Column<Node>] = &[
     Column::text(
         "BYTES/S",
         8,
-        0,
+        90,
         |node| bytes(node.bytes_per_s.unwrap_or(0.0) as u64),
         |one, other| falling(one.bytes_per_s, other.bytes_per_s),
     ),

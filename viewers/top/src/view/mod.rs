@@ -33,15 +33,20 @@ const KEYS: [&str; 9] = [
 ];
 
 const HELP: &str = "\
-up, down, PgUp, PgDn  select a row          Enter  its publishers, subscriptions and holders
-left, right           sort by a column      Esc    back; also clears the filter
-r                     reverse the order     n, t   nodes, topics
-/                     filter names          h      hidden names, topics of services
-p, space              pause, go on          q      quit
+up, down, PgUp, PgDn  select a row       Enter  its ends and holders
+left, right           sort by a column   Esc    back; clears the filter
+r                     reverse the order  n, t   nodes, topics
+/                     filter names       h      hidden names, services
+p, space              pause, go on       q      quit
 
-HZ       messages a second of all publishers          LAG   messages that the slowest subscription has not taken
-BYTES/S  rate x mean length of the newest messages    LOST  messages that subscriptions lost since they matched
-MEMORY   files of the publishers                      HELD BY  processes that hold messages in their slots";
+HZ       messages a second of all publishers
+BYTES/S  HZ x the mean length of the newest messages
+LAG      messages that the slowest subscription has not taken yet;
+         red: a publisher waits for it
+LOST     messages that subscriptions lost since they matched;
+         red: some in the last interval
+MEMORY   files of the publishers
+HELD BY  processes that hold messages in their slots";
 
 /// Draws what the user chose.
 pub fn draw(app: &mut App, frame: &mut Frame<'_>) {

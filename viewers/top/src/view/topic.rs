@@ -1,7 +1,7 @@
 //! The view of one topic: its publishers, its subscriptions, and the processes that hold messages.
 
 use crate::{
-    sample::{Held, Publisher, Subscription, Topic},
+    sample::{Held, Publisher, Subscription, Topic, pid_first},
     table::columns::{Column, count, falling, header, rate, widths},
 };
 use gantry_command::text::bytes;
@@ -20,7 +20,7 @@ fn as_found<Item>(_: &Item, _: &Item) -> Ordering {
 
 const PUBLISHERS: &[Column<Publisher>] = &[
     Column::text("PUBLISHER", 0, 0, |row| row.node.clone(), as_found),
-    Column::text("PROCESS", 24, 0, |row| row.process.clone(), as_found),
+    Column::text("PID PROCESS", 0, 0, |row| pid_first(&row.process), as_found),
     Column::text("HZ", 7, 0, |row| rate(row.rate_hz), as_found),
     Column::text("BYTES/S", 8, 0, |row| bytes(row.bytes_per_s.unwrap_or(0.0) as u64), as_found),
     Column::text("LENGTH", 7, 100, |row| bytes(row.message_bytes), as_found),
@@ -40,7 +40,7 @@ const PUBLISHERS: &[Column<Publisher>] = &[
 
 const SUBSCRIPTIONS: &[Column<Subscription>] = &[
     Column::text("SUBSCRIPTION", 0, 0, |row| row.node.clone(), as_found),
-    Column::text("PROCESS", 24, 0, |row| row.process.clone(), as_found),
+    Column::text("PID PROCESS", 0, 0, |row| pid_first(&row.process), as_found),
     Column::text("LAG", 6, 0, |row| row.lag.map_or("-".to_owned(), count), |one, other| falling(one.lag, other.lag)),
     Column::text("DEPTH", 6, 0, |row| row.depth.map_or("all".to_owned(), |depth| count(depth.into())), as_found),
     Column {
@@ -55,7 +55,7 @@ const SUBSCRIPTIONS: &[Column<Subscription>] = &[
 ];
 
 const HOLDERS: &[Column<Held>] = &[
-    Column::text("HELD BY", 0, 0, |row| row.process.clone(), as_found),
+    Column::text("HELD BY (PID PROCESS)", 0, 0, |row| pid_first(&row.process), as_found),
     Column::text("MESSAGES", 9, 0, |row| row.messages.to_string(), as_found),
     Column::text("BYTES", 8, 0, |row| bytes(row.bytes), as_found),
 ];

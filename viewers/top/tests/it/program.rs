@@ -29,8 +29,8 @@ fn command(domain_id: u32, arguments: &[&str]) -> Command {
 fn one_sample_is_printed_for_scripts() {
     let node = Node::builder("talker").domain_id(3).build().unwrap();
     let bytes = TypeDescription { name: "test_msgs/msg/Bytes".into(), payload_bytes: 64, ..Default::default() };
-    let mut publisher = node.create_generic_publisher("/chatter", &bytes, Qos::default()).unwrap();
-    publisher.publish_bytes(&[1; 64]).unwrap();
+    let mut publisher = node.create_generic_publisher("/chatter", bytes, Qos::default()).unwrap();
+    publisher.publish_copy(&[1; 64]).unwrap();
     let output = command(3, &["--once", "--interval", "0.1"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("TOPIC") && text.contains("\n/chatter "), "{text}");

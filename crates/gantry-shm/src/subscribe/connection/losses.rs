@@ -35,7 +35,7 @@ impl Connection {
         self.lost = self.lost.saturating_add(passed - before_kept);
         losses.before_matched = losses.before_matched.saturating_add(before_matched);
         losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
-        self.endpoint.count_lost(passed - before_matched);
+        self.record.endpoint.count_lost(passed - before_matched);
     }
 
     /// Whether the publisher honours the pins, and waits for this reader if it should.

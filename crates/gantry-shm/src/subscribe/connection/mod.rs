@@ -14,10 +14,7 @@ use uncommon::Uncommon;
 
 use crate::{
     crash::{self, Point},
-    domain::{
-        process_file::EndpointBlock,
-        publisher_mapping::{MAX_RING_CHANGES, PublisherMapping},
-    },
+    domain::publisher_mapping::{MAX_RING_CHANGES, PublisherMapping},
     error::{Error, Result},
     os::clock::monotonic_ns,
     protocol::{
@@ -58,8 +55,6 @@ pub(crate) struct Connection {
     /// The number of samples from `kept_from` on that left the history before they were taken, and of samples that were
     /// skipped.
     pub(crate) lost: u64,
-    /// The subscription's counters, which other processes read.
-    endpoint: EndpointBlock,
 }
 
 const _: () = assert!(size_of::<Connection>() == 2 * LINE_BYTES);

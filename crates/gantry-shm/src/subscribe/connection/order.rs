@@ -170,6 +170,6 @@ impl Connection {
         self.reader.skip_to(self.reader.next + count);
         self.lost = self.lost.saturating_add(count);
         losses.overwritten = losses.overwritten.saturating_add(count);
-        self.endpoint.count_lost(count);
+        self.record.endpoint.count_lost(count);
     }
 }

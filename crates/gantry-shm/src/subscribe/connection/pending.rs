@@ -35,11 +35,12 @@ pub(crate) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Maps the publisher of the process with that id and makes the record, whose cursor asks for all samples. With
+    /// Maps the publisher of the process with that id and makes the record, whose cursor asks for all samples.
+    /// `endpoint` is the block of the subscription. With
     /// `is_older`, the publisher existed before the subscription, which does not get the samples published until now.
     /// `NotFound` in the error if the publisher left meanwhile.
     pub(crate) fn new(
-        memory: &Arc<PlaceMemory>,
+        (memory, endpoint): (&Arc<PlaceMemory>, EndpointBlock),
         process: &[u8; 16],
         publisher: &EndpointDescription,
         qos: &Qos,
@@ -60,15 +61,15 @@ impl PendingConnection {
             Durability::Volatile => Start::At(1),
         };
         let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
-        let record = OwnedRecord::new(memory.clone(), mapping, record);
+        let record = OwnedRecord::new(memory.clone(), mapping, record, endpoint);
         let is_gating = state == READER_GATING;
         Ok(PendingConnection { record, start, depth, is_gating, lifespan_ns: limit_ns(publisher.qos.lifespan) })
     }
 
     /// Joins the publisher: chooses the first sample, and counts the samples before it that have left the history in
-    /// `losses`. `endpoint` is the block of the subscription. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
+    /// `losses`. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
     /// on sees the record.
-    pub(crate) fn join(self, endpoint: EndpointBlock, generation: u64, losses: &mut Losses) -> Result<Connection> {
+    pub(crate) fn join(self, generation: u64, losses: &mut Losses) -> Result<Connection> {
         let mapping = self.record.mapping.clone();
         let (ring, newest) = mapping.newest()?;
         let limits = (self.depth, mapping.inline_bytes().min(mapping.payload_bytes));
@@ -88,7 +89,6 @@ impl PendingConnection {
             kept_from: NonZeroU64::new(begin).filter(|_| !self.is_gating),
             first: begin.max(of_depth),
             lost: 0,
-            endpoint,
         };
         if self.is_gating || self.lifespan_ns < u64::MAX {
             let uncommon = connection.uncommon_mut();
@@ -135,12 +135,12 @@ mod tests {
         }
         let memory = Arc::new(PlaceMemory::new(domain.clone()));
         let late = domain.describe(Role::Subscription, "/tester", "/topic", bytes(), qos).unwrap();
-        let pending =
-            PendingConnection::new(&memory, domain.process.id(), publisher.description(), &qos, false).unwrap();
         let endpoint = domain.process.add_endpoint(&domain.directory, &late).unwrap();
+        let pending =
+            PendingConnection::new((&memory, endpoint), domain.process.id(), publisher.description(), &qos, false).unwrap();
         let generation = domain.raise_for_joins(domain.topic("/topic"));
         let (mut places, mut losses) = (Places::new(memory, Arc::new(late)), Losses::default());
-        let mut connection = pending.join(endpoint, generation.number, &mut losses).unwrap();
+        let mut connection = pending.join(generation.number, &mut losses).unwrap();
         places.prepare(1, connection.mapping.inline_bytes());
         let take = || Some(connection.take(&mut places, &mut losses).unwrap()?.info().sequence);
         (std::iter::from_fn(take).collect(), losses)

@@ -74,7 +74,7 @@ impl Connection {
                 // A pin that the search gave up before it reached.
                 Err(error) => return self.extensions().iter().find_map(pin_of_extension).ok_or(error.into()),
             };
-            let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record);
+            let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record, self.record.endpoint);
             self.uncommon_mut().extensions.push(owned);
         }
         domain.process.count_taken();

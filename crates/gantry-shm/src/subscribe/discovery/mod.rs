@@ -99,7 +99,7 @@ impl PublisherDiscovery {
             } else {
                 let is_older = discovered.older_publishers.as_ref().is_some_and(|older| older.contains(&publisher.key));
                 let connection = domain.check_named(&self.description.topic).and_then(|()| {
-                    PendingConnection::new(&self.memory, &peer.id, publisher, &self.description.qos, is_older)
+                    PendingConnection::new((&self.memory, self.block), &peer.id, publisher, &self.description.qos, is_older)
                 });
                 match connection {
                     Ok(pending) => discovered.pending.push((discovered.batch, publisher.clone(), pending)),
@@ -129,7 +129,7 @@ impl PublisherDiscovery {
             return;
         }
         for (_, publisher, pending) in joining {
-            match pending.join(self.block, generation.number, &mut discovered.losses) {
+            match pending.join(generation.number, &mut discovered.losses) {
                 Ok(connection) => {
                     discovered.joined.push(Joined { record: connection.record.clone(), publisher, is_gone: false });
                     discovered.connections.push(connection);

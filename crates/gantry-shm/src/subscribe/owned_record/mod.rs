@@ -38,7 +38,10 @@ pub(crate) mod places;
 pub(crate) use self::{free_search::FreeSearch, orphan::OrphanCell};
 use self::{orphan::Orphan, places::PlaceMemory};
 use crate::{
-    domain::{process_file::OwnRecord, publisher_mapping::PublisherMapping},
+    domain::{
+        process_file::{EndpointBlock, OwnRecord},
+        publisher_mapping::PublisherMapping,
+    },
     protocol::{layout::ReaderRecord, shared::InRegion},
 };
 use std::sync::Arc;
@@ -53,12 +56,19 @@ pub(crate) struct OwnedRecord {
     pub(crate) cell: &'static OrphanCell,
     /// Keeps the places of the samples, and the domain.
     pub(crate) memory: Arc<PlaceMemory>,
+    /// The subscription's counters, for as long as the subscription keeps the connection.
+    pub(crate) endpoint: EndpointBlock,
 }
 
 impl OwnedRecord {
     /// `own` was taken from the domain's process file of this process.
-    pub(crate) fn new(memory: Arc<PlaceMemory>, mapping: Arc<PublisherMapping>, own: OwnRecord) -> Arc<OwnedRecord> {
-        Arc::new(OwnedRecord { mapping, own, cell: OrphanCell::take(), memory })
+    pub(crate) fn new(
+        memory: Arc<PlaceMemory>,
+        mapping: Arc<PublisherMapping>,
+        own: OwnRecord,
+        endpoint: EndpointBlock,
+    ) -> Arc<OwnedRecord> {
+        Arc::new(OwnedRecord { mapping, own, cell: OrphanCell::take(), memory, endpoint })
     }
 
     /// The record, which is this connection's for as long as `self` is kept.

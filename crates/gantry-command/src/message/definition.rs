@@ -1,7 +1,7 @@
 //! The definition of a type as text.
 
 use super::TopicType;
-use gantry_command::Result;
+use crate::error::Result;
 use gantry_idl::{BaseType, MessageDefinition};
 
 /// The most bytes of a definition's text: nested messages of another process make it long quickly.
@@ -56,6 +56,6 @@ mod tests {
             gantry::TypeDescription { name, hash: [0; 32], definition: definition.into(), payload_bytes: usize::MAX };
         let error = TopicType::new(&description).and_then(|test| test.definition()).err();
         let expected = "the definition of test_msgs/msg/Test is longer than 1048576 bytes";
-        assert!(matches!(error, Some(gantry_command::Failure::Sentence(sentence)) if sentence == expected));
+        assert!(matches!(error, Some(crate::error::Failure::Sentence(sentence)) if sentence == expected));
     }
 }

@@ -1,18 +1,19 @@
 //! Messages of types that are known at run time: read for output, and made from YAML.
 
+mod call;
 mod definition;
 mod json;
-mod known;
 mod python;
 
+pub use call::{Answer, call};
+pub use gantry_dynamic::Value;
 pub use json::json_of;
-pub use known::KnownTypes;
 pub use python::Repr;
 
+use crate::error::{Failure, Result};
 use gantry::TypeDescription;
 use gantry_cdr::ByteOrder;
-use gantry_command::{Failure, Result};
-use gantry_dynamic::{DynamicMessage, Filter, MessageType, Value, Yaml};
+use gantry_dynamic::{DynamicMessage, Filter, MessageType, Yaml};
 use gantry_idl::{BaseType, Count, Definitions, TypeName};
 use serde::{Serialize, Serializer};
 use std::fmt;

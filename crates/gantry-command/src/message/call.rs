@@ -1,0 +1,47 @@
+//! A call of a service whose types are known at run time.
+
+use super::{TopicType, json_of};
+use crate::error::{Failure, Result};
+use gantry::Node;
+use gantry_dynamic::{DynamicMessage, Value};
+use std::time::Duration;
+
+/// The response of a service, with its type.
+pub struct Answer {
+    answer_type: TopicType,
+    bytes: Vec<u8>,
+}
+
+/// Calls a service with values in JSON, and waits for its response; `None` if no process serves it.
+///
+/// # Errors
+/// The values do not fit the type; the server is not matched; it does not answer in time.
+pub fn call(node: &Node, service: &str, values: &serde_json::Value, patience: Duration) -> Result<Option<Answer>> {
+    let Some(service_type) = node.service_types(service)?.pop() else { return Ok(None) };
+    let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?; // JSON is YAML, too
+    let answer_type = TopicType::new(&service_type.response)?;
+    let mut client = node.create_generic_client(service, service_type)?;
+    if !client.wait_for_service(patience)? {
+        return Err(Failure::new(format!("{service} is not matched: {}", client.mismatches()?.join("; "))));
+    }
+    let response = client.call_copy(&request, patience)?;
+    Ok(Some(Answer { answer_type, bytes: response.bytes().to_vec() }))
+}
+
+impl Answer {
+    /// The response.
+    ///
+    /// # Errors
+    /// The server sent bytes that are none.
+    pub fn message(&self) -> Result<DynamicMessage<'_>> {
+        self.answer_type.view(&self.bytes)
+    }
+
+    /// The response as JSON.
+    ///
+    /// # Errors
+    /// As [`Answer::message`].
+    pub fn json(&self) -> Result<serde_json::Value> {
+        Ok(json_of(Value::Message(self.message()?)))
+    }
+}

@@ -1,0 +1,104 @@
+//! The graph of the domain, as viewers are to see it: without this program, hidden names, and topics that the user left
+//! out.
+
+use gantry::{Durability, Gid, Node, ServiceTopic, ServiceTypeDescription, TypeDescription, service_topic};
+use gantry_command::{Result, Selection};
+use gantry_shm::{EndpointDescription, Participant, Role};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// Names of topics or services, each with its nodes.
+pub type Names = BTreeMap<String, BTreeSet<String>>;
+
+/// The graph at one time.
+#[derive(Debug, Default)]
+pub struct Graph {
+    /// The topics that have a publisher, by name and type, each with the depth of its history if all publishers are
+    /// latched.
+    pub topics: BTreeMap<(String, TypeDescription), Option<u32>>,
+    /// The services.
+    pub services: BTreeMap<String, ServiceTypeDescription>,
+    /// Topics with publishers, topics with subscriptions, services, each with its nodes.
+    pub names: [Names; 3],
+}
+
+/// Reads the graph.
+#[derive(Debug)]
+pub struct GraphReader {
+    node: Node,
+    participant: Arc<Participant>,
+    own: Option<Gid>,
+    selection: Selection,
+}
+
+impl GraphReader {
+    /// A reader of the node's domain.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
+    pub fn new(node: Node, selection: Selection) -> Result<GraphReader> {
+        let participant = Participant::join(node.domain_id())?;
+        let own = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|own| own.description.gid);
+        Ok(GraphReader { node, participant, own, selection })
+    }
+
+    /// Reads the graph.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
+    pub fn read(&self) -> Result<Graph> {
+        let mut graph = Graph::default();
+        for entry in self.participant.graph()? {
+            let endpoint = &*entry.description;
+            if endpoint.role == Role::Node || self.own.is_some_and(|own| own.is_of_same_process(&endpoint.gid)) {
+                continue;
+            }
+            match service_topic(&endpoint.topic) {
+                Some(ServiceTopic::Request(service)) if endpoint.role == Role::Subscription => {
+                    graph.add_name(2, service, endpoint);
+                }
+                Some(_) => {}
+                None if self.selection.has(&endpoint.topic) => graph.add_endpoint(endpoint),
+                None => {}
+            }
+        }
+        for name in graph.names[2].keys() {
+            if let Some(service_type) = self.node.service_types(name).ok().and_then(|mut types| types.pop()) {
+                graph.services.insert(name.clone(), service_type);
+            }
+        }
+        Ok(graph)
+    }
+
+    /// The type of this name that a process of the domain uses, on this topic if there is one.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
+    pub fn type_named(&self, name: &str, topic: &str) -> Result<Option<TypeDescription>> {
+        let entries = self.participant.graph()?;
+        let named = || entries.iter().map(|entry| &entry.description).filter(|entry| entry.message_type.name == name);
+        let found = named().find(|entry| entry.topic == topic).or_else(|| named().next());
+        Ok(found.map(|entry| TypeDescription { payload_bytes: usize::MAX, ..entry.message_type.clone() }))
+    }
+}
+
+impl Graph {
+    fn add_name(&mut self, list: usize, name: &str, endpoint: &EndpointDescription) {
+        if !name.split('/').any(|part| part.starts_with('_')) {
+            self.names[list].entry(name.to_owned()).or_default().insert(endpoint.node.clone());
+        }
+    }
+
+    fn add_endpoint(&mut self, endpoint: &EndpointDescription) {
+        let list = if endpoint.role == Role::Publisher { 0 } else { 1 };
+        self.names[list].entry(endpoint.topic.clone()).or_default().insert(endpoint.node.clone());
+        if endpoint.role == Role::Publisher {
+            let of_type = TypeDescription { payload_bytes: usize::MAX, ..endpoint.message_type.clone() };
+            let depth = (endpoint.qos.durability == Durability::TransientLocal).then_some(endpoint.qos.depth);
+            let known = self.topics.entry((endpoint.topic.clone(), of_type)).or_insert(Some(0));
+            *known = known.zip(depth).map(|(known, more)| known.saturating_add(more));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The Gantry side: the graph, feeds of topics, publications of viewers, calls of services, parameters.
+
+mod feed;
+mod graph;
+mod parameters;
+mod publication;
+mod services;
+
+pub use feed::Feed;
+pub use graph::{Graph, GraphReader, Names};
+pub use parameters::{changes, get, nodes_of, set};
+pub use publication::Publication;
+pub use services::call;
+
+use gantry::ENCAPSULATION;
+
+/// The message without its encapsulation.
+///
+/// # Errors
+/// A sentence: it is no CDR that Gantry has.
+pub fn body(cdr: &[u8]) -> Result<&[u8], String> {
+    match cdr.split_first_chunk::<4>() {
+        Some((start, body)) if start[..2] == ENCAPSULATION[..2] => Ok(body),
+        Some((start, _)) => Err(format!("the encapsulation {start:02x?} is not little-endian CDR (00 01 00 00)")),
+        None => Err(format!("{} bytes are no CDR, whose encapsulation has 4", cdr.len())),
+    }
+}

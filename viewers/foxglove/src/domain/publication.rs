@@ -1,0 +1,82 @@
+//! A channel on which a viewer publishes.
+
+use super::{GraphReader, body};
+use crate::protocol::{CDR, ClientChannel, JSON, ROS2MSG};
+use gantry::{GenericPublisher, Node, Qos, TypeDescription};
+use gantry_command::{Failure, Result, is_native, message::TopicType};
+use gantry_idl::{Definitions, TypeName};
+use std::time::Duration;
+
+/// The longest time for present subscriptions to match a new publication, so that they get its first message.
+const MATCHING: Duration = Duration::from_millis(200);
+
+/// A publisher for a viewer.
+pub struct Publication {
+    publisher: GenericPublisher,
+    message_type: TopicType,
+    is_json: bool,
+}
+
+impl Publication {
+    /// Makes the publisher.
+    ///
+    /// # Errors
+    /// The encoding, the name or the type cannot be used.
+    pub fn new(node: &Node, graph: &GraphReader, channel: &ClientChannel) -> Result<Publication> {
+        let ClientChannel { topic, encoding, .. } = channel;
+        if encoding != CDR && encoding != JSON {
+            return Err(format!("{topic} cannot be published as '{encoding}': use {CDR} or {JSON}").into());
+        }
+        let description = message_type(graph, channel)?;
+        let message_type = TopicType::new(&description)?;
+        let qos = Qos { avoid_ros_namespace_conventions: is_native(node, topic), ..Qos::default() };
+        let mut publisher = node.create_generic_publisher(topic, description, qos)?;
+        let subscriptions = node.count_subscribers(topic).unwrap_or(0);
+        publisher.wait_for_subscriptions(subscriptions, MATCHING)?;
+        Ok(Publication { publisher, message_type, is_json: encoding == JSON })
+    }
+
+    /// Publishes a message.
+    ///
+    /// # Errors
+    /// It is none of the type; there is no memory.
+    pub fn publish(&mut self, payload: &[u8]) -> Result<()> {
+        match self.is_json {
+            true => {
+                let text = std::str::from_utf8(payload).map_err(Failure::new)?;
+                self.publisher.publish_copy(&self.message_type.encode(text)?)?;
+            }
+            false => {
+                let message = body(payload)?;
+                self.message_type.view(message)?; // subscriptions need not bear bytes that are no message
+                self.publisher.publish_copy(message)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The type of the channel: of the domain's processes, or as the viewer defines it.
+fn message_type(graph: &GraphReader, channel: &ClientChannel) -> Result<TypeDescription> {
+    let name = match channel.schema_name.split('/').collect::<Vec<_>>()[..] {
+        [package, message] => format!("{package}/msg/{message}"),
+        _ => channel.schema_name.clone(),
+    };
+    if let Some(known) = graph.type_named(&name, &channel.topic)? {
+        return Ok(known);
+    }
+    let is_text = channel.schema_encoding.as_deref().is_none_or(|encoding| encoding == ROS2MSG);
+    let Some(text) = channel.schema.as_deref().filter(|text| is_text && !text.is_empty()) else {
+        return Err(format!(
+            "{} cannot be published: no process of the domain uses {name}, and the viewer sent no definition of it as \
+             {ROS2MSG}",
+            channel.topic
+        )
+        .into());
+    };
+    let broken = |why: String| Failure::new(format!("the definition of {name} cannot be read: {why}"));
+    let type_name: TypeName = name.parse().map_err(|error| broken(format!("{error}")))?;
+    let definitions = Definitions::from_text(&type_name, text).map_err(|error| broken(error.to_string()))?;
+    let hash = definitions.hash(&type_name).unwrap_or_default();
+    Ok(TypeDescription { name, hash, definition: text.into(), payload_bytes: usize::MAX })
+}

@@ -1,0 +1,44 @@
+//! Calls of services.
+
+use super::body;
+use crate::protocol::{CDR, JSON, ServiceEntry};
+use gantry::{ENCAPSULATION, Node};
+use gantry_command::{
+    Failure, Result,
+    message::{TopicType, Value, json_of},
+};
+use std::time::Duration;
+
+/// The time for a server to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Calls the service with a request in an encoding. The response has the same one.
+///
+/// # Errors
+/// The request is none; the server does not answer; the encoding is not known.
+pub fn call(node: &Node, service: &ServiceEntry, encoding: &str, payload: &[u8]) -> Result<Vec<u8>> {
+    let (name, service_type) = (&service.name, &service.service_type);
+    let request_type = TopicType::new(&service_type.request)?;
+    let request = match encoding {
+        CDR => {
+            let request = body(payload)?;
+            request_type.view(request)?; // a server need not bear bytes that are no request
+            request.to_vec()
+        }
+        JSON => request_type.encode(std::str::from_utf8(payload).map_err(Failure::new)?)?,
+        other => return Err(format!("requests are {CDR} or {JSON}, not '{other}'").into()),
+    };
+    let mut client = node.create_generic_client(name, service_type.clone())?;
+    if !client.wait_for_service(PATIENCE)? {
+        return Err(format!("{name} is not matched: {}", client.mismatches()?.join("; ")).into());
+    }
+    let response = client.call_copy(&request, PATIENCE)?;
+    match encoding {
+        CDR => Ok([&ENCAPSULATION[..], response.bytes()].concat()),
+        _ => {
+            let response_type = TopicType::new(&service_type.response)?;
+            let message = response_type.view(response.bytes())?;
+            Ok(json_of(Value::Message(message)).to_string().into_bytes())
+        }
+    }
+}

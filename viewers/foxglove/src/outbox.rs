@@ -1,0 +1,225 @@
+//! The outbox of a viewer: what waits for its socket.
+//!
+//! Answers are never dropped: a viewer with too many of them is one that does not read, and is disconnected. Messages
+//! have a bound of bytes: the oldest message of the subscription that has most bytes there makes room for a new one. So a
+//! stream of images drops its own images, and small topics get through.
+
+use crate::lock::lock;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Condvar, Mutex, PoisonError},
+};
+
+/// The most bytes of answers.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+/// The bytes that a message takes besides its own.
+const OVERHEAD_BYTES: usize = 128;
+
+/// A message for one subscription of a viewer.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// The viewer's number.
+    pub subscription_id: u32,
+    /// Nanoseconds since 1970.
+    pub time_ns: u64,
+    /// The encapsulation and the message; all viewers share it.
+    pub cdr: Arc<Vec<u8>>,
+}
+
+/// The next thing to write.
+#[derive(Debug)]
+pub enum Item {
+    /// Bytes as they are.
+    Answer(Vec<u8>),
+    /// A message.
+    Message(Message),
+}
+
+/// The outbox; its owners are the threads that give, and the thread that writes.
+#[derive(Debug)]
+pub struct Outbox {
+    max_bytes: usize,
+    state: Mutex<State>,
+    is_filled: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    answers: VecDeque<Vec<u8>>,
+    answer_bytes: usize,
+    lanes: BTreeMap<u32, Lane>,
+    message_bytes: usize,
+    /// The number of messages that were offered, which gives their order.
+    offered: u64,
+    dropped: BTreeMap<u32, u64>,
+    is_closed: bool,
+}
+
+/// The messages of a subscription.
+#[derive(Debug, Default)]
+struct Lane {
+    messages: VecDeque<(u64, Message)>,
+    bytes: usize,
+}
+
+fn size(message: &Message) -> usize {
+    message.cdr.len() + OVERHEAD_BYTES
+}
+
+impl Lane {
+    fn pop(&mut self) -> Option<Message> {
+        let (_, message) = self.messages.pop_front()?;
+        self.bytes -= size(&message);
+        Some(message)
+    }
+}
+
+impl Outbox {
+    /// An empty outbox with room for messages of that many bytes, and at least for one message.
+    #[must_use]
+    pub fn new(max_bytes: usize) -> Outbox {
+        Outbox { max_bytes, state: Mutex::default(), is_filled: Condvar::new() }
+    }
+
+    /// Adds an answer; the outbox closes if the viewer does not read its answers.
+    pub fn answer(&self, bytes: Vec<u8>) {
+        let mut state = lock(&self.state);
+        if state.is_closed {
+            return;
+        }
+        state.answer_bytes += bytes.len();
+        state.answers.push_back(bytes);
+        state.is_closed = state.answer_bytes > MAX_ANSWER_BYTES;
+        self.is_filled.notify_one();
+    }
+
+    /// Adds a message, and drops older ones for which there is no room.
+    pub fn offer(&self, message: Message) {
+        let mut state = lock(&self.state);
+        if state.is_closed {
+            return;
+        }
+        let bytes = size(&message);
+        while state.message_bytes + bytes > self.max_bytes && state.drop_oldest() {}
+        state.offered += 1;
+        let number = state.offered;
+        state.message_bytes += bytes;
+        let lane = state.lanes.entry(message.subscription_id).or_default();
+        lane.bytes += bytes;
+        lane.messages.push_back((number, message));
+        self.is_filled.notify_one();
+    }
+
+    /// Waits for the next thing to write: answers first, then the oldest message; `None` after the outbox was closed.
+    pub fn next(&self) -> Option<Item> {
+        let mut state = lock(&self.state);
+        loop {
+            if state.is_closed {
+                return None;
+            }
+            if let Some(answer) = state.answers.pop_front() {
+                state.answer_bytes -= answer.len();
+                return Some(Item::Answer(answer));
+            }
+            if let Some(message) = state.pop() {
+                return Some(Item::Message(message));
+            }
+            state = self.is_filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Forgets the messages of a subscription that is over.
+    pub fn forget(&self, subscription_id: u32) {
+        let mut state = lock(&self.state);
+        if let Some(lane) = state.lanes.remove(&subscription_id) {
+            state.message_bytes -= lane.bytes;
+        }
+        state.dropped.remove(&subscription_id);
+    }
+
+    /// The dropped messages, by subscription.
+    #[must_use]
+    pub fn dropped(&self) -> BTreeMap<u32, u64> {
+        lock(&self.state).dropped.clone()
+    }
+
+    /// Ends the wait of the writer, now and later.
+    pub fn close(&self) {
+        let mut state = lock(&self.state);
+        let dropped = std::mem::take(&mut state.dropped);
+        *state = State { is_closed: true, dropped, ..State::default() };
+        self.is_filled.notify_all();
+    }
+}
+
+impl State {
+    fn drop_oldest(&mut self) -> bool {
+        let largest = self.lanes.iter_mut().max_by_key(|(_, lane)| lane.bytes);
+        let Some((&subscription_id, lane)) = largest.filter(|(_, lane)| lane.bytes > 0) else { return false };
+        if let Some(message) = lane.pop() {
+            self.message_bytes -= size(&message);
+            *self.dropped.entry(subscription_id).or_default() += 1;
+        }
+        true
+    }
+
+    fn pop(&mut self) -> Option<Message> {
+        let first = |lane: &Lane| lane.messages.front().map(|(number, _)| *number);
+        let oldest = self.lanes.values_mut().filter(|lane| !lane.messages.is_empty()).min_by_key(|lane| first(lane));
+        let message = oldest?.pop()?;
+        self.message_bytes -= size(&message);
+        Some(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(subscription_id: u32, time_ns: u64, bytes: usize) -> Message {
+        Message { subscription_id, time_ns, cdr: Arc::new(vec![0; bytes]) }
+    }
+
+    fn drain(outbox: &Outbox) -> Vec<(u32, u64)> {
+        outbox.answer(b"end".to_vec());
+        let mut found = Vec::new();
+        let mut state = lock(&outbox.state);
+        while let Some(message) = state.pop() {
+            found.push((message.subscription_id, message.time_ns));
+        }
+        state.answers.clear();
+        found
+    }
+
+    #[test]
+    fn the_newest_images_and_all_small_messages_stay() {
+        let outbox = Outbox::new(25_000);
+        for number in 0..10 {
+            outbox.offer(message(1, number, 10_000));
+            outbox.offer(message(2, number, 10));
+        }
+        let kept = drain(&outbox);
+        let of = |wanted: u32| kept.iter().filter(|(id, _)| *id == wanted).map(|(_, time)| *time).collect::<Vec<_>>();
+        assert_eq!((of(1), of(2)), (vec![8, 9], (0..10).collect()));
+        assert_eq!(outbox.dropped(), BTreeMap::from([(1, 8)]));
+        assert!(kept.is_sorted_by_key(|(_, time)| *time), "{kept:?}");
+    }
+
+    #[test]
+    fn a_message_that_is_larger_than_the_outbox_is_kept_alone() {
+        let outbox = Outbox::new(1000);
+        (0..3).for_each(|number| outbox.offer(message(1, number, 5000)));
+        assert_eq!(drain(&outbox), [(1, 2)]);
+    }
+
+    #[test]
+    fn answers_go_first_and_a_viewer_that_reads_none_is_closed() {
+        let outbox = Outbox::new(1000);
+        outbox.offer(message(1, 0, 10));
+        outbox.answer(vec![7]);
+        assert!(matches!(outbox.next(), Some(Item::Answer(bytes)) if bytes == [7]));
+        assert!(matches!(outbox.next(), Some(Item::Message(_))));
+        (0..100).for_each(|_| outbox.answer(vec![0; 1 << 20]));
+        assert!(outbox.next().is_none());
+    }
+}

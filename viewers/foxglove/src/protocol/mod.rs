@@ -1,0 +1,22 @@
+//! Foxglove's WebSocket protocol: what a viewer asks for, and what it gets. JSON in text frames, numbers little-endian in
+//! binary frames. The specification is `docs/spec.md` of github.com/foxglove/ws-protocol.
+
+mod answer;
+mod frame;
+mod request;
+
+pub use answer::{
+    CallFailure, Channel, Level, ServiceEntry, advertise, advertise_services, call_failure, call_response, graph_update,
+    message_start, parameter_values, remove_status, server_info, status, unadvertise, unadvertise_services,
+};
+pub use frame::{BINARY, MAX_HEAD_BYTES, TEXT, frame, head};
+pub use request::{Binary, ClientChannel, NewSubscription, Parameter, Request, binary, request};
+
+/// The subprotocols that are spoken: the name that Foxglove's SDK has, and the older one of the specification.
+pub const SUBPROTOCOLS: [&str; 2] = ["foxglove.sdk.v1", "foxglove.websocket.v1"];
+/// The encoding of messages, requests and responses.
+pub const CDR: &str = "cdr";
+/// The other encoding that viewers may send.
+pub const JSON: &str = "json";
+/// The encoding of schemas: `.msg` texts, concatenated.
+pub const ROS2MSG: &str = "ros2msg";

@@ -1,0 +1,177 @@
+//! The messages of a viewer.
+
+use serde::{Deserialize, Serialize};
+
+/// A message in JSON.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Request {
+    /// Messages of channels are wanted.
+    Subscribe {
+        /// One for each channel.
+        subscriptions: Vec<NewSubscription>,
+    },
+    /// They are not wanted any more.
+    Unsubscribe {
+        /// The viewer's numbers.
+        subscription_ids: Vec<u32>,
+    },
+    /// The viewer is going to publish.
+    Advertise {
+        /// Its channels.
+        channels: Vec<ClientChannel>,
+    },
+    /// The viewer publishes no longer.
+    Unadvertise {
+        /// The viewer's numbers.
+        channel_ids: Vec<u32>,
+    },
+    /// Values of parameters are wanted.
+    GetParameters {
+        /// Their names; none: all parameters.
+        parameter_names: Vec<String>,
+        /// The request, for the answer.
+        id: Option<String>,
+    },
+    /// Parameters are to be set.
+    SetParameters {
+        /// With their values.
+        parameters: Vec<Parameter>,
+        /// The request, for the answer.
+        id: Option<String>,
+    },
+    /// Changes of parameters are wanted.
+    SubscribeParameterUpdates {
+        /// Their names.
+        parameter_names: Vec<String>,
+    },
+    /// They are not wanted any more.
+    UnsubscribeParameterUpdates {
+        /// Their names.
+        parameter_names: Vec<String>,
+    },
+    /// The graph is wanted, and its changes.
+    SubscribeConnectionGraph,
+    /// It is not wanted any more.
+    UnsubscribeConnectionGraph,
+}
+
+/// A subscription of a viewer.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewSubscription {
+    /// The viewer's number.
+    pub id: u32,
+    /// The server's number.
+    pub channel_id: u32,
+}
+
+/// A channel on which a viewer publishes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientChannel {
+    /// The viewer's number.
+    pub id: u32,
+    /// The topic.
+    pub topic: String,
+    /// `cdr` or `json`.
+    pub encoding: String,
+    /// The type, as `geometry_msgs/msg/Twist` or `geometry_msgs/Twist`.
+    pub schema_name: String,
+    /// Its definition, if the viewer has one.
+    #[serde(default)]
+    pub schema: Option<String>,
+    /// The form of the definition.
+    #[serde(default)]
+    pub schema_encoding: Option<String>,
+}
+
+/// A parameter: its full name is the node's name, a dot and the name at the node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// The full name.
+    pub name: String,
+    /// The value; `None`: it is not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<serde_json::Value>,
+    /// `float64`, `float64_array` or `byte_array` (in base64), which JSON cannot say.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub of_type: Option<String>,
+}
+
+/// A binary message.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Binary<'a> {
+    /// A message that the viewer publishes.
+    Message {
+        /// The viewer's channel.
+        channel_id: u32,
+        /// In the channel's encoding.
+        payload: &'a [u8],
+    },
+    /// A call of a service.
+    Call {
+        /// The server's number.
+        service_id: u32,
+        /// The viewer's number, for the response.
+        call_id: u32,
+        /// The encoding of request and response.
+        encoding: &'a str,
+        /// The request.
+        payload: &'a [u8],
+    },
+}
+
+/// Reads a message in JSON.
+///
+/// # Errors
+/// A sentence: it is none that this server knows.
+pub fn request(text: &str) -> Result<Request, String> {
+    serde_json::from_str(text).map_err(|error| format!("the server does not understand this message: {error}"))
+}
+
+/// Reads a binary message.
+///
+/// # Errors
+/// A sentence: it is none that this server knows.
+pub fn binary(bytes: &[u8]) -> Result<Binary<'_>, String> {
+    let too_short = || format!("a binary message of {} bytes ends too early", bytes.len());
+    let mut rest = bytes.get(1..).ok_or_else(too_short)?;
+    let mut number = || {
+        let (first, tail) = rest.split_first_chunk::<4>()?;
+        rest = tail;
+        Some(u32::from_le_bytes(*first))
+    };
+    match bytes[0] {
+        1 => {
+            let channel_id = number().ok_or_else(too_short)?;
+            Ok(Binary::Message { channel_id, payload: rest })
+        }
+        2 => {
+            let numbers = (number(), number(), number());
+            let (Some(service_id), Some(call_id), Some(length)) = numbers else { return Err(too_short()) };
+            let (encoding, payload) = rest.split_at_checked(length as usize).ok_or_else(too_short)?;
+            let encoding = std::str::from_utf8(encoding).map_err(|_| "an encoding is no UTF-8".to_owned())?;
+            Ok(Binary::Call { service_id, call_id, encoding, payload })
+        }
+        opcode => Err(format!("the server does not understand binary messages of kind {opcode}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_messages_are_sentences() {
+        let call = [2, 7, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0, b'c', b'd', b'r', 9];
+        let read = Binary::Call { service_id: 7, call_id: 8, encoding: "cdr", payload: &[9] };
+        assert_eq!(binary(&call), Ok(read));
+        (0..call.len() - 1).for_each(|end| assert!(binary(&call[..end]).is_err(), "{end}"));
+        assert!(binary(&[1, 2, 0, 0]).is_err() && binary(&[9; 40]).is_err());
+        assert!(binary(&[2, 7, 0, 0, 0, 8, 0, 0, 0, 255, 255, 255, 255, 0]).is_err());
+        for text in ["", "{", "[]", r#"{"op":"dance"}"#, r#"{"op":"subscribe","subscriptions":7}"#] {
+            assert!(request(text).unwrap_err().starts_with("the server does not understand"), "{text}");
+        }
+    }
+}

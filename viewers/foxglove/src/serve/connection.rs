@@ -1,0 +1,138 @@
+//! The reader of a viewer's connection: handshake, messages.
+
+use super::Hub;
+use crate::{
+    protocol::{Level, SUBPROTOCOLS, binary, request, status},
+    viewer::Viewer,
+};
+use gantry_command::say;
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+    sync::Arc,
+    time::Duration,
+};
+use tungstenite::{
+    Message, WebSocket, accept_hdr_with_config,
+    handshake::server::{ErrorResponse, Request, Response},
+    http::{HeaderValue, StatusCode},
+    protocol::WebSocketConfig,
+};
+
+/// The time for the handshake.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest message of a viewer.
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
+/// The pages that may connect: Foxglove's, and pages of this host. A program that is no browser sends no origin.
+const ORIGINS: [&str; 5] =
+    ["https://app.foxglove.dev", "https://studio.foxglove.dev", "http://localhost", "http://127.0.0.1", "file://"];
+
+/// The two directions of a viewer's socket: what the library writes goes into the outbox, between whole frames.
+struct Duplex {
+    stream: TcpStream,
+    viewer: Arc<Viewer>,
+}
+
+impl Read for Duplex {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Duplex {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.viewer.outbox.answer(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads until the viewer is gone.
+pub fn read(hub: &Arc<Hub>, viewer: &Arc<Viewer>, stream: TcpStream) {
+    let _ = stream.set_read_timeout(Some(PATIENCE));
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MAX_MESSAGE_BYTES))
+        .max_frame_size(Some(MAX_MESSAGE_BYTES))
+        .write_buffer_size(0);
+    let duplex = Duplex { stream, viewer: viewer.clone() };
+    #[expect(clippy::result_large_err, reason = "the library's callback returns it")]
+    let choose = |request: &Request, response: Response| choose(hub, request, response);
+    match accept_hdr_with_config(duplex, choose, Some(config)) {
+        Ok(mut socket) => {
+            let _ = socket.get_ref().stream.set_read_timeout(None);
+            say(format_args!("viewer {} is connected", viewer.address));
+            hub.add(viewer);
+            read_messages(hub, viewer, &mut socket);
+            hub.remove(viewer);
+        }
+        Err(error) => say(format_args!("viewer {} is refused: {error}", viewer.address)),
+    }
+    viewer.close();
+}
+
+/// Chooses the subprotocol, or refuses.
+#[expect(clippy::result_large_err, reason = "the library's callback returns it")]
+fn choose(hub: &Hub, request: &Request, mut response: Response) -> Result<Response, ErrorResponse> {
+    let refuse = |sentence: String| {
+        let mut refusal = ErrorResponse::new(Some(sentence));
+        *refusal.status_mut() = StatusCode::FORBIDDEN;
+        refusal
+    };
+    let header = |name: &str| {
+        let values = request.headers().get_all(name).iter();
+        values.filter_map(|value| value.to_str().ok().map(str::to_owned)).collect::<Vec<_>>().join(",")
+    };
+    let origin = header("origin");
+    if !is_allowed(&origin, &hub.options().origins) {
+        return Err(refuse(format!("the page {origin} may not connect; --origin {origin} allows it")));
+    }
+    let offered = header("sec-websocket-protocol");
+    let offered: Vec<&str> = offered.split(',').map(str::trim).collect();
+    let Some(chosen) = SUBPROTOCOLS.into_iter().find(|known| offered.contains(known)) else {
+        return Err(refuse(format!("the server speaks {}", SUBPROTOCOLS.join(" and "))));
+    };
+    response.headers_mut().insert("sec-websocket-protocol", HeaderValue::from_static(chosen));
+    Ok(response)
+}
+
+/// Whether a page of this origin may connect. Without this rule, any page that the user opens could move the robot.
+fn is_allowed(origin: &str, more: &[String]) -> bool {
+    let is_of = |allowed: &str| {
+        origin.strip_prefix(allowed).is_some_and(|rest| rest.is_empty() || rest.starts_with(':') && allowed != "file://")
+    };
+    origin.is_empty() || ORIGINS.into_iter().any(is_of) || more.iter().any(|allowed| allowed == origin || allowed == "*")
+}
+
+fn read_messages(hub: &Arc<Hub>, viewer: &Arc<Viewer>, socket: &mut WebSocket<Duplex>) {
+    loop {
+        let done = match socket.read() {
+            Ok(Message::Text(text)) => request(&text).and_then(|request| hub.answer(viewer, request)),
+            Ok(Message::Binary(bytes)) => binary(&bytes).and_then(|message| hub.take(viewer, message)),
+            Ok(Message::Close(_)) | Err(_) => return,
+            Ok(_) => Ok(()),
+        };
+        if let Err(sentence) = done {
+            viewer.outbox.answer(status(Level::Error, &sentence, None));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_strangers_are_refused() {
+        let more = ["https://viewer.example".to_owned()];
+        for origin in ["", "https://app.foxglove.dev", "http://localhost:8080", "file://", "https://viewer.example"] {
+            assert!(is_allowed(origin, &more), "{origin}");
+        }
+        for origin in ["https://app.foxglove.dev.evil.example", "http://localhostile", "null", "https://evil.example"] {
+            assert!(!is_allowed(origin, &more), "{origin}");
+        }
+        assert!(is_allowed("https://evil.example", &["*".to_owned()]));
+    }
+}

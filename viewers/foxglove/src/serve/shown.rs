@@ -1,0 +1,154 @@
+//! What viewers see of the domain: channels with their feeds, services, names; and the difference to a newer graph.
+
+use crate::{
+    domain::{Feed, Graph, Names},
+    protocol::{self, Channel, ServiceEntry},
+};
+use gantry::TypeDescription;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+/// The channels of one message: a long list of schemas is no single message.
+const CHANNELS_AT_ONCE: usize = 100;
+
+/// What viewers see.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// The feeds by topic and type.
+    topics: BTreeMap<(String, TypeDescription), Arc<Feed>>,
+    /// The services by name.
+    services: BTreeMap<String, ServiceEntry>,
+    names: [Names; 3],
+    last_id: u32,
+}
+
+/// The messages that tell viewers of a change; the last one only concerns viewers that want the graph.
+#[derive(Debug, Default)]
+pub struct News {
+    /// For all viewers.
+    pub of_all: Vec<Vec<u8>>,
+    /// For viewers of the graph.
+    pub of_graph: Option<Vec<u8>>,
+    /// The feeds that are gone.
+    pub gone: Vec<Arc<Feed>>,
+}
+
+impl Shown {
+    /// The messages that a new viewer gets.
+    #[must_use]
+    pub fn all(&self) -> Vec<Vec<u8>> {
+        let channels: Vec<&Channel> = self.topics.values().map(|feed| &feed.channel).collect();
+        let mut messages: Vec<Vec<u8>> = channels
+            .chunks(CHANNELS_AT_ONCE)
+            .map(|channels| protocol::advertise(channels.iter().copied()))
+            .collect();
+        if !self.services.is_empty() {
+            messages.push(protocol::advertise_services(self.services.values()));
+        }
+        messages
+    }
+
+    /// The whole graph.
+    #[must_use]
+    pub fn graph(&self) -> Vec<u8> {
+        protocol::graph_update(self.names.each_ref(), &[], &[])
+    }
+
+    /// The feed of a channel.
+    #[must_use]
+    pub fn feed(&self, channel_id: u32) -> Option<&Arc<Feed>> {
+        self.topics.values().find(|feed| feed.channel.id == channel_id)
+    }
+
+    /// All feeds.
+    pub fn feeds(&self) -> impl Iterator<Item = &Arc<Feed>> {
+        self.topics.values()
+    }
+
+    /// A service.
+    #[must_use]
+    pub fn service(&self, id: u32) -> Option<&ServiceEntry> {
+        self.services.values().find(|service| service.id == id)
+    }
+
+    /// The names of the services.
+    pub fn service_names(&self) -> impl Iterator<Item = &String> {
+        self.services.keys()
+    }
+
+    /// Shows this graph from now on.
+    pub fn update(&mut self, graph: Graph) -> News {
+        let mut news = News::default();
+        self.update_topics(graph.topics, &mut news);
+        self.update_services(graph.services, &mut news);
+        if self.names != graph.names {
+            news.of_graph = Some(difference(&self.names, &graph.names));
+            self.names = graph.names;
+        }
+        news
+    }
+
+    fn update_topics(&mut self, topics: BTreeMap<(String, TypeDescription), Option<u32>>, news: &mut News) {
+        let gone = self.topics.extract_if(.., |key, _| !topics.contains_key(key));
+        news.gone = gone.map(|(_, feed)| feed).collect();
+        if !news.gone.is_empty() {
+            let ids: Vec<u32> = news.gone.iter().map(|feed| feed.channel.id).collect();
+            news.of_all.push(protocol::unadvertise(&ids));
+        }
+        let mut new = Vec::new();
+        for ((topic, message_type), latched) in topics {
+            match self.topics.get(&(topic.clone(), message_type.clone())) {
+                Some(feed) => feed.set_latched(latched),
+                None => {
+                    self.last_id += 1;
+                    let channel = Channel { id: self.last_id, topic: topic.clone(), message_type: message_type.clone() };
+                    new.push(channel.clone());
+                    self.topics.insert((topic, message_type), Arc::new(Feed::new(channel, latched)));
+                }
+            }
+        }
+        news.of_all.extend(new.chunks(CHANNELS_AT_ONCE).map(|channels| protocol::advertise(channels.iter())));
+    }
+
+    fn update_services(&mut self, services: BTreeMap<String, gantry::ServiceTypeDescription>, news: &mut News) {
+        let is_gone = |name: &String, entry: &mut ServiceEntry| services.get(name) != Some(&entry.service_type);
+        let gone: Vec<u32> = self.services.extract_if(.., is_gone).map(|(_, entry)| entry.id).collect();
+        if !gone.is_empty() {
+            news.of_all.push(protocol::unadvertise_services(&gone));
+        }
+        let mut new = Vec::new();
+        for (name, service_type) in services {
+            if !self.services.contains_key(&name) {
+                self.last_id += 1;
+                let entry = ServiceEntry { id: self.last_id, name: name.clone(), service_type };
+                new.push(entry.clone());
+                self.services.insert(name, entry);
+            }
+        }
+        if !new.is_empty() {
+            news.of_all.push(protocol::advertise_services(new.iter()));
+        }
+    }
+}
+
+/// The update from one graph to another.
+fn difference(before: &[Names; 3], now: &[Names; 3]) -> Vec<u8> {
+    let changed = |index: usize| {
+        let is_new = |(name, nodes): &(&String, &BTreeSet<String>)| before[index].get(*name) != Some(*nodes);
+        now[index].iter().filter(is_new).map(|(name, nodes)| (name.clone(), nodes.clone())).collect::<Names>()
+    };
+    let mut lists = [0, 1, 2].map(changed);
+    // A topic that lost its last publisher but has subscriptions is not gone: its list is empty now.
+    for (index, other) in [(0, 1), (1, 0)] {
+        for name in before[index].keys().filter(|name| !now[index].contains_key(*name) && now[other].contains_key(*name)) {
+            lists[index].insert(name.clone(), BTreeSet::new());
+        }
+    }
+    let is_there = |name: &String| now[0].contains_key(name) || now[1].contains_key(name);
+    let gone: BTreeSet<&String> = before[..2].iter().flat_map(Names::keys).filter(|name| !is_there(name)).collect();
+    let gone: Vec<&String> = gone.into_iter().collect();
+    let gone_services: Vec<&String> = before[2].keys().filter(|name| !now[2].contains_key(*name)).collect();
+    protocol::graph_update(lists.each_ref(), &gone, &gone_services)
+}
