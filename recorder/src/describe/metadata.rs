@@ -6,8 +6,9 @@ use gantry_command::{Context, Failure, Result};
 use saphyr::{LoadableYamlNode, Yaml};
 use std::{
     collections::BTreeMap,
-    fmt::Write,
-    fs, io,
+    fmt::Write as _,
+    fs::{self, File},
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -105,7 +106,8 @@ impl BagMetadata {
         text
     }
 
-    /// Replaces the file in this folder at once, so that a reader finds the old one or the new one.
+    /// Replaces the file in this folder at once, so that a reader finds the old one or the new one, also after a loss
+    /// of power: the disk has the new one before it gets the name. Waits for the disk.
     ///
     /// # Errors
     /// The system's.
@@ -115,8 +117,11 @@ impl BagMetadata {
             let _ = writeln!(text, "  {line}");
         }
         let new = folder.join(".metadata.yaml.new");
-        fs::write(&new, text)?;
-        fs::rename(new, folder.join(FILE_NAME))
+        let mut file = File::create(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(new, folder.join(FILE_NAME))?;
+        File::open(folder)?.sync_all() // the name
     }
 }
 

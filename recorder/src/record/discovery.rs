@@ -37,6 +37,8 @@ pub struct Source {
     pub topic: Arc<Topic>,
     /// The time of the subscription, CLOCK_MONOTONIC: earlier samples are history.
     pub since_ns: u64,
+    /// Whether it matches latched publishers alone, and brings their history.
+    pub is_latched: bool,
 }
 
 /// The topics that were found, and the channels that they have.
@@ -47,6 +49,8 @@ pub struct Discovery {
     selection: Selection,
     topics: Arc<Topics>,
     known: BTreeMap<(String, TypeDescription), Known>,
+    /// The topics that are not recorded, with the reason that was said.
+    refused: BTreeMap<String, String>,
 }
 
 struct Known {
@@ -67,7 +71,7 @@ impl Discovery {
     pub fn new(node: Node, selection: Selection, topics: Arc<Topics>) -> Result<Discovery> {
         let participant = Participant::join(node.domain_id())?;
         let own = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|own| own.description.gid);
-        Ok(Discovery { node, participant, own, selection, topics, known: BTreeMap::new() })
+        Ok(Discovery { node, participant, own, selection, topics, known: BTreeMap::new(), refused: BTreeMap::new() })
     }
 
     /// Looks at the graph, and returns the new sources.
@@ -93,7 +97,11 @@ impl Discovery {
         let mut sources = Vec::new();
         for ((topic, of_type), offered) in found {
             if let Err(error) = self.add(&topic, of_type, &offered, &mut sources) {
-                say(format_args!("{topic} is not recorded: {error}"));
+                let why = error.to_string();
+                if self.refused.get(&topic) != Some(&why) {
+                    say(format_args!("{topic} is not recorded: {why}"));
+                    self.refused.insert(topic, why);
+                }
             }
         }
         Ok(sources)
@@ -131,7 +139,8 @@ impl Discovery {
             let since_ns = SourceTime::now().monotonic_ns;
             let subscription = self.node.create_generic_subscription(topic, of_type.clone(), qos)?;
             let (channel, topic) = (known.channel.clone(), known.topic.clone());
-            sources.push(Source { subscription, channel, topic, since_ns });
+            let is_latched = qos.durability == Durability::TransientLocal;
+            sources.push(Source { subscription, channel, topic, since_ns, is_latched });
             Ok(())
         };
         if !latched.is_empty() && !known.has_latched {

@@ -5,7 +5,7 @@
 
 use crate::{
     topics::lock,
-    write::{BagWriter, Chunk, Compression, Packed},
+    write::{BagWriter, Chunk, Compression, FolderMetadata, Packed},
 };
 use gantry::Bell;
 use gantry_command::{Context, Result, say, spawn};
@@ -128,7 +128,7 @@ impl Disk {
 struct Writer {
     bag: BagWriter,
     state: Arc<State>,
-    storing: mpsc::SyncSender<File>,
+    storing: mpsc::SyncSender<Stored>,
     storing_thread: JoinHandle<()>,
     /// Complete files that are not stored yet.
     unstored: Vec<File>,
@@ -151,12 +151,11 @@ impl Writer {
                 due = Instant::now() + PERIOD;
             }
         }
-        let finished = self.bag.finish();
-        // The thread stores these, too, before it ends.
-        self.unstored.drain(..).for_each(|file| _ = self.storing.send(file));
+        // The thread stores these, too, before it ends. Then the last metadata.yaml is not replaced by an older one.
+        self.unstored.drain(..).for_each(|file| _ = self.storing.send(Stored::File(file)));
         drop(self.storing);
         let _ = self.storing_thread.join(); // it says its errors
-        finished
+        self.bag.finish()
     }
 
     fn work(&mut self, work: Work) {
@@ -208,17 +207,19 @@ impl Writer {
         if !self.bag.has_file() {
             say(format_args!("{path} was removed, with its messages; the next file takes the later ones"));
         }
-        if let Err(error) = self.bag.update()
-            && self.failure.is_none()
-        {
-            say(error);
+        // If the disk is busy, the next call tries it.
+        if let Some(metadata) = self.bag.update() {
+            let text = metadata.metadata.to_yaml();
+            if self.storing.try_send(Stored::Metadata(metadata)).is_ok() {
+                self.bag.note_metadata(text);
+            }
         }
         self.store(None);
         // A loss of power costs the last seconds only. If the disk is busy, the next call tries it.
         if self.unstored.is_empty()
             && let Some(handle) = self.bag.file().and_then(|file| file.handle().ok())
         {
-            let _ = self.storing.try_send(handle);
+            let _ = self.storing.try_send(Stored::File(handle));
         }
     }
 
@@ -226,7 +227,7 @@ impl Writer {
     fn store(&mut self, finished: Option<File>) {
         self.unstored.extend(finished);
         while let Some(file) = self.unstored.pop() {
-            if let Err(TrySendError::Full(file)) = self.storing.try_send(file) {
+            if let Err(TrySendError::Full(Stored::File(file))) = self.storing.try_send(Stored::File(file)) {
                 self.unstored.push(file);
                 return;
             }
@@ -234,13 +235,26 @@ impl Writer {
     }
 }
 
-fn start_storing() -> Result<(mpsc::SyncSender<File>, JoinHandle<()>)> {
-    let (sender, files) = mpsc::sync_channel::<File>(1);
+/// What a disk is to store: a thread waits for it.
+enum Stored {
+    File(File),
+    Metadata(FolderMetadata),
+}
+
+fn start_storing() -> Result<(mpsc::SyncSender<Stored>, JoinHandle<()>)> {
+    let (sender, stored) = mpsc::sync_channel::<Stored>(2);
     let thread = spawn("bag-storing", move || {
-        for file in files {
-            if let Err(error) = file.sync_data() {
-                say(format_args!("the disk does not store a file: {error}"));
+        let mut failure = None; // a full disk is said once
+        for stored in stored {
+            let result = match stored {
+                Stored::File(file) => file.sync_data().context(|| "the disk does not store a file".to_owned()),
+                Stored::Metadata(metadata) => metadata.write(),
+            };
+            let sentence = result.err().map(|error| error.to_string());
+            if let Some(sentence) = sentence.as_ref().filter(|_| sentence != failure) {
+                say(sentence);
             }
+            failure = sentence.or(failure);
         }
     })?;
     Ok((sender, thread))

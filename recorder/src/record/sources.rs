@@ -3,7 +3,7 @@
 use super::discovery::Source;
 use gantry::{Attachment, Collector, GenericSample};
 use gantry_command::say;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 /// The most errors of one source in a row, after which it has its turn later.
 const ERRORS: usize = 2;
@@ -82,13 +82,18 @@ impl Sources {
         None
     }
 
-    /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken.
+    /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken. If a topic
+    /// has two sources, both miss the samples of a latched publisher: the source of all publishers counts them.
     pub fn count_overwritten(&mut self) {
+        let of_all = self.0.iter().filter(|attached| !attached.source.is_latched);
+        let of_all: Vec<_> = of_all.map(|attached| Arc::as_ptr(&attached.source.topic)).collect();
         for attached in &mut self.0 {
             let subscription = &attached.source.subscription;
             let overwritten = subscription.overwritten() + subscription.expired();
-            attached.source.topic.overwritten.fetch_add(overwritten - attached.overwritten, Relaxed);
-            attached.overwritten = overwritten;
+            let new = overwritten - std::mem::replace(&mut attached.overwritten, overwritten);
+            if !attached.source.is_latched || !of_all.contains(&Arc::as_ptr(&attached.source.topic)) {
+                attached.source.topic.overwritten.fetch_add(new, Relaxed);
+            }
         }
     }
 }

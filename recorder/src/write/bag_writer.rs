@@ -75,7 +75,10 @@ impl BagWriter {
             metadata_said: String::new(),
             bytes: BTreeMap::new(),
         };
-        bag.write_metadata_yaml().context(|| format!("cannot write into the folder {}", folder.display()))?;
+        if let Some(metadata) = bag.update() {
+            metadata.write()?;
+            bag.note_metadata(metadata.metadata.to_yaml());
+        }
         Ok(bag)
     }
 
@@ -184,18 +187,18 @@ impl BagWriter {
         false
     }
 
-    /// Writes the counts of missing messages and `metadata.yaml`, if they changed.
-    ///
-    /// # Errors
-    /// `metadata.yaml` cannot be written.
-    pub fn update(&mut self) -> Result<()> {
+    /// Writes the counts of missing messages, if they changed, and returns what `metadata.yaml` is to have, if that
+    /// changed: a thread that may wait for the disk writes it.
+    pub fn update(&mut self) -> Option<FolderMetadata> {
         self.say_drops(FileWriter::write_metadata);
         self.update_files();
-        match self.write_metadata_yaml() {
-            // The folder was removed; the next file makes it anew.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            result => result.context(|| format!("cannot write into {}", self.folder.display())),
-        }
+        let metadata = FolderMetadata { folder: self.folder.clone(), metadata: self.metadata() };
+        (metadata.metadata.to_yaml() != self.metadata_said).then_some(metadata)
+    }
+
+    /// Notes that this is written, or is going to be.
+    pub fn note_metadata(&mut self, text: String) {
+        self.metadata_said = text;
     }
 
     /// The file that is written now, and its length.
@@ -207,10 +210,10 @@ impl BagWriter {
     /// Completes the bag, and has its last file stored.
     ///
     /// # Errors
-    /// As [`BagWriter::end_file`] and [`BagWriter::update`]; or the disk does not store the file.
+    /// As [`BagWriter::end_file`]; `metadata.yaml` cannot be written; or the disk does not store the file.
     pub fn finish(mut self) -> Result<()> {
         let finished = self.end_file();
-        let updated = self.update(); // has the room that the file's end left
+        let updated = self.update().map_or(Ok(()), |metadata| metadata.write()); // has the room that the file's end left
         if let Some(file) = finished? {
             file.sync_data().context(|| "the last file cannot be stored".to_owned())?;
         }
@@ -248,14 +251,25 @@ impl BagWriter {
         let custom = dropped.map(|(topic, count)| (format!("{DROPS} {topic}"), count.to_string())).collect();
         BagMetadata { topics: self.topics.metadata(), files: self.files.clone(), custom }
     }
+}
 
-    fn write_metadata_yaml(&mut self) -> io::Result<()> {
-        let metadata = self.metadata();
-        let text = metadata.to_yaml();
-        if text != self.metadata_said {
-            metadata.write(&self.folder)?;
-            self.metadata_said = text;
+/// What the `metadata.yaml` of a folder is to have.
+#[derive(Debug)]
+pub struct FolderMetadata {
+    folder: PathBuf,
+    /// The description.
+    pub metadata: BagMetadata,
+}
+
+impl FolderMetadata {
+    /// Writes it. A folder that was removed gets none: the next file makes it anew.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write(&self) -> Result<()> {
+        match self.metadata.write(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result.context(|| format!("cannot write into {}", self.folder.display())),
         }
-        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use crate::support::*;
 use gantry::{PublisherOptions, Qos};
 use gantry_bag::describe::{message_type, qos_profiles};
+use rustix::process::{Signal, kill_process};
 use std::{collections::BTreeMap, fs};
 
 tests!(
@@ -11,6 +12,7 @@ tests!(
     late_topics_are_recorded_with_their_qos,
     files_are_split_by_size,
     a_publisher_with_little_memory_goes_on,
+    a_drop_is_counted_once_if_a_topic_has_two_sources,
 );
 
 /// Publishes within what publishers keep for a recorder that is delayed, and returns what is published.
@@ -138,4 +140,28 @@ fn a_publisher_with_little_memory_goes_on() {
     assert_eq!(summary["messages"].as_u64().unwrap() + dropped, 200);
     let numbers = numbers(&files(&bag)[0]).remove("/camera").unwrap();
     assert!(numbers.is_sorted() && numbers.last() == Some(&199), "{numbers:?}");
+}
+
+/// A latched and another publisher of one topic: the recorder has two subscriptions, which both miss what it does not
+/// take while it is stopped.
+fn a_drop_is_counted_once_if_a_topic_has_two_sources() {
+    const LATCHED: u64 = 3000;
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let node = node_in(7, "talkers");
+    let mut latched = Talker::new(&node, "/map", Qos::default().keep_last(3).transient_local());
+    let mut other = Talker::new(&node, "/map", Qos::default());
+    let mut recorder = start(&mut command(7, &["record", "/map", "-o", text(&bag), "--json"]));
+    recorder.error_with("recording");
+    assert!(latched.publisher.wait_for_subscriptions(2, PATIENCE).unwrap());
+    other.wait();
+    kill_process(recorder.peer.pid(), Signal::STOP).unwrap();
+    (0..LATCHED).for_each(|_| latched.publish(40));
+    other.publish(40);
+    kill_process(recorder.peer.pid(), Signal::CONT).unwrap();
+    let (summary, _) = recorder.interrupt();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let dropped = summary["dropped"]["/map"].as_u64().unwrap();
+    assert!(dropped > 0, "{summary}");
+    assert_eq!(summary["messages"].as_u64().unwrap() + dropped, LATCHED + 1);
 }

@@ -1,7 +1,6 @@
 //! A viewer: its socket, its outbox, and what it subscribes to.
 
 use crate::{
-    lock::lock,
     outbox::{Item, Outbox},
     protocol::message_start,
 };

@@ -66,8 +66,7 @@ impl Cli {
         }
         let is_over = Arc::new(AtomicBool::new(false));
         for signal in [SIGHUP, SIGINT, SIGTERM] {
-            signal_hook::flag::register(signal, is_over.clone())
-                .context(|| "signals cannot be handled".to_owned())?;
+            signal_hook::flag::register(signal, is_over.clone()).context(|| "signals cannot be handled".to_owned())?;
         }
         let sampler = Sampler::new(Inspector::new(domain_id), domain_id);
         match self.common.output().json || self.once || !io::stdout().is_terminal() {
@@ -108,7 +107,8 @@ impl Cli {
         terminal.draw(&mut app)?;
         while !is_over.load(Relaxed) {
             let left = due.saturating_duration_since(Instant::now());
-            let has_event = event::poll(left.min(SIGNAL_PERIOD)).context(|| "the terminal cannot be read".to_owned())?;
+            let has_event =
+                event::poll(left.min(SIGNAL_PERIOD)).context(|| "the terminal cannot be read".to_owned())?;
             let is_changed = match has_event {
                 true => match event::read().context(|| "the terminal cannot be read".to_owned())? {
                     Event::Key(key) => match app.press(key) {

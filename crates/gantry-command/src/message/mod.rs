@@ -87,7 +87,9 @@ pub fn field<'a>(message: &DynamicMessage<'a>, path: &str) -> Option<Value<'a>> 
 
 /// A message or one of its fields, as `ros2 topic echo` prints it.
 pub struct Printed<'a> {
+    /// The value.
     pub value: Value<'a>,
+    /// The form of its text.
     pub yaml: Yaml,
 }
 

@@ -164,7 +164,8 @@ impl Feed {
         }
         if let Some(depth) = latched {
             readers.history.push_back((time_ns, cdr));
-            let bytes = |history: &VecDeque<(u64, Arc<Vec<u8>>)>| history.iter().map(|(_, cdr)| cdr.len()).sum::<usize>();
+            let bytes =
+                |history: &VecDeque<(u64, Arc<Vec<u8>>)>| history.iter().map(|(_, cdr)| cdr.len()).sum::<usize>();
             while readers.history.len() > depth.clamp(1, MAX_HISTORY.0) as usize
                 || readers.history.len() > 1 && bytes(&readers.history) > MAX_HISTORY.1
             {

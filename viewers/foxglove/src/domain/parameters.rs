@@ -106,7 +106,12 @@ fn set_one(node: &Node, parameter: &Parameter) -> Result<()> {
     let result = &answer["results"][0];
     match result["successful"].as_bool() {
         Some(true) => Ok(()),
-        _ => Err(result["reason"].as_str().filter(|why| !why.is_empty()).unwrap_or("the node refuses it").to_owned().into()),
+        _ => Err(result["reason"]
+            .as_str()
+            .filter(|why| !why.is_empty())
+            .unwrap_or("the node refuses it")
+            .to_owned()
+            .into()),
     }
 }
 
@@ -118,7 +123,13 @@ fn value_of(parameter: &Parameter, now: Option<&Parameter>) -> std::result::Resu
     let number = match (value, of_type) {
         (Value::Bool(_), _) => 1,
         (Value::Number(_), Some("float64")) => 3,
-        (Value::Number(number), _) => if number.is_f64() { 3 } else { 2 },
+        (Value::Number(number), _) => {
+            if number.is_f64() {
+                3
+            } else {
+                2
+            }
+        }
         (Value::String(text), Some("byte_array")) => {
             let bytes = BASE64.decode(text.as_bytes()).map_err(|error| format!("its value is no base64: {error}"))?;
             return Ok(json!({ "type": 5, "byte_array_value": bytes }));

@@ -6,8 +6,9 @@ mod frame;
 mod request;
 
 pub use answer::{
-    CallFailure, Channel, Level, ServiceEntry, advertise, advertise_services, call_failure, call_response, graph_update,
-    message_start, parameter_values, remove_status, server_info, status, unadvertise, unadvertise_services,
+    CallFailure, Channel, Level, ServiceEntry, advertise, advertise_services, call_failure, call_response,
+    graph_update, message_start, parameter_values, remove_status, server_info, status, unadvertise,
+    unadvertise_services,
 };
 pub use frame::{BINARY, MAX_HEAD_BYTES, TEXT, frame, head};
 pub use request::{Binary, ClientChannel, NewSubscription, Parameter, Request, binary, request};

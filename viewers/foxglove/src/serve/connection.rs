@@ -101,9 +101,13 @@ fn choose(hub: &Hub, request: &Request, mut response: Response) -> Result<Respon
 /// Whether a page of this origin may connect. Without this rule, any page that the user opens could move the robot.
 fn is_allowed(origin: &str, more: &[String]) -> bool {
     let is_of = |allowed: &str| {
-        origin.strip_prefix(allowed).is_some_and(|rest| rest.is_empty() || rest.starts_with(':') && allowed != "file://")
+        origin
+            .strip_prefix(allowed)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(':') && allowed != "file://")
     };
-    origin.is_empty() || ORIGINS.into_iter().any(is_of) || more.iter().any(|allowed| allowed == origin || allowed == "*")
+    origin.is_empty()
+        || ORIGINS.into_iter().any(is_of)
+        || more.iter().any(|allowed| allowed == origin || allowed == "*")
 }
 
 fn read_messages(hub: &Arc<Hub>, viewer: &Arc<Viewer>, socket: &mut WebSocket<Duplex>) {

@@ -8,8 +8,8 @@ use crate::{
     domain::{GraphReader, Publication, call, changes, get, nodes_of, set},
     lock::lock,
     protocol::{
-        self, Binary, CallFailure, ClientChannel, Level, NewSubscription, Parameter, Request, ServiceEntry, call_failure,
-        call_response, parameter_values, remove_status, status,
+        self, Binary, CallFailure, ClientChannel, Level, NewSubscription, Parameter, Request, ServiceEntry,
+        call_failure, call_response, parameter_values, remove_status, status,
     },
     viewer::Viewer,
 };
@@ -243,19 +243,27 @@ impl Hub {
                 publication.publish(payload).map_err(|error| format!("a message is not published: {error}"))
             }
             Binary::Call { service_id, call_id, encoding, payload } => {
-                let fail = |why: &str| viewer.outbox.answer(call_failure(CallFailure { service_id, call_id, why }));
-                let service = lock(&self.shown).service(service_id).cloned();
-                let service = match (self.check_writing(), service) {
-                    (Err(why), _) => return Ok(fail(&why)),
-                    (_, None) => return Ok(fail(&format!("there is no service {service_id} any more"))),
-                    (_, Some(service)) => service,
-                };
-                let (encoding, payload) = (encoding.to_owned(), payload.to_vec());
-                let task = move |hub: &Hub, viewer: &Viewer| hub.call(viewer, &service, call_id, &encoding, &payload);
-                self.spawn_task(viewer, task).unwrap_or_else(|why| fail(&why));
+                if let Err(why) = self.begin_call(viewer, service_id, call_id, encoding, payload) {
+                    viewer.outbox.answer(call_failure(CallFailure { service_id, call_id, why: &why }));
+                }
                 Ok(())
             }
         }
+    }
+
+    fn begin_call(
+        self: &Arc<Self>,
+        viewer: &Arc<Viewer>,
+        service_id: u32,
+        call_id: u32,
+        encoding: &str,
+        payload: &[u8],
+    ) -> std::result::Result<(), String> {
+        self.check_writing()?;
+        let service = lock(&self.shown).service(service_id).cloned();
+        let service = service.ok_or_else(|| format!("there is no service {service_id} any more"))?;
+        let (encoding, payload) = (encoding.to_owned(), payload.to_vec());
+        self.spawn_task(viewer, move |hub, viewer| hub.call(viewer, &service, call_id, &encoding, &payload))
     }
 
     fn check_writing(&self) -> std::result::Result<(), String> {
@@ -378,5 +386,5 @@ impl Hub {
 
 /// Does all, and returns the first error.
 fn first_error(results: impl Iterator<Item = std::result::Result<(), String>>) -> std::result::Result<(), String> {
-    results.fold(Ok(()), |first, next| first.and(next))
+    results.filter_map(std::result::Result::err).reduce(|first, _| first).map_or(Ok(()), Err)
 }

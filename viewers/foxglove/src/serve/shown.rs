@@ -40,10 +40,8 @@ impl Shown {
     #[must_use]
     pub fn all(&self) -> Vec<Vec<u8>> {
         let channels: Vec<&Channel> = self.topics.values().map(|feed| &feed.channel).collect();
-        let mut messages: Vec<Vec<u8>> = channels
-            .chunks(CHANNELS_AT_ONCE)
-            .map(|channels| protocol::advertise(channels.iter().copied()))
-            .collect();
+        let mut messages: Vec<Vec<u8>> =
+            channels.chunks(CHANNELS_AT_ONCE).map(|channels| protocol::advertise(channels.iter().copied())).collect();
         if !self.services.is_empty() {
             messages.push(protocol::advertise_services(self.services.values()));
         }
@@ -91,8 +89,13 @@ impl Shown {
     }
 
     fn update_topics(&mut self, topics: BTreeMap<(String, TypeDescription), Option<u32>>, news: &mut News) {
-        let gone = self.topics.extract_if(.., |key, _| !topics.contains_key(key));
-        news.gone = gone.map(|(_, feed)| feed).collect();
+        self.topics.retain(|key, feed| {
+            let is_there = topics.contains_key(key);
+            if !is_there {
+                news.gone.push(feed.clone());
+            }
+            is_there
+        });
         if !news.gone.is_empty() {
             let ids: Vec<u32> = news.gone.iter().map(|feed| feed.channel.id).collect();
             news.of_all.push(protocol::unadvertise(&ids));
@@ -103,7 +106,8 @@ impl Shown {
                 Some(feed) => feed.set_latched(latched),
                 None => {
                     self.last_id += 1;
-                    let channel = Channel { id: self.last_id, topic: topic.clone(), message_type: message_type.clone() };
+                    let channel =
+                        Channel { id: self.last_id, topic: topic.clone(), message_type: message_type.clone() };
                     new.push(channel.clone());
                     self.topics.insert((topic, message_type), Arc::new(Feed::new(channel, latched)));
                 }
@@ -113,8 +117,14 @@ impl Shown {
     }
 
     fn update_services(&mut self, services: BTreeMap<String, gantry::ServiceTypeDescription>, news: &mut News) {
-        let is_gone = |name: &String, entry: &mut ServiceEntry| services.get(name) != Some(&entry.service_type);
-        let gone: Vec<u32> = self.services.extract_if(.., is_gone).map(|(_, entry)| entry.id).collect();
+        let mut gone = Vec::new();
+        self.services.retain(|name, entry| {
+            let is_there = services.get(name) == Some(&entry.service_type);
+            if !is_there {
+                gone.push(entry.id);
+            }
+            is_there
+        });
         if !gone.is_empty() {
             news.of_all.push(protocol::unadvertise_services(&gone));
         }
@@ -142,7 +152,9 @@ fn difference(before: &[Names; 3], now: &[Names; 3]) -> Vec<u8> {
     let mut lists = [0, 1, 2].map(changed);
     // A topic that lost its last publisher but has subscriptions is not gone: its list is empty now.
     for (index, other) in [(0, 1), (1, 0)] {
-        for name in before[index].keys().filter(|name| !now[index].contains_key(*name) && now[other].contains_key(*name)) {
+        for name in
+            before[index].keys().filter(|name| !now[index].contains_key(*name) && now[other].contains_key(*name))
+        {
             lists[index].insert(name.clone(), BTreeSet::new());
         }
     }

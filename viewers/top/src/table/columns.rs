@@ -69,7 +69,13 @@ pub fn widths<'a, Item: 'a>(columns: impl Iterator<Item = &'a Column<Item>>) -> 
 pub fn header<Item>(columns: &[(usize, &Column<Item>)], order: Option<Order>) -> Row<'static> {
     let cell = |(index, column): &(usize, &Column<Item>)| {
         let mark = match order {
-            Some(order) if order.column == *index => if order.is_reversed { "^" } else { "v" },
+            Some(order) if order.column == *index => {
+                if order.is_reversed {
+                    "^"
+                } else {
+                    "v"
+                }
+            }
             _ => "",
         };
         Cell::new(Text::from(format!("{}{mark}", column.title)).alignment(column.alignment()))

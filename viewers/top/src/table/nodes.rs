@@ -33,11 +33,5 @@ pub const COLUMNS: &[Column<Node>] = &[
         |one, other| falling(one.bytes_per_s, other.bytes_per_s),
     ),
     Column::text("LOST", 7, 0, |node| count(node.lost), |one, other| falling(one.lost, other.lost)),
-    Column::text(
-        "MEMORY",
-        7,
-        0,
-        |node| bytes(node.used_bytes),
-        |one, other| falling(one.used_bytes, other.used_bytes),
-    ),
+    Column::text("MEMORY", 7, 0, |node| bytes(node.used_bytes), |one, other| falling(one.used_bytes, other.used_bytes)),
 ];

@@ -56,11 +56,5 @@ pub const COLUMNS: &[Column<Topic>] = &[
         let bytes = |topic: &Topic| topic.held.iter().map(|held| held.bytes).sum::<u64>();
         falling(bytes(one), bytes(other))
     }),
-    Column::text(
-        "TYPE",
-        32,
-        150,
-        |topic| topic.type_name.clone(),
-        |one, other| one.type_name.cmp(&other.type_name),
-    ),
+    Column::text("TYPE", 32, 150, |topic| topic.type_name.clone(), |one, other| one.type_name.cmp(&other.type_name)),
 ];

@@ -53,7 +53,7 @@ struct Screen {
 
 impl Screen {
     fn open() -> Screen {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
@@ -70,12 +70,15 @@ impl Screen {
 
     /// Reads until the output has this.
     fn read_to(&mut self, part: &str) {
-        while !self.seen.contains(part) {
+        loop {
+            if let Some(at) = self.seen.find(part) {
+                self.seen.drain(..at + part.len());
+                return;
+            }
             let mut bytes = [0; 4096];
             let count = self.master.read(&mut bytes).unwrap();
             self.seen += &String::from_utf8_lossy(&bytes[..count]);
         }
-        self.seen.clear();
     }
 }
 

@@ -19,7 +19,7 @@ pub struct World {
     pub images: Publisher,
     pub scans: Publisher,
     pub viewer: Subscription,
-    pub logger: Subscription,
+    _logger: Subscription,
     /// Samples that the viewer holds.
     pub held: Vec<Sample>,
     sampler: Sampler,
@@ -42,14 +42,13 @@ impl World {
             let options = PublisherOptions::default();
             Publisher::new(participant.clone(), node, topic, type_of(of_type), qos, options).unwrap()
         };
-        let subscribe = |node, topic, of_type| {
-            Subscription::new(participant.clone(), node, topic, type_of(of_type), qos).unwrap()
-        };
+        let subscribe =
+            |node, topic, of_type| Subscription::new(participant.clone(), node, topic, type_of(of_type), qos).unwrap();
         World {
             images: publish("/front/camera", "/front/camera/image_raw", image),
             scans: publish("/scanner", "/scan", scan),
             viewer: subscribe("/viewer", "/front/camera/image_raw", image),
-            logger: subscribe("/_logger", "/_hidden", scan),
+            _logger: subscribe("/_logger", "/_hidden", scan),
             held: Vec::new(),
             sampler: Sampler::new(Inspector::under(root.path(), 0), 0),
             now: Instant::now(),

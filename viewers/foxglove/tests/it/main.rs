@@ -1,0 +1,15 @@
+//! Tests of the server: the built program, with viewers of this test, and the SDK of Foxglove that reads what it sends.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
+
+mod node_client;
+mod requests;
+mod support;
+mod topics;
+
+use std::process::ExitCode;
+use test_support::{in_own_memory, trials};
+
+fn main() -> ExitCode {
+    in_own_memory(None, || trials([topics::TESTS, requests::TESTS, node_client::TESTS]))
+}

@@ -1,0 +1,205 @@
+//! A run of the server, and a viewer whose answers Foxglove's SDK reads.
+
+use foxglove::ws_protocol::server::ServerMessage;
+use gantry::{GenericPublisher, Node, Qos, TypeDescription};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::{
+    collections::VecDeque,
+    io::{BufRead, BufReader},
+    net::TcpStream,
+    process::{Child, ChildStderr, Command, Stdio},
+    time::Duration,
+};
+pub use test_support::{PATIENCE, eventually, ignore, tests};
+use tungstenite::{Message, WebSocket, client::IntoClientRequest, http::HeaderValue};
+
+pub struct Server {
+    child: Child,
+    pub port: u16,
+    lines: BufReader<ChildStderr>,
+}
+
+impl Server {
+    /// Starts the server on a free port.
+    pub fn start(domain_id: u32, arguments: &[&str]) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-foxglove"));
+        command.args(["--domain-id", &domain_id.to_string(), "--port", "0"]).args(arguments);
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap());
+        let mut server = Server { child, port: 0, lines };
+        let line = server.line_with("is served on ws://127.0.0.1:");
+        let port = line.split("127.0.0.1:").nth(1).unwrap().split(';').next().unwrap();
+        server.port = port.parse().unwrap();
+        server
+    }
+
+    /// The next line of its standard error that has this part.
+    #[track_caller]
+    pub fn line_with(&mut self, part: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.lines.read_line(&mut line).unwrap() > 0, "no line with {part:?}");
+            if line.contains(part) {
+                return line;
+            }
+        }
+    }
+
+    /// Ends it by Ctrl-C.
+    pub fn interrupt(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub struct Viewer {
+    socket: WebSocket<TcpStream>,
+    /// Messages that were passed over while another one was expected.
+    passed: VecDeque<Message>,
+}
+
+/// Connects as a page of this origin would; the error is the server's sentence.
+pub fn connect(port: u16, subprotocol: &'static str, origin: Option<&'static str>) -> Result<Viewer, String> {
+    let mut request = format!("ws://127.0.0.1:{port}").into_client_request().unwrap();
+    request.headers_mut().insert("sec-websocket-protocol", HeaderValue::from_static(subprotocol));
+    if let Some(origin) = origin {
+        request.headers_mut().insert("origin", HeaderValue::from_static(origin));
+    }
+    let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    match tungstenite::client(request, stream) {
+        Ok((socket, _)) => Ok(Viewer { socket, passed: VecDeque::new() }),
+        Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
+            Err(String::from_utf8(response.into_body().unwrap_or_default()).unwrap())
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+impl Viewer {
+    pub fn new(server: &Server) -> Viewer {
+        connect(server.port, "foxglove.sdk.v1", None).unwrap()
+    }
+
+    pub fn send(&mut self, request: Value) {
+        self.socket.send(Message::Text(request.to_string().into())).unwrap();
+    }
+
+    pub fn send_binary(&mut self, bytes: Vec<u8>) {
+        self.socket.send(Message::Binary(bytes.into())).unwrap();
+    }
+
+    /// The first message for which `pick` has an answer; others wait for their turn.
+    #[track_caller]
+    pub fn expect<R>(&mut self, what: &str, pick: impl Fn(&ServerMessage<'_>) -> Option<R>) -> R {
+        let found = self.passed.iter().enumerate().find_map(|(index, message)| Some((index, pick(&read(message))?)));
+        if let Some((index, answer)) = found {
+            self.passed.remove(index);
+            return answer;
+        }
+        loop {
+            let message = self.socket.read().unwrap_or_else(|error| panic!("no {what}: {error}"));
+            if matches!(message, Message::Ping(_) | Message::Pong(_)) {
+                continue;
+            }
+            match pick(&read(&message)) {
+                Some(answer) => return answer,
+                None => self.passed.push_back(message),
+            }
+        }
+    }
+
+    /// The id of a topic's channel, its type and its schema.
+    #[track_caller]
+    pub fn channel(&mut self, topic: &str) -> (u64, String, String) {
+        self.expect(&format!("channel of {topic}"), |message| {
+            let ServerMessage::Advertise(advertise) = message else { return None };
+            let channel = advertise.channels.iter().find(|channel| channel.topic == topic)?;
+            assert_eq!((&*channel.encoding, channel.schema_encoding.as_deref()), ("cdr", Some("ros2msg")));
+            Some((channel.id, channel.schema_name.to_string(), channel.schema.to_string()))
+        })
+    }
+
+    /// Subscribes to a topic.
+    #[track_caller]
+    pub fn subscribe(&mut self, id: u32, topic: &str) -> u64 {
+        let (channel_id, ..) = self.channel(topic);
+        self.send(json!({ "op": "subscribe", "subscriptions": [{ "id": id, "channelId": channel_id }] }));
+        channel_id
+    }
+
+    /// The next message of a subscription, with its time.
+    #[track_caller]
+    pub fn message(&mut self, id: u32) -> (u64, Vec<u8>) {
+        self.expect("message", |message| match message {
+            ServerMessage::MessageData(data) if data.subscription_id == id => Some((data.log_time, data.data.to_vec())),
+            _ => None,
+        })
+    }
+
+    /// The sentence of the next status.
+    #[track_caller]
+    pub fn status(&mut self) -> String {
+        self.expect("status", |message| match message {
+            ServerMessage::Status(status) => Some(status.message.clone()),
+            _ => None,
+        })
+    }
+}
+
+fn read(message: &Message) -> ServerMessage<'_> {
+    let read = match message {
+        Message::Text(text) => ServerMessage::parse_json(text),
+        Message::Binary(bytes) => ServerMessage::parse_binary(bytes),
+        other => panic!("{other:?}"),
+    };
+    read.unwrap_or_else(|error| panic!("the SDK does not read {message:?}: {error}"))
+}
+
+pub fn node_in(domain_id: u32, name: &str) -> Node {
+    Node::builder(name).domain_id(domain_id).build().unwrap()
+}
+
+/// The type of a message with bytes.
+pub fn bytes_type() -> TypeDescription {
+    TypeDescription {
+        name: "viewer_test/msg/Bytes".into(),
+        definition: "uint64 number\nuint8[] data\n".into(),
+        payload_bytes: usize::MAX,
+        ..TypeDescription::default()
+    }
+}
+
+/// A message of that type.
+pub fn bytes_message(number: u64, length: usize) -> Vec<u8> {
+    let mut message = number.to_le_bytes().to_vec();
+    message.extend((length as u32).to_le_bytes());
+    message.extend((0..length).map(|index| (index as u64 ^ number) as u8));
+    message
+}
+
+/// The message as it is in files and on networks.
+pub fn cdr(body: &[u8]) -> Vec<u8> {
+    [&gantry::ENCAPSULATION[..], body].concat()
+}
+
+pub fn publisher(node: &Node, topic: &str, qos: Qos) -> GenericPublisher {
+    node.create_generic_publisher(topic, bytes_type(), qos).unwrap()
+}
+
+/// Waits until the topic has that many subscriptions.
+#[track_caller]
+pub fn wait_for(publisher: &mut GenericPublisher, subscriptions: usize) {
+    eventually("the server subscribes or unsubscribes", || {
+        std::thread::sleep(Duration::from_millis(1)); // lets the server run
+        publisher.subscription_count().unwrap() == subscriptions
+    });
+}
