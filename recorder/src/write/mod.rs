@@ -7,7 +7,7 @@ mod encode;
 mod file_writer;
 mod whole_file;
 
-pub use bag_writer::{BagWriter, DROPS, FileLimits, Written};
+pub use bag_writer::{BagWriter, DROPS, FileLimits, FolderMetadata, Written};
 pub use chunk::{Body, Chunk};
 pub use compression::{Compression, Packed};
 pub use file_writer::FileWriter;
