@@ -1,6 +1,7 @@
 //! `gantry bag convert`: a bag from parts of others.
 
 use crate::{
+    import::{Imported, import, sqlite_files},
     progress::Progress,
     read::{Bag, BagFile, Filter, Message, Messages, type_name},
     topics::{Topic, Topics, lock},
@@ -17,7 +18,7 @@ use std::{
     collections::HashMap,
     fmt,
     ops::ControlFlow,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
@@ -30,7 +31,7 @@ const REPORT: Duration = Duration::from_millis(200);
 /// The options of `convert`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The folders of bags, or files of MCAP; several are merged by time
+    /// The folders of bags, files of MCAP, or of rosbag2's SQLite; several are merged by time
     #[arg(required = true)]
     bags: Vec<PathBuf>,
     /// The folder of the new bag, which is made
@@ -78,7 +79,8 @@ impl Arguments {
     /// # Errors
     /// A bag cannot be read, or the new one cannot be written.
     pub fn run(self, output: Output) -> Result<()> {
-        let bags = self.bags.iter().map(|path| Bag::open(path)).collect::<Result<Vec<Bag>>>()?;
+        let mut imported = Vec::new(); // kept until the end
+        let bags = self.bags.iter().map(|path| self.open(path, &mut imported)).collect::<Result<Vec<Bag>>>()?;
         let files: Vec<&BagFile> = bags.iter().flat_map(|bag| &bag.files).collect();
         let first_ns = bags.iter().filter_map(Bag::times).map(|(start, _)| start).min();
         let first_ns = first_ns.ok_or_else(|| Failure::new("there are no messages to convert"))?;
@@ -118,6 +120,19 @@ impl Arguments {
         bag.finish()?;
         progress.clear();
         output.print(&channels.report(&self.output.display().to_string()))
+    }
+
+    /// Opens a bag; the messages of SQLite files are brought into a bag beside the new one before.
+    fn open(&self, path: &Path, imported: &mut Vec<Imported>) -> Result<Bag> {
+        let files = sqlite_files(path);
+        if files.is_empty() {
+            return Bag::open(path);
+        }
+        let folder = PathBuf::from(format!("{}.import_{}", self.output.display(), imported.len()));
+        let new = import(&files, folder)?;
+        let bag = Bag::open(new.folder());
+        imported.push(new);
+        bag
     }
 
     fn write(&self, bag: &mut BagWriter, chunk: Chunk) -> Result<()> {

@@ -12,6 +12,7 @@
 pub mod cli;
 pub mod convert;
 pub mod describe;
+pub mod import;
 pub mod info;
 pub mod play;
 pub mod progress;

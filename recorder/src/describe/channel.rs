@@ -13,7 +13,8 @@ pub const ENCODING: &str = "cdr";
 pub const SCHEMA_ENCODING: &str = "ros2msg";
 /// The key of the publishers' QoS in a channel's metadata, as rosbag2 has it.
 pub const QOS_KEY: &str = "offered_qos_profiles";
-const HASH_KEY: &str = "topic_type_hash";
+/// The key of the type's hash.
+pub const HASH_KEY: &str = "topic_type_hash";
 
 /// The channel of a topic.
 #[must_use]

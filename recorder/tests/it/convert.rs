@@ -5,7 +5,12 @@ use gantry::Qos;
 use gantry_bag::read::{Bag, Filter, Messages};
 use std::{collections::BTreeMap, fs, ops::ControlFlow, path::Path};
 
-tests!(bags_are_merged_by_time_and_cut, topics_are_selected_and_compressed, damage_is_named);
+tests!(
+    bags_are_merged_by_time_and_cut,
+    topics_are_selected_and_compressed,
+    damage_is_named,
+    sqlite_files_of_rosbag2_become_mcap,
+);
 
 /// Topic, time and number of the messages of a bag, in order of time.
 fn messages(bag: &Path) -> Vec<(String, u64, u64)> {
@@ -82,4 +87,58 @@ fn damage_is_named() {
         assert_eq!(verified.code, Some(1), "{}", verified.out);
         assert!(verified.out.contains("DAMAGE: ") && verified.err.contains("is damaged"), "{}", verified.out);
     }
+}
+
+/// A file as `rosbag2_storage_sqlite3` makes it; older versions have no definitions and no hashes.
+fn write_sqlite(path: &Path, is_old: bool, messages: &[(i64, u64, u64)]) {
+    let file = rusqlite::Connection::open(path).unwrap();
+    let hash = if is_old { "" } else { ", type_description_hash TEXT NOT NULL" };
+    let tables = format!(
+        "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, serialization_format TEXT NOT \
+         NULL, offered_qos_profiles TEXT NOT NULL{hash});
+         CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, data BLOB NOT \
+         NULL);"
+    );
+    file.execute_batch(&tables).unwrap();
+    let numbered = numbered();
+    for (id, name) in [(1, "/scan"), (2, "/map")] {
+        let more = if is_old { "" } else { ", 'RIHS01_x'" };
+        let sql = format!("INSERT INTO topics VALUES (?1, ?2, ?3, 'cdr', '- reliability: 2'{more})");
+        file.execute(&sql, (id, name, &numbered.name)).unwrap();
+    }
+    if !is_old {
+        let sql = "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY, topic_type TEXT NOT NULL, encoding TEXT NOT \
+                   NULL, encoded_message_definition TEXT NOT NULL, type_description_hash TEXT NOT NULL)";
+        file.execute(sql, ()).unwrap();
+        let sql = "INSERT INTO message_definitions VALUES (1, ?1, 'ros2msg', ?2, 'RIHS01_x')";
+        file.execute(sql, (&numbered.name, &*numbered.definition)).unwrap();
+    }
+    for (topic, seconds, number) in messages {
+        let time = (crate::play::START_NS + seconds * 1_000_000_000) as i64;
+        let data = [&gantry::ENCAPSULATION[..], &message(*number, 100)].concat();
+        file.execute("INSERT INTO messages(topic_id, timestamp, data) VALUES (?1, ?2, ?3)", (topic, time, data))
+            .unwrap();
+    }
+}
+
+fn sqlite_files_of_rosbag2_become_mcap() {
+    let directory = tempfile::tempdir().unwrap();
+    let [sqlite, mcap, new] = ["sqlite", "mcap", "new"].map(|name| directory.path().join(name));
+    fs::create_dir(&sqlite).unwrap();
+    write_sqlite(&sqlite.join("bag_0.db3"), false, &[(1, 3, 1), (2, 2, 5), (1, 1, 0)]);
+    write_sqlite(&sqlite.join("bag_1.db3"), true, &[(1, 6, 2)]);
+    write_bag(&mcap, &[("/scan", Qos::default(), &[4])]);
+    let converted = run(&mut command(60, &["convert", text(&sqlite), text(&mcap), "-o", text(&new), "--start", "1"]));
+    assert_eq!(converted.code, Some(0), "{}", converted.err);
+    let scan = |seconds, number| ("/scan".to_owned(), seconds, number);
+    assert_eq!(messages(&new), [("/map".to_owned(), 2, 5), scan(3, 1), scan(4, 0), scan(6, 2)]);
+    let bag = Bag::open(&new).unwrap();
+    let channel = &bag.channels()[&("/map".to_owned(), numbered().name)];
+    assert_eq!(gantry_bag::describe::message_type(channel).definition, numbered().definition);
+    assert_eq!(gantry_bag::describe::qos_profiles(channel)[0].reliability, gantry::Reliability::BestEffort);
+    let folders: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(folders.len(), 3, "the bag in between is removed: {folders:?}");
+    fs::write(sqlite.join("bag_2.db3"), "no database").unwrap();
+    let failed = run(&mut command(60, &["convert", text(&sqlite), "-o", text(&directory.path().join("none"))]));
+    assert!(failed.err.contains("bag_2.db3 cannot be read as a file of rosbag2"), "{}", failed.err);
 }

@@ -1,0 +1,180 @@
+//! rosbag2's SQLite files, brought into a bag of MCAP beside the new one, which is removed after it was converted.
+//!
+//! The tables are those of `rosbag2_storage_sqlite3`; older versions lack some columns and the table of definitions.
+
+use crate::{
+    describe::{HASH_KEY, QOS_KEY, SCHEMA_ENCODING},
+    topics::{Topic, Topics, lock},
+    write::{BagWriter, Body, Chunk, Compression, FileLimits},
+};
+use gantry_command::{Context, Failure, Result, say};
+use mcap::{Channel, Schema, records::MessageHeader};
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// The size from which on a chunk is written.
+const CHUNK_BYTES: u64 = 4 << 20;
+
+/// A bag that was made for a conversion; its folder is removed when this is dropped.
+#[derive(Debug)]
+pub struct Imported(PathBuf);
+
+impl Imported {
+    /// The folder of the bag.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Imported {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0); // it is a copy
+    }
+}
+
+/// The files of SQLite that a path names, or that a folder has; none for a bag of MCAP.
+#[must_use]
+pub fn sqlite_files(path: &Path) -> Vec<PathBuf> {
+    let is_sqlite = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "db3");
+    let mut files = match fs::read_dir(path) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_sqlite).collect(),
+        Err(_) => Vec::from_iter(Some(path.to_owned()).filter(is_sqlite)),
+    };
+    // bag_10 comes after bag_9.
+    files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    files
+}
+
+/// Brings the messages of these files into a new bag in this folder.
+///
+/// # Errors
+/// A file is none of rosbag2's, or the bag cannot be written.
+pub fn import(files: &[PathBuf], folder: PathBuf) -> Result<Imported> {
+    let topics = Arc::new(Topics::default());
+    let mut bag = BagWriter::create(&folder, FileLimits::default(), topics.clone())?;
+    let imported = Imported(folder);
+    let mut channels = Channels { topics, all: BTreeMap::new() };
+    for path in files {
+        let context = || format!("{} cannot be read as a file of rosbag2", path.display());
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let file = Connection::open_with_flags(path, flags).context(context)?;
+        let by_id = channels.of_file(&file).context(context)?;
+        copy(&file, &by_id, &mut bag).context(context)?;
+    }
+    bag.finish()?;
+    Ok(imported)
+}
+
+/// The channels of the new bag, by topic and type.
+struct Channels {
+    topics: Arc<Topics>,
+    all: BTreeMap<(String, String), Arc<Channel<'static>>>,
+}
+
+impl Channels {
+    /// The channels of a file by the ids of its topics.
+    fn of_file(&mut self, file: &Connection) -> Result<HashMap<i64, Arc<Channel<'static>>>> {
+        let definitions = definitions(file)?;
+        let has_qos = has_column(file, "topics", "offered_qos_profiles")?;
+        let has_hash = has_column(file, "topics", "type_description_hash")?;
+        let optional = |has: bool, name: &'static str| if has { name } else { "''" };
+        let (qos, hash) = (optional(has_qos, "offered_qos_profiles"), optional(has_hash, "type_description_hash"));
+        let query = format!("SELECT id, name, type, serialization_format, {qos}, {hash} FROM topics");
+        let mut query = file.prepare(&query).map_err(Failure::new)?;
+        let mut rows = query.query([]).map_err(Failure::new)?;
+        let mut by_id = HashMap::new();
+        while let Some(row) = rows.next().map_err(Failure::new)? {
+            let text = |index| row.get::<_, Option<String>>(index).map(Option::unwrap_or_default).map_err(Failure::new);
+            let (name, of_type, encoding) = (text(1)?, text(2)?, text(3)?);
+            let metadata = [(QOS_KEY, text(4)?), (HASH_KEY, text(5)?)];
+            let metadata = metadata.into_iter().filter(|(_, text)| !text.is_empty());
+            let metadata = metadata.map(|(key, text)| (key.to_owned(), text)).collect();
+            let definition = definitions.get(&of_type).cloned();
+            if definition.is_none() {
+                say(format_args!("{name}: the file has no definition of {of_type}, so the new bag has none either"));
+            }
+            let channel = self.channel(name, of_type, encoding, metadata, definition.unwrap_or_default())?;
+            by_id.insert(row.get(0).map_err(Failure::new)?, channel);
+        }
+        Ok(by_id)
+    }
+
+    fn channel(
+        &mut self,
+        topic: String,
+        of_type: String,
+        message_encoding: String,
+        metadata: BTreeMap<String, String>,
+        definition: String,
+    ) -> Result<Arc<Channel<'static>>> {
+        let key = (topic.clone(), of_type.clone());
+        if let Some(known) = self.all.get(&key) {
+            return Ok(known.clone());
+        }
+        let id = u16::try_from(self.all.len() + 1).map_err(|_| "a file has at most 65,535 channels".to_owned())?;
+        let data = Cow::Owned(definition.into_bytes());
+        let schema = Schema { id, name: of_type.clone(), encoding: SCHEMA_ENCODING.to_owned(), data };
+        let channel = Channel { id, topic, schema: Some(Arc::new(schema)), message_encoding, metadata };
+        let entry = Topic { name: channel.topic.clone(), type_name: of_type, ..Topic::default() };
+        *lock(&entry.offered) = crate::describe::qos_profiles(&channel);
+        self.topics.add(id, Arc::new(entry));
+        let channel = Arc::new(channel);
+        self.all.insert(key, channel.clone());
+        Ok(channel)
+    }
+}
+
+/// The definitions of types, as `.msg` texts.
+fn definitions(file: &Connection) -> Result<HashMap<String, String>> {
+    if !has_column(file, "message_definitions", "encoded_message_definition")? {
+        return Ok(HashMap::new());
+    }
+    let query = "SELECT topic_type, encoded_message_definition FROM message_definitions WHERE encoding = 'ros2msg'";
+    let mut query = file.prepare(query).map_err(Failure::new)?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(Failure::new)?;
+    rows.collect::<std::result::Result<_, _>>().map_err(Failure::new)
+}
+
+fn has_column(file: &Connection, table: &str, column: &str) -> Result<bool> {
+    let query = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
+    let count: i64 = file.query_row(query, [table, column], |row| row.get(0)).map_err(Failure::new)?;
+    Ok(count > 0)
+}
+
+/// Copies the messages in the order of their times. Messages of unknown topics are an error: the file is damaged.
+fn copy(file: &Connection, channels: &HashMap<i64, Arc<Channel<'static>>>, bag: &mut BagWriter) -> Result<()> {
+    let query = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id";
+    let mut query = file.prepare(query).map_err(Failure::new)?;
+    let mut rows = query.query([]).map_err(Failure::new)?;
+    let (mut chunk, mut numbers) = (Chunk::default(), HashMap::<i64, u32>::new());
+    while let Some(row) = rows.next().map_err(Failure::new)? {
+        let topic_id: i64 = row.get(0).map_err(Failure::new)?;
+        let time_ns = u64::try_from(row.get::<_, i64>(1).map_err(Failure::new)?).map_err(Failure::new)?;
+        let data = row.get_ref(2).map_err(Failure::new)?.as_blob().map_err(Failure::new)?;
+        let channel =
+            channels.get(&topic_id).ok_or_else(|| format!("a message is of topic {topic_id}, which it has not"))?;
+        let number = numbers.entry(topic_id).or_default();
+        let header = MessageHeader { channel_id: 0, sequence: *number, log_time: time_ns, publish_time: time_ns };
+        *number = number.wrapping_add(1);
+        chunk.push(channel, header, Body::Copied(&[], data));
+        if chunk.bytes() >= CHUNK_BYTES {
+            write(bag, std::mem::take(&mut chunk))?;
+        }
+    }
+    if chunk.messages() > 0 {
+        write(bag, chunk)?;
+    }
+    Ok(())
+}
+
+fn write(bag: &mut BagWriter, chunk: Chunk) -> Result<()> {
+    let packed = Compression::None.pack(chunk).context(|| "a chunk cannot be made".to_owned())?;
+    bag.write(&packed).map(drop)
+}
