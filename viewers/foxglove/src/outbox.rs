@@ -52,6 +52,8 @@ struct State {
     /// The number of messages that were offered, which gives their order.
     offered: u64,
     dropped: BTreeMap<u32, u64>,
+    /// Nothing is added any more.
+    is_ending: bool,
     is_closed: bool,
 }
 
@@ -84,7 +86,7 @@ impl Outbox {
     /// Adds an answer; the outbox closes if the viewer does not read its answers.
     pub fn answer(&self, bytes: Vec<u8>) {
         let mut state = lock(&self.state);
-        if state.is_closed {
+        if state.is_closed || state.is_ending {
             return;
         }
         state.answer_bytes += bytes.len();
@@ -96,7 +98,7 @@ impl Outbox {
     /// Adds a message, and drops older ones for which there is no room.
     pub fn offer(&self, message: Message) {
         let mut state = lock(&self.state);
-        if state.is_closed {
+        if state.is_closed || state.is_ending {
             return;
         }
         let bytes = size(&message);
@@ -121,6 +123,9 @@ impl Outbox {
                 state.answer_bytes -= answer.len();
                 return Some(Item::Answer(answer));
             }
+            if state.is_ending {
+                return None;
+            }
             if let Some(message) = state.pop() {
                 return Some(Item::Message(message));
             }
@@ -141,6 +146,12 @@ impl Outbox {
     #[must_use]
     pub fn dropped(&self) -> BTreeMap<u32, u64> {
         lock(&self.state).dropped.clone()
+    }
+
+    /// Closes the outbox after the answers that it has.
+    pub fn end(&self) {
+        lock(&self.state).is_ending = true;
+        self.is_filled.notify_all();
     }
 
     /// Ends the wait of the writer, now and later.

@@ -67,10 +67,13 @@ pub fn read(hub: &Arc<Hub>, viewer: &Arc<Viewer>, stream: TcpStream) {
             hub.add(viewer);
             read_messages(hub, viewer, &mut socket);
             hub.remove(viewer);
+            viewer.close();
         }
-        Err(error) => say(format_args!("viewer {} is refused: {error}", viewer.address)),
+        Err(error) => {
+            say(format_args!("viewer {} is refused: {error}", viewer.address));
+            viewer.outbox.end(); // the answer says why
+        }
     }
-    viewer.close();
 }
 
 /// Chooses the subprotocol, or refuses.

@@ -100,9 +100,16 @@ impl Viewer {
     /// The first message for which `pick` has an answer; others wait for their turn.
     #[track_caller]
     pub fn expect<R>(&mut self, what: &str, pick: impl Fn(&ServerMessage<'_>) -> Option<R>) -> R {
+        self.find(what, false, pick)
+    }
+
+    #[track_caller]
+    fn find<R>(&mut self, what: &str, is_kept: bool, pick: impl Fn(&ServerMessage<'_>) -> Option<R>) -> R {
         let found = self.passed.iter().enumerate().find_map(|(index, message)| Some((index, pick(&read(message))?)));
         if let Some((index, answer)) = found {
-            self.passed.remove(index);
+            if !is_kept {
+                self.passed.remove(index);
+            }
             return answer;
         }
         loop {
@@ -110,17 +117,20 @@ impl Viewer {
             if matches!(message, Message::Ping(_) | Message::Pong(_)) {
                 continue;
             }
-            match pick(&read(&message)) {
-                Some(answer) => return answer,
-                None => self.passed.push_back(message),
+            let answer = pick(&read(&message));
+            if answer.is_none() || is_kept {
+                self.passed.push_back(message);
+            }
+            if let Some(answer) = answer {
+                return answer;
             }
         }
     }
 
-    /// The id of a topic's channel, its type and its schema.
+    /// The id of a topic's channel, its type and its schema. The list of channels is read again for others.
     #[track_caller]
     pub fn channel(&mut self, topic: &str) -> (u64, String, String) {
-        self.expect(&format!("channel of {topic}"), |message| {
+        self.find(&format!("channel of {topic}"), true, |message| {
             let ServerMessage::Advertise(advertise) = message else { return None };
             let channel = advertise.channels.iter().find(|channel| channel.topic == topic)?;
             assert_eq!((&*channel.encoding, channel.schema_encoding.as_deref()), ("cdr", Some("ros2msg")));
