@@ -38,7 +38,7 @@ pub fn serve(node: Node, selection: Selection, options: Options, output: Output)
     spawn("foxglove-accept", move || accept(&accepting, &listener))?;
     say(format_args!("domain {} is served on ws://{local}; Ctrl-C ends it", node.domain_id()));
     if !local.ip().is_loopback() {
-        say("the port is open to other hosts: whoever reaches it can read all topics, publish and call services");
+        say("the port is open to other hosts, without a password; --read-only lets them only look");
     }
     let (mut due, mut has_failed) = (Instant::now() + PERIOD, false);
     while gantry::ok() {

@@ -17,6 +17,7 @@ use gantry_command::{
     say, spawn,
 };
 use std::{
+    collections::btree_map::Entry,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
@@ -115,8 +116,9 @@ impl Hub {
         let NewSubscription { id, channel_id } = new;
         let shown = lock(&self.shown);
         let feed = shown.feed(channel_id).ok_or_else(|| format!("there is no channel {channel_id}"))?;
-        if lock(&viewer.subscriptions).insert(id, channel_id).is_some() {
-            return Err(format!("subscription {id} is there already"));
+        match lock(&viewer.subscriptions).entry(id) {
+            Entry::Occupied(_) => return Err(format!("subscription {id} is there already")),
+            Entry::Vacant(new) => _ = new.insert(channel_id),
         }
         feed.add(&self.node, viewer, id).map_err(|error| error.to_string())
     }
