@@ -3,15 +3,16 @@
 use crate::{
     app::{App, Step},
     sampler::Sampler,
-    terminal::Terminal,
+    terminal::{self, Input, Terminal},
 };
 use clap::Parser;
-use crossterm::event::{self, Event};
-use gantry_command::{CommonOptions, Context, Result};
+use gantry_command::{CommonOptions, Context, Result, spawn};
 use gantry_shm::Inspector;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    iterator::Signals,
+};
 use std::{
-    io::{self, IsTerminal},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -44,6 +45,23 @@ pub struct Cli {
     all: bool,
 }
 
+/// Sets the result at a signal that asks the program to end. If the program does not end then, as when a library waits for
+/// a terminal that is gone, the process ends all the same.
+fn end_at_signals() -> Result<Arc<AtomicBool>> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let seen = is_over.clone();
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).context(|| "signals cannot be handled".to_owned())?;
+    spawn("top-signals", move || {
+        if signals.forever().next().is_some() {
+            seen.store(true, Relaxed);
+            thread::sleep(10 * SIGNAL_PERIOD);
+            terminal::restore();
+            std::process::exit(0);
+        }
+    })?;
+    Ok(is_over)
+}
+
 fn seconds(text: &str) -> std::result::Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=60.0).contains(seconds));
     let seconds = seconds.ok_or_else(|| format!("'{text}' is no number of seconds from 0.1 to 60"))?;
@@ -64,12 +82,9 @@ impl Cli {
             let most = gantry::MAX_DOMAIN_ID;
             return Err(format!("{domain_id} is no domain: domains are 0 to {most}").into());
         }
-        let is_over = Arc::new(AtomicBool::new(false));
-        for signal in [SIGHUP, SIGINT, SIGTERM] {
-            signal_hook::flag::register(signal, is_over.clone()).context(|| "signals cannot be handled".to_owned())?;
-        }
+        let is_over = end_at_signals()?;
         let sampler = Sampler::new(Inspector::new(domain_id), domain_id);
-        match self.common.output().json || self.once || !io::stdout().is_terminal() {
+        match self.common.output().json || self.once || !terminal::is_there() {
             true => self.print(sampler, &is_over),
             false => self.show(sampler, &is_over),
         }
@@ -107,18 +122,12 @@ impl Cli {
         terminal.draw(&mut app)?;
         while !is_over.load(Relaxed) {
             let left = due.saturating_duration_since(Instant::now());
-            let has_event =
-                event::poll(left.min(SIGNAL_PERIOD)).context(|| "the terminal cannot be read".to_owned())?;
-            let is_changed = match has_event {
-                true => match event::read().context(|| "the terminal cannot be read".to_owned())? {
-                    Event::Key(key) => match app.press(key) {
-                        Step::End => return Ok(()),
-                        Step::Draw => true,
-                    },
-                    Event::Resize(..) => true,
-                    _ => false,
-                },
-                false => false,
+            let is_changed = match terminal.wait(left.min(SIGNAL_PERIOD))? {
+                Input::None => false,
+                Input::Drawn => true,
+                Input::Key(key) if app.press(key) == Step::End => return Ok(()),
+                Input::Key(_) => true,
+                Input::Gone => return Ok(()),
             };
             let now = Instant::now();
             let is_due = now >= due;

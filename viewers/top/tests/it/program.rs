@@ -17,6 +17,7 @@ use test_support::{eventually, tests};
 tests![
     one_sample_is_printed_for_scripts,
     the_terminal_is_as_before_after_a_key_and_after_a_signal,
+    a_terminal_that_is_gone_ends_the_program,
     a_domain_that_is_none_is_named,
 ];
 
@@ -104,4 +105,13 @@ fn a_domain_that_is_none_is_named() {
     let output = command(233, &["--once", "--interval", "0.1"]).output().unwrap();
     assert_ne!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stderr).contains("233"), "{output:?}");
+}
+
+/// A terminal whose window was closed: it sends no signal to a process that is not its session's.
+fn a_terminal_that_is_gone_ends_the_program() {
+    let mut screen = Screen::open();
+    screen.read_to("gantry top");
+    let Screen { master, slave, mut child, .. } = screen;
+    drop((master, slave));
+    assert!(child.wait().unwrap().code().is_some());
 }
