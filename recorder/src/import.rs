@@ -1,6 +1,6 @@
 //! rosbag2's SQLite files, brought into a bag of MCAP beside the new one, which is removed after it was converted.
 //!
-//! The tables are those of `rosbag2_storage_sqlite3`; older versions lack some columns and the table of definitions.
+//! `rosbag2_storage_sqlite3` defines the tables; older versions lack some columns and the table of definitions.
 
 use crate::{
     describe::{HASH_KEY, QOS_KEY, SCHEMA_ENCODING},

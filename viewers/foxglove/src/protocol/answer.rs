@@ -72,7 +72,6 @@ pub fn server_info(name: &str, session: &str, may_write: bool) -> Vec<u8> {
         "name": name,
         "capabilities": capabilities,
         "supportedEncodings": [CDR, JSON],
-        "metadata": { "ROS_DISTRO": "" },
         "sessionId": session,
     }))
 }

@@ -205,9 +205,9 @@ fn parameters_are_read_set_and_followed() {
     assert_eq!(news, json!([{ "name": "/camera.rate_hz", "type": "float64", "value": 25.0 }]));
     node.set_parameter("count", 8).unwrap();
     assert_eq!(values(&mut viewer, None), json!([{ "name": "/camera.count", "value": 8 }]));
-    viewer.send(json!({ "op": "getParameters", "parameterNames": ["/nobody.p"], "id": "none" }));
+    viewer.send(json!({ "op": "getParameters", "parameterNames": ["/absent.p"], "id": "none" }));
     assert_eq!(values(&mut viewer, Some("none")), json!([]));
-    assert_eq!(viewer.status(), "node /nobody has no parameters");
+    assert_eq!(viewer.status(), "node /absent has no parameters");
 }
 
 fn the_graph_is_sent_whole_and_then_its_changes() {

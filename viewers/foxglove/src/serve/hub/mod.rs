@@ -50,8 +50,8 @@ pub struct Hub {
     viewers: Mutex<BTreeMap<u64, Arc<Viewer>>>,
     /// The publishers of viewers, by viewer and the viewer's number.
     publications: Mutex<BTreeMap<(u64, u32), Publication>>,
-    /// The drops of viewers that they were told of.
-    told: Mutex<BTreeMap<u64, String>>,
+    /// The sentences about drops that viewers have.
+    said: Mutex<BTreeMap<u64, String>>,
     has_events: AtomicBool,
 }
 
@@ -69,7 +69,7 @@ impl Hub {
             shown: Mutex::default(),
             viewers: Mutex::default(),
             publications: Mutex::default(),
-            told: Mutex::default(),
+            said: Mutex::default(),
             has_events: AtomicBool::new(false),
         })
     }
@@ -122,7 +122,7 @@ impl Hub {
         let sent = viewer.sent.load(Relaxed);
         let drops = report.drops().map(|drops| format!("; {drops}")).unwrap_or_default();
         lock(&self.viewers).remove(&viewer.id);
-        lock(&self.told).remove(&viewer.id);
+        lock(&self.said).remove(&viewer.id);
         lock(&self.publications).retain(|(owner, _), _| *owner != viewer.id);
         say(format_args!("viewer {} is gone: it got {sent} messages{drops}", viewer.address));
     }
@@ -136,11 +136,11 @@ impl Hub {
     #[must_use]
     pub fn report(&self) -> Report {
         let viewers: Vec<Arc<Viewer>> = lock(&self.viewers).values().cloned().collect();
-        let mut told = lock(&self.told);
+        let mut said = lock(&self.said);
         let report = |viewer: &Arc<Viewer>| {
             let report = self.report_of(viewer);
             let drops = report.drops().unwrap_or_default();
-            if told.get(&viewer.id).map_or("", String::as_str) != drops {
+            if said.get(&viewer.id).map_or("", String::as_str) != drops {
                 match drops.is_empty() {
                     true => viewer.outbox.answer(remove_status(DROPS)),
                     false => viewer.outbox.answer(status(
@@ -149,7 +149,7 @@ impl Hub {
                         Some(DROPS),
                     )),
                 }
-                if told.insert(viewer.id, drops.clone()).is_none() {
+                if said.insert(viewer.id, drops.clone()).is_none() {
                     say(format_args!("viewer {} is slower than its topics: {drops}", viewer.address));
                 }
             }
