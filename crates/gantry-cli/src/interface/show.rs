@@ -3,8 +3,7 @@
 use super::is_service;
 use crate::{known_types::KnownTypes, names, session::Session};
 use clap::Args;
-use gantry_command::message::TopicType;
-use gantry_command::{Failure, Result};
+use gantry_command::{Failure, Result, message::TopicType};
 use serde::Serialize;
 use std::{fmt, io};
 

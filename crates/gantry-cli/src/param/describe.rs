@@ -3,8 +3,10 @@
 use super::remote::{RemoteNode, messages, type_name};
 use crate::session::Session;
 use clap::Args;
-use gantry_command::Result;
-use gantry_command::message::{Repr, json_of};
+use gantry_command::{
+    Result,
+    message::{Repr, json_of},
+};
 use gantry_dynamic::{DynamicMessage, Value};
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -1,8 +1,10 @@
 //! The parameters of a node, by its services.
 
 use crate::{domain::Domain, names};
-use gantry_command::message::{Repr, TopicType, json_of};
-use gantry_command::{Failure, Result};
+use gantry_command::{
+    Failure, Result,
+    message::{Answer, Repr, call, json_of},
+};
 use gantry_dynamic::{DynamicMessage, Value};
 use std::time::Duration;
 

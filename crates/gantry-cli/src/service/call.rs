@@ -8,8 +8,11 @@ use crate::{
 };
 use clap::Args;
 use gantry::{GenericClient, ServiceTypeDescription};
-use gantry_command::message::{Repr, TopicType, json_of};
-use gantry_command::{Failure, Result, say};
+use gantry_command::{
+    Failure, Result,
+    message::{Repr, TopicType, json_of},
+    say,
+};
 use gantry_dynamic::Value;
 use serde::Serialize;
 use std::{

@@ -3,8 +3,11 @@
 use super::source::{Source, never_published};
 use crate::{number::positive_seconds, qos::QosOptions, session::Session};
 use clap::Args;
-use gantry_command::message::{Printed, field};
-use gantry_command::{Failure, Result, say};
+use gantry_command::{
+    Failure, Result,
+    message::{Printed, field},
+    say,
+};
 use gantry_dynamic::Yaml;
 use std::time::Duration;
 

@@ -10,8 +10,11 @@ use crate::{
 };
 use clap::Args;
 use gantry::{Connection, ConnectionState, GenericPublisher, TypeDescription};
-use gantry_command::message::{Repr, TopicType};
-use gantry_command::{Failure, Result, say};
+use gantry_command::{
+    Failure, Result,
+    message::{Repr, TopicType},
+    say,
+};
 use gantry_dynamic::Value;
 use std::time::{Duration, Instant};
 

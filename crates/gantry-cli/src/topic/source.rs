@@ -6,8 +6,7 @@ use crate::{
     qos::{Profile, QosOptions},
 };
 use gantry::{Durability, GenericSample, GenericSubscription, Nth, Qos, Reliability, TopicEndpointInfo, is_logged};
-use gantry_command::message::TopicType;
-use gantry_command::{Failure, Output, Result, say};
+use gantry_command::{Failure, Output, Result, message::TopicType, say};
 use serde::Serialize;
 use std::{
     fmt::Display,
