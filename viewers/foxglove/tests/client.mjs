@@ -1,7 +1,8 @@
 // Subscribes to /numbers with Foxglove's own client, and prints the number and the length of each message.
-import { FoxgloveClient } from "@foxglove/ws-protocol";
+import protocol from "@foxglove/ws-protocol"; // a CommonJS module
 import WebSocket from "ws";
 
+const { FoxgloveClient } = protocol;
 const [url, count] = process.argv.slice(2);
 const client = new FoxgloveClient({ ws: new WebSocket(url, [FoxgloveClient.SUPPORTED_SUBPROTOCOL]) });
 let received = 0;

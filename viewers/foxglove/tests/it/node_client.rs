@@ -24,7 +24,10 @@ fn the_client_of_npm_gets_every_message() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_for(&mut talker, 1);
+    eventually("the client subscribes, or ends with an error", || {
+        assert!(client.try_wait().unwrap().is_none(), "the client ended early");
+        talker.subscription_count().unwrap() == 1
+    });
     let mut lines = BufReader::new(client.stdout.take().unwrap()).lines();
     for number in 0..MESSAGES {
         talker.publish_copy(&bytes_message(number, 1000)).unwrap();

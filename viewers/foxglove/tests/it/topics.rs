@@ -34,7 +34,10 @@ fn channels_have_their_schemas_and_come_and_go() {
     assert_ne!(viewer.channel("/second").0, id);
     drop(first);
     viewer.expect("unadvertise", |message| match message {
-        ServerMessage::Unadvertise(gone) => Some(assert_eq!(gone.channel_ids, [id])),
+        ServerMessage::Unadvertise(gone) => {
+            assert_eq!(gone.channel_ids, [id]);
+            Some(())
+        }
         _ => None,
     });
 }
