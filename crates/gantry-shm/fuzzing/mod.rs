@@ -16,14 +16,17 @@ mod word_offsets;
 
 use crate::{
     Qos,
-    describe::{description::EndpointDescription, type_description::TypeDescription},
+    describe::{
+        description::{EndpointDescription, Role},
+        type_description::TypeDescription,
+    },
     domain::{
         Domain,
         board::Board,
         endpoints::Selection,
         participant::Participant,
         peer::Peer,
-        process_file::{file_name, publisher_file_name},
+        process_file::{EndpointBlock, file_name, publisher_file_name},
         reaper,
         registry::REGISTRY_PATIENCE,
     },
@@ -73,6 +76,8 @@ pub struct Stage {
     publisher: Vec<u8>,
     /// The publisher's description.
     description: EndpointDescription,
+    /// A subscription to another topic, whose counter counts the losses of takes.
+    reader: EndpointBlock,
 }
 
 /// A directory under `GANTRY_SHM_DIR` (or `/dev/shm`) that is removed when it is dropped.
@@ -125,7 +130,10 @@ impl Stage {
             (board, process, std::fs::read(directory.join(own)).unwrap(), publisher.description().as_ref().clone())
         };
         let domain = Arc::new(Domain::join(root.path(), 2).unwrap());
-        let mut stage = Stage { root, domain, board, process, publisher, description };
+        let topic = "/other".to_owned();
+        let reader = EndpointDescription { role: Role::Subscription, topic, ..description.clone() };
+        let reader = domain.process.add_endpoint(&domain.directory, &reader).unwrap();
+        let mut stage = Stage { root, domain, board, process, publisher, description, reader };
         // The stranger uses this domain's board.
         let id = offset_of!(ProcessHeader, board_id);
         stage.process[id..id + 8].copy_from_slice(&stage.domain.board.id().to_le_bytes());
@@ -237,7 +245,7 @@ impl Stage {
         description.number = 1;
         description.qos = Qos { depth: input.byte().into(), ..qos };
         let memory = Arc::new(PlaceMemory::new(self.domain.clone()));
-        let joining = PendingConnection::new(&memory, &STRANGER, &description, &qos, true);
+        let joining = PendingConnection::new((&memory, self.reader), &STRANGER, &description, &qos, true);
         let mut losses = Losses::default();
         if let Some(mut connection) = believed(joining.and_then(|joining| joining.join(1, &mut losses))) {
             let mut held = Vec::new();

@@ -1,7 +1,11 @@
 //! `gantry interface package`.
 
 use super::{Kinds, is_service};
-use crate::{known_types::KnownTypes, names::Names, session::Session};
+use crate::{
+    known_types::KnownTypes,
+    names::{self, Names},
+    session::Session,
+};
 use clap::Args;
 use gantry_command::Result;
 

@@ -1,6 +1,9 @@
 //! `gantry service find`.
 
-use crate::{names::Names, session::Session};
+use crate::{
+    names::{self, Names},
+    session::Session,
+};
 use clap::Args;
 use gantry_command::Result;
 
