@@ -82,8 +82,8 @@ impl Sources {
         None
     }
 
-    /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken. If a topic
-    /// has two sources, both miss the samples of a latched publisher: the source of all publishers counts them.
+    /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken. If a
+    /// topic has two sources, both miss the samples of a latched publisher: the source of all publishers counts them.
     pub fn count_overwritten(&mut self) {
         let of_all = self.0.iter().filter(|attached| !attached.source.is_latched);
         let of_all: Vec<_> = of_all.map(|attached| Arc::as_ptr(&attached.source.topic)).collect();

@@ -56,8 +56,9 @@ fn a_killed_recorder_leaves_whole_messages() {
 /// The age up to which messages may be missing after a kill, on a machine that runs the recorder when it is to run.
 const LAST_SECOND: Duration = Duration::from_secs(1);
 
-/// Kills a recorder after a random time; returns the age of the oldest missing message at the kill, which is in the last
-/// second. On a machine that lets this thread wait, the recorder may have waited as long, for each of its two threads.
+/// Kills a recorder after a random time; returns the age of the oldest missing message at the kill, which is in the
+/// last second. On a machine that lets this thread wait, the recorder may have waited as long, for each of its two
+/// threads.
 fn kill_one(node: &gantry::Node, round: u64) -> Duration {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");

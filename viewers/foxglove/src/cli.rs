@@ -4,9 +4,9 @@ use crate::serve::{Options, serve};
 use clap::Parser;
 use gantry_command::{CommonOptions, Result, TopicOptions, hidden_node, text::parse_bytes};
 
-/// Shows a domain to Foxglove: topics, services, parameters and the graph. Open ws://localhost:8765 there. A topic is read
-/// only while a viewer shows it, and no publisher waits for a viewer. With --json, a line each second says what viewers
-/// got and missed
+/// Shows a domain to Foxglove: topics, services, parameters and the graph. Open ws://localhost:8765 there. A topic is
+/// read only while a viewer shows it, and no publisher waits for a viewer. With --json, a line each second says what
+/// viewers got and missed
 #[derive(Debug, Parser)]
 #[command(name = "gantry foxglove", bin_name = "gantry foxglove", version)]
 pub struct Cli {
@@ -26,8 +26,8 @@ pub struct Cli {
     /// Only show: viewers cannot publish, call services or set parameters
     #[arg(long)]
     read_only: bool,
-    /// The most bytes of messages that wait for one viewer, with a unit of 1024, as 64M; beyond it, the oldest ones of the
-    /// largest topic are dropped
+    /// The most bytes of messages that wait for one viewer, with a unit of 1024, as 64M; beyond it, the oldest ones of
+    /// the largest topic are dropped
     #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = parse_bytes)]
     queue: u64,
     /// Also let pages of this origin connect, as https://viewer.example; may be repeated; * lets all

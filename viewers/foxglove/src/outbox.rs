@@ -1,8 +1,8 @@
 //! The outbox of a viewer: what waits for its socket.
 //!
 //! Answers are never dropped: a viewer with too many of them is one that does not read, and is disconnected. Messages
-//! have a bound of bytes: the oldest message of the subscription that has most bytes there makes room for a new one. So a
-//! stream of images drops its own images, and small topics get through.
+//! have a bound of bytes: the oldest message of the subscription that has most bytes there makes room for a new one. So
+//! a stream of images drops its own images, and small topics get through.
 
 use crate::lock::lock;
 use std::{

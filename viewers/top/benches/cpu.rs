@@ -1,8 +1,8 @@
-//! The CPU time of the live table: 200 topics in 20 processes, each with a publisher and a subscription, and the program
-//! in a pseudo-terminal of 200 columns.
+//! The CPU time of the live table: 200 topics in 20 processes, each with a publisher and a subscription, and the
+//! program in a pseudo-terminal of 200 columns.
 //!
-//! `cargo bench --bench cpu -- [--seconds N] [--topics N] [--world]`. With `--world`, the processes run until Ctrl-C, to
-//! be looked at.
+//! `cargo bench --bench cpu -- [--seconds N] [--topics N] [--world]`. With `--world`, the processes run until Ctrl-C,
+//! to be looked at.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may panic")]
 

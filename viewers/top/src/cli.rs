@@ -45,8 +45,8 @@ pub struct Cli {
     all: bool,
 }
 
-/// Sets the result at a signal that asks the program to end. If the program does not end then, as when a library waits for
-/// a terminal that is gone, the process ends all the same.
+/// Sets the result at a signal that asks the program to end. If the program does not end then, as when a library waits
+/// for a terminal that is gone, the process ends all the same.
 fn end_at_signals() -> Result<Arc<AtomicBool>> {
     let is_over = Arc::new(AtomicBool::new(false));
     let seen = is_over.clone();

@@ -81,8 +81,8 @@ pub struct Subscription {
     pub node: String,
     /// Program and pid.
     pub process: String,
-    /// The messages that wait for it; `None` if it is matched with no publisher. Subscriptions of one process with equal
-    /// depth are not distinguished: each has the largest.
+    /// The messages that wait for it; `None` if it is matched with no publisher. Subscriptions of one process with
+    /// equal depth are not distinguished: each has the largest.
     pub lag: Option<u64>,
     /// The messages that are kept for it; `None`: KEEP_ALL.
     pub depth: Option<u32>,

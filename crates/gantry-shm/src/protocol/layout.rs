@@ -206,8 +206,8 @@ shared_structs! {
         /// The hash of a node's full name, by which other processes find namesakes; 0 for a publisher or a
         /// subscription.
         node_hash: AtomicU64 = 40,
-        /// Samples that a subscription lost or skipped after its matches. W: the subscription, and its control thread. R:
-        /// queries of the graph, inspections.
+        /// Samples that a subscription lost or skipped after its matches. W: the subscription, and its control thread.
+        /// R: queries of the graph, inspections.
         lost_samples: AtomicU64 = 48,
         reserved: [u64; 1] = 56,
     }

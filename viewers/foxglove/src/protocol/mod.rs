@@ -1,5 +1,5 @@
-//! Foxglove's WebSocket protocol: what a viewer asks for, and what it gets. JSON in text frames, numbers little-endian in
-//! binary frames. The specification is `docs/spec.md` of github.com/foxglove/ws-protocol.
+//! Foxglove's WebSocket protocol: what a viewer asks for, and what it gets. JSON in text frames, numbers little-endian
+//! in binary frames. The specification is `docs/spec.md` of github.com/foxglove/ws-protocol.
 
 mod answer;
 mod frame;
