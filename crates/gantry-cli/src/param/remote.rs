@@ -2,7 +2,7 @@
 
 use crate::{domain::Domain, names};
 use gantry_command::{
-    Failure, Result,
+    Result,
     message::{Answer, Repr, call, json_of},
 };
 use gantry_dynamic::{DynamicMessage, Value};
