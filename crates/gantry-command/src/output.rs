@@ -52,7 +52,7 @@ impl Output {
     /// # Errors
     /// Standard output cannot be written.
     pub fn remark(self, line: &str) -> Result<()> {
-        if self.json { Ok(()) } else { write_lines(&printable(line, &OF_TEXTS)) }
+        if self.json { Ok(()) } else { write(&format!("{}\n", printable(line, &OF_TEXTS))) }
     }
 }
 
