@@ -2,8 +2,10 @@
 
 use test_support::storeys;
 
-const STOREYS: &[&str] =
-    &["progress", "describe", "topics", "write", "read", "import", "info", "verify", "record", "play", "convert", "cli", "main"];
+const STOREYS: &[&str] = &[
+    "progress", "describe", "topics", "write", "read", "import", "info", "verify", "record", "play", "convert", "cli",
+    "main",
+];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

@@ -86,9 +86,10 @@ fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
 #[test]
 fn comments_are_no_wider_than_a_line() {
     let mut wide = Vec::new();
-    for path in
-        files(&["bindings", "bridges", "crates", "contestants", "examples", "firmware", "fuzz", "recorder", "viewers"], "rs")
-    {
+    for path in files(
+        &["bindings", "bridges", "crates", "contestants", "examples", "firmware", "fuzz", "recorder", "viewers"],
+        "rs",
+    ) {
         let source = fs::read_to_string(&path).unwrap();
         let mut is_code = false;
         for (number, line, comment) in comments(&source) {
@@ -105,8 +106,19 @@ fn comments_are_no_wider_than_a_line() {
 }
 
 /// The folders and documents in which no forbidden word may stand.
-const FOLDERS: &[&str] =
-    &["bindings", "bridges", "contestants", "crates", "docs", "examples", "firmware", "fuzz", "recorder", "tools", "viewers"];
+const FOLDERS: &[&str] = &[
+    "bindings",
+    "bridges",
+    "contestants",
+    "crates",
+    "docs",
+    "examples",
+    "firmware",
+    "fuzz",
+    "recorder",
+    "tools",
+    "viewers",
+];
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
 
 /// The words that `STYLE.md` forbids, which its line "Forbidden" has as code.

@@ -181,7 +181,10 @@ impl Peer {
     /// The process's endpoints with any of these keys, or all endpoints, each with its counters. The result may contain
     /// endpoints with other names: two names may have the same hash, and a block may have got another endpoint
     /// meanwhile.
-    pub(crate) fn endpoints(&self, keys: Option<&[EndpointKey]>) -> Result<Vec<(Arc<EndpointDescription>, EndpointCounts)>> {
+    pub(crate) fn endpoints(
+        &self,
+        keys: Option<&[EndpointKey]>,
+    ) -> Result<Vec<(Arc<EndpointDescription>, EndpointCounts)>> {
         let mut found = Vec::new();
         let mut contents = self.contents()?;
         let Contents { endpoints, by_key, descriptions, definitions, .. } = &mut *contents;

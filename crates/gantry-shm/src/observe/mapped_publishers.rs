@@ -1,6 +1,8 @@
 //! The files of publishers that inspections mapped, and what they say about recent samples. Control path.
 
-use crate::{domain::publisher_mapping::PublisherMapping, error::Result, os::directory::Directory, protocol::ring::Ring};
+use crate::{
+    domain::publisher_mapping::PublisherMapping, error::Result, os::directory::Directory, protocol::ring::Ring,
+};
 use std::collections::{HashMap, hash_map::Entry};
 
 /// The number of samples whose lengths are looked at.

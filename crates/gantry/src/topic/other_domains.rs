@@ -165,7 +165,7 @@ fn other_end<'a>(own: &EndpointDescription, report: &'a DomainReport) -> Option<
         Role::Publisher => {
             let subscriptions = processes.flat_map(|process| &process.subscriptions);
             subscriptions.map(|subscription| &subscription.description).find(is_other_end)
-        },
+        }
         _ => {
             processes.flat_map(|process| &process.publishers).map(|publisher| &publisher.description).find(is_other_end)
         }

@@ -137,7 +137,8 @@ mod tests {
         let late = domain.describe(Role::Subscription, "/tester", "/topic", bytes(), qos).unwrap();
         let endpoint = domain.process.add_endpoint(&domain.directory, &late).unwrap();
         let pending =
-            PendingConnection::new((&memory, endpoint), domain.process.id(), publisher.description(), &qos, false).unwrap();
+            PendingConnection::new((&memory, endpoint), domain.process.id(), publisher.description(), &qos, false)
+                .unwrap();
         let generation = domain.raise_for_joins(domain.topic("/topic"));
         let (mut places, mut losses) = (Places::new(memory, Arc::new(late)), Losses::default());
         let mut connection = pending.join(generation.number, &mut losses).unwrap();

@@ -99,7 +99,13 @@ impl PublisherDiscovery {
             } else {
                 let is_older = discovered.older_publishers.as_ref().is_some_and(|older| older.contains(&publisher.key));
                 let connection = domain.check_named(&self.description.topic).and_then(|()| {
-                    PendingConnection::new((&self.memory, self.block), &peer.id, publisher, &self.description.qos, is_older)
+                    PendingConnection::new(
+                        (&self.memory, self.block),
+                        &peer.id,
+                        publisher,
+                        &self.description.qos,
+                        is_older,
+                    )
                 });
                 match connection {
                     Ok(pending) => discovered.pending.push((discovered.batch, publisher.clone(), pending)),
