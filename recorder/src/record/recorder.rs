@@ -261,6 +261,7 @@ impl Recorder {
     /// The last file cannot be completed.
     pub fn end(mut self) -> Result<()> {
         self.add_found(); // publishers that were matched just now have published, too
+        self.sources.join_matched();
         self.sources.mark_all();
         let patience = Instant::now() + END_TIME;
         while self.sources.is_pending() && Instant::now() < patience {

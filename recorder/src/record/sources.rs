@@ -45,6 +45,13 @@ impl Sources {
         self.0.iter_mut().for_each(|attached| attached.is_pending = true);
     }
 
+    /// Waits until each subscription takes from all publishers that see it. A take does not wait for the thread that
+    /// joins publishers, and a publisher that was just joined may have published.
+    pub fn join_matched(&mut self) {
+        // An error is about a publisher that cannot be joined, of which nothing can be taken.
+        self.0.iter_mut().for_each(|attached| _ = attached.source.subscription.publisher_count());
+    }
+
     /// Whether a source may have samples.
     #[must_use]
     pub fn is_pending(&self) -> bool {
