@@ -1,8 +1,8 @@
 //! Loans: memory for one message, as a struct that C keeps by value, so that no message allocates.
 
 use crate::{
-    abi::Status,
-    argument::exclusive,
+    abi::{OK, Status},
+    argument::{exclusive, output},
     failure::{Failure, Result, run},
 };
 use gantry::GenericLoan;
@@ -35,6 +35,11 @@ impl Loan {
         Loan { data, size, held }
     }
 
+    /// A struct without a loan.
+    fn empty() -> Loan {
+        Loan { data: null_mut(), size: 0, held: Held::zeroed() }
+    }
+
     /// Takes the loan out; zeros stay.
     #[inline]
     pub fn take(&mut self) -> Option<GenericLoan> {
@@ -43,7 +48,7 @@ impl Loan {
         }
         // SAFETY: H3: `new` wrote a loan, and it is not used again, because the struct becomes zeros.
         let loan = unsafe { self.held.as_ptr().cast::<GenericLoan>().read() };
-        (self.data, self.size, self.held) = (null_mut(), 0, Held::zeroed());
+        *self = Loan::empty();
         Some(loan)
     }
 
@@ -61,6 +66,21 @@ impl Loan {
     }
 }
 
+/// Gives C the loan that `make` makes, or an empty one if `make` fails.
+///
+/// # Safety
+/// H2. A loan in the memory is overwritten, not returned.
+#[inline]
+pub unsafe fn give(loan: *mut Loan, make: impl FnOnce() -> Result<GenericLoan>) -> Status {
+    run(|| {
+        // SAFETY: H2.
+        unsafe { output("loan", loan) }?.set(Loan::empty());
+        // SAFETY: H2: initialized just now.
+        *unsafe { exclusive("loan", loan) }? = Loan::new(make()?);
+        Ok(OK)
+    })
+}
+
 /// # Safety
 /// H3.
 #[unsafe(no_mangle)]
@@ -68,6 +88,6 @@ pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
     run(|| {
         // SAFETY: H3.
         drop(unsafe { exclusive("loan", loan) }?.take());
-        Ok(crate::abi::OK)
+        Ok(OK)
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     abi::{OK, SampleInfo, Status},
-    argument::{exclusive, output, shared},
+    argument::{exclusive, output, shared, sized_output},
     convert,
     failure::{Failure, Result, run},
 };
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mu
         // SAFETY: H3.
         let message = unsafe { shared("sample", sample) }?.message()?;
         // SAFETY: H2.
-        unsafe { output("info", info) }?.set(convert::sample_info(&message.info()));
+        unsafe { sized_output("info", info) }?.set(&convert::sample_info(&message.info()));
         Ok(OK)
     })
 }
