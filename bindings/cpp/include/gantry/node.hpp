@@ -24,8 +24,7 @@ public:
     static result<Node> create(const std::string &name, const NodeOptions &options = {}) {
         std::vector<const char *> arguments;
         for (const auto &argument : options.arguments) arguments.push_back(argument.c_str());
-        gantry_node_options raw = {};
-        raw.struct_size = sizeof raw;
+        auto raw = detail::sized<gantry_node_options>();
         raw.name_space = options.name_space.empty() ? nullptr : options.name_space.c_str();
         raw.arguments = arguments.data();
         raw.argument_count = arguments.size();
@@ -40,10 +39,10 @@ public:
         if (!changed) return changed.error();
         return Node(std::make_shared<state>(std::move(owned), *std::move(changed)));
     }
-#if GANTRY_HAS_EXCEPTIONS
-    // As create; throws gantry::exception.
-    explicit Node(const std::string &name, const NodeOptions &options = {}) : Node(create(name, options).value()) {}
-#endif
+    // create(name, options).value()
+    template <class Ending = detail::ending>
+    explicit Node(const std::string &name, const NodeOptions &options = {})
+        : Node(create(name, options).template value<Ending>()) {}
 
     template <class M>
     result<Publisher<M>> create_publisher(const std::string &topic, const QoS &qos = {},

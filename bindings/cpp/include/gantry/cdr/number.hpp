@@ -135,7 +135,10 @@ struct sequence {
         return true;
     }
     static shape shape_of(ref value) { return value.size(); }
-    static void copy(mut to, ref from) { std::copy(from.begin(), from.end(), to.begin()); }
+    // Another process may have changed the length of `from` since its shape was taken.
+    static void copy(mut to, ref from) {
+        std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
+    }
 };
 
 // An array of numbers, booleans or plain messages.
