@@ -106,6 +106,8 @@ typedef struct gantry_strings gantry_strings;
 typedef struct gantry_types gantry_types;
 typedef struct gantry_service_types gantry_service_types;
 typedef struct gantry_endpoints gantry_endpoints;
+typedef struct gantry_loan_owner gantry_loan_owner;
+typedef struct gantry_sample_owner gantry_sample_owner;
 
 /* The id of an endpoint: 16 bytes, unique. */
 typedef struct gantry_gid {
@@ -210,6 +212,8 @@ typedef struct gantry_publisher_options {
 typedef struct gantry_loan {
     void *data;
     size_t size;
+    /* The library that made it. */
+    const gantry_loan_owner *owner;
     uint64_t reserved[4];
 } gantry_loan;
 
@@ -218,6 +222,8 @@ typedef struct gantry_loan {
 typedef struct gantry_sample {
     const void *data;
     size_t size;
+    /* The library that made it. */
+    const gantry_sample_owner *owner;
     uint64_t reserved[6];
 } gantry_sample;
 
@@ -233,6 +239,20 @@ typedef struct gantry_sample_info {
     gantry_gid origin_gid;
     uint64_t origin_sequence;
 } gantry_sample_info;
+
+/* A process may have several libraries that make loans and samples: libgantry.so, an archive in a plugin,
+ * librmw_gantry.so. Any of them returns a loan and releases a sample, by the functions of its owner. Programs do not use
+ * these structs. */
+struct gantry_loan_owner {
+    size_t struct_size;
+    gantry_status (*return_loan)(gantry_loan *loan);
+};
+
+struct gantry_sample_owner {
+    size_t struct_size;
+    gantry_status (*release)(gantry_sample *sample);
+    gantry_status (*get_info)(const gantry_sample *sample, gantry_sample_info *info);
+};
 
 typedef struct gantry_source_time {
     /* CLOCK_MONOTONIC. Lifespan, deadline and lease count from it. */

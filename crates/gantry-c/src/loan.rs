@@ -1,4 +1,7 @@
 //! Loans: memory for one message, as a struct that C keeps by value, so that no message allocates.
+//!
+//! Invariant: the library that made a loan ends it. A process may have several libraries with the structs of the header:
+//! `libgantry.so`, an archive in a plugin, `librmw_gantry.so`.
 
 use crate::{
     abi::{OK, Status},
@@ -6,7 +9,11 @@ use crate::{
     failure::{Failure, Result, run},
 };
 use gantry::GenericLoan;
-use std::{ffi::c_void, mem::MaybeUninit, ptr::null_mut};
+use std::{
+    ffi::c_void,
+    mem::MaybeUninit,
+    ptr::{null, null_mut},
+};
 
 /// `gantry_loan`. Zeros are no loan; H3.
 #[repr(C)]
@@ -15,8 +22,22 @@ pub struct Loan {
     pub data: *mut c_void,
     /// Its length.
     pub size: usize,
+    /// The library that made it.
+    pub owner: *const LoanOwner,
     held: Held,
 }
+
+/// `gantry_loan_owner`.
+#[repr(C)]
+pub struct LoanOwner {
+    /// The size of the struct.
+    pub struct_size: usize,
+    /// Ends a loan.
+    pub return_loan: unsafe extern "C" fn(loan: *mut Loan) -> Status,
+}
+
+/// This library.
+static OWN: LoanOwner = LoanOwner { struct_size: size_of::<LoanOwner>(), return_loan: return_own };
 
 /// Memory for a loan of the library, of a size that does not change with the library.
 type Held = MaybeUninit<[u64; 4]>;
@@ -32,18 +53,22 @@ impl Loan {
         let mut held = Held::zeroed();
         // SAFETY: the memory is large enough and aligned (asserted above).
         unsafe { held.as_mut_ptr().cast::<GenericLoan>().write(loan) };
-        Loan { data, size, held }
+        Loan { data, size, owner: &raw const OWN, held }
     }
 
     /// A struct without a loan.
     fn empty() -> Loan {
-        Loan { data: null_mut(), size: 0, held: Held::zeroed() }
+        Loan { data: null_mut(), size: 0, owner: null(), held: Held::zeroed() }
     }
 
-    /// Takes the loan out; zeros stay.
+    fn is_own(&self) -> bool {
+        std::ptr::eq(self.owner, &raw const OWN)
+    }
+
+    /// Takes a loan of this library out; zeros stay.
     #[inline]
-    pub fn take(&mut self) -> Option<GenericLoan> {
-        if self.data.is_null() {
+    fn take(&mut self) -> Option<GenericLoan> {
+        if self.data.is_null() || !self.is_own() {
             return None;
         }
         // SAFETY: H3: `new` wrote a loan, and it is not used again, because the struct becomes zeros.
@@ -55,13 +80,14 @@ impl Loan {
     /// Takes a loan out that a function needs.
     ///
     /// # Errors
-    /// The struct holds none.
+    /// The struct holds none, or a loan of another library.
     #[inline]
     pub fn take_required(&mut self) -> Result<GenericLoan> {
         self.take().ok_or_else(|| {
-            Failure::invalid(
-                "the loan is empty: it was published or returned already, or it was never made; loan again",
-            )
+            Failure::invalid(match self.data.is_null() {
+                true => "the loan is empty: it was published or returned already, or it was never made; loan again",
+                false => "another library of this process made the loan: publish it there, or return it and loan again",
+            })
         })
     }
 }
@@ -85,6 +111,21 @@ pub unsafe fn give(loan: *mut Loan, make: impl FnOnce() -> Result<GenericLoan>) 
 /// H3.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
+    run(|| {
+        // SAFETY: H3.
+        let given = unsafe { exclusive("loan", loan) }?;
+        if !given.data.is_null() && !given.is_own() {
+            // SAFETY: H3: its owner made it.
+            return Ok(unsafe { ((*given.owner).return_loan)(loan) });
+        }
+        drop(given.take());
+        Ok(OK)
+    })
+}
+
+/// # Safety
+/// H3: a loan of this library.
+unsafe extern "C" fn return_own(loan: *mut Loan) -> Status {
     run(|| {
         // SAFETY: H3.
         drop(unsafe { exclusive("loan", loan) }?.take());

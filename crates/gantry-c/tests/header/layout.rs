@@ -1,6 +1,6 @@
 //! The layout of the header's structs and its numbers, as the library has them: expressions of C and their values.
 
-use gantry_c::{Loan, Sample, abi};
+use gantry_c::{Loan, LoanOwner, Sample, SampleOwner, abi};
 use std::mem::{offset_of, size_of};
 
 /// An expression of C, and its value.
@@ -49,8 +49,10 @@ layouts! {
     "gantry_publisher_options" abi::PublisherOptions {
         struct_size async_period_ns max_blocking_time_ns max_kept_samples max_kept_bytes max_memory_bytes max_inline_bytes
         never_blocks never_inline loses_oldest_at_limit reserved }
-    "gantry_loan" Loan { data size }
-    "gantry_sample" Sample { data size }
+    "gantry_loan" Loan { data size owner }
+    "gantry_loan_owner" LoanOwner { struct_size return_loan }
+    "gantry_sample" Sample { data size owner }
+    "gantry_sample_owner" SampleOwner { struct_size release get_info }
     "gantry_sample_info" abi::SampleInfo {
         struct_size sequence source_time_ns source_wall_time_ns publisher_gid origin_gid origin_sequence }
     "gantry_source_time" abi::SourceTime { monotonic_ns wall_ns }
