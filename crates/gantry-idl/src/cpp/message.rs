@@ -7,7 +7,7 @@ use super::{
 use crate::{
     definitions::Definitions,
     model::{BaseType, Constant, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive},
-    name::TypeName,
+    name::{Namespace, TypeName},
     value::Value,
 };
 use std::fmt::Write as _;
@@ -235,7 +235,20 @@ pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> 
     if is_plain {
         push!(code, "static_assert(sizeof({path}) == {max_bytes});\n");
     }
+    if name.namespace == Namespace::Msg {
+        code.push_str(&of_ros(name));
+    }
     code
+}
+
+/// The name of ROS 2's class for a message, without its definition.
+fn of_ros(name: &TypeName) -> String {
+    let (package, class) = (text::identifier(&name.package), format!("{}_", name.name));
+    format!(
+        "\nnamespace {package}::msg {{\ntemplate <class Allocator>\nstruct {class};\n}}\ntemplate <>\n\
+         struct gantry::of_ros<::{package}::msg::{class}<::std::allocator<void>>> {{\n    using type = {};\n}};\n",
+        text::path(name)
+    )
 }
 
 /// The type of a service.

@@ -5,6 +5,7 @@
 #include <gantry/span.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace gantry {
 
@@ -18,6 +19,13 @@ namespace gantry {
 //   set_defaults    of a plain message
 template <class M>
 struct message;
+
+// The message class `type` that reads and writes a message of ROS 2's class `Ros` in place; the headers of messages specialise
+// it. It is for gantry_rclcpp; nothing of ROS 2 is included.
+template <class Ros>
+struct of_ros {
+    static_assert(sizeof(Ros) == 0, "include the message's header: <gantry_msgs/PACKAGE/msg/NAME.hpp>");
+};
 
 }  // namespace gantry
 
