@@ -99,10 +99,11 @@ fn files_with_and_without_exceptions() {
     let source = tests.join("without_exceptions.cpp");
     compile(&cxx(), &source, &object, &with(&["-c", "-fno-exceptions"])).unwrap_or_else(|why| panic!("{why}"));
     let (libraries, library) = shared_library();
-    // The object comes first, so that its functions are the program's where two have one name.
-    let library: Vec<&str> = std::iter::once(object.to_str().unwrap()).chain(library.iter().map(|option| &option[..])).collect();
+    let library: Vec<&str> = library.iter().map(|option| &option[..]).collect();
     let (source, program) = (tests.join("with_exceptions.cpp"), libraries.path().join("program"));
-    compile(&cxx(), &source, &program, &with(&library)).unwrap_or_else(|why| panic!("{why}"));
+    // The object comes first, so that its function is the program's where both files have one of a name.
+    let options = with(&[&[source.to_str().unwrap()], &library[..]].concat());
+    compile(&cxx(), &object, &program, &options).unwrap_or_else(|why| panic!("{why}"));
     run(&program, &[], 188);
 }
 
