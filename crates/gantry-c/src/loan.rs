@@ -65,6 +65,16 @@ impl Loan {
         std::ptr::eq(self.owner, &raw const OWN)
     }
 
+    /// The owner, if it is another library.
+    #[inline]
+    fn other_owner(&self) -> Option<&LoanOwner> {
+        match self.data.is_null() || self.is_own() {
+            true => None,
+            // SAFETY: H3: the owner made the loan, and is not unloaded before it is returned.
+            false => unsafe { self.owner.as_ref() },
+        }
+    }
+
     /// Takes a loan of this library out; zeros stay.
     #[inline]
     fn take(&mut self) -> Option<GenericLoan> {
@@ -114,9 +124,9 @@ pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
     run(|| {
         // SAFETY: H3.
         let given = unsafe { exclusive("loan", loan) }?;
-        if !given.data.is_null() && !given.is_own() {
+        if let Some(owner) = given.other_owner() {
             // SAFETY: H3: its owner made it.
-            return Ok(unsafe { ((*given.owner).return_loan)(loan) });
+            return Ok(unsafe { (owner.return_loan)(loan) });
         }
         drop(given.take());
         Ok(OK)

@@ -108,7 +108,9 @@ impl Sample {
             return Err(Failure::invalid("the sample is empty: it was released already, or nothing was taken"));
         }
         if !self.is_own() {
-            return Err(Failure::invalid("another library of this process made the sample: use that library's function"));
+            return Err(Failure::invalid(
+                "another library of this process made the sample: use that library's function",
+            ));
         }
         // SAFETY: H3: `new` wrote a message.
         Ok(unsafe { &*self.held.as_ptr().cast::<Message>() })
@@ -175,12 +177,13 @@ pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mu
     run(|| {
         // SAFETY: H3.
         let given = unsafe { shared("sample", sample) }?;
+        // SAFETY: H2.
+        let output = unsafe { sized_output("info", info) }?;
         if let Some(owner) = given.other_owner() {
             // SAFETY: H2 and H3: its owner made it.
             return Ok(unsafe { (owner.get_info)(sample, info) });
         }
-        // SAFETY: H2.
-        unsafe { sized_output("info", info) }?.set(&convert::sample_info(&given.message()?.info()));
+        output.set(&convert::sample_info(&given.message()?.info()));
         Ok(OK)
     })
 }

@@ -17,7 +17,8 @@ use tempfile::TempDir;
 use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 
 /// A program and its domain.
-const PROGRAMS: &[(&str, u32)] = &[("topics", 181), ("services", 182), ("executors", 183), ("results", 184), ("changed", 187)];
+const PROGRAMS: &[(&str, u32)] =
+    &[("topics", 181), ("services", 182), ("executors", 183), ("results", 184), ("changed", 187)];
 
 fn main() -> ExitCode {
     let not_asked = std::env::var_os("GANTRY_CPP_TESTS").is_none();
@@ -95,15 +96,15 @@ fn files_with_and_without_exceptions() {
     let (folder, tests) = (tempfile::tempdir().unwrap(), root().join("bindings/cpp/tests"));
     let object = folder.path().join("without.o");
     let options = options(folder.path());
-    let with = |more: &[&str]| options.iter().map(|option| &option[..]).chain(more.iter().copied()).collect::<Vec<_>>();
+    let options: Vec<&str> = options.iter().map(|option| &option[..]).collect();
+    let with = |more| [&options[..], more].concat();
     let source = tests.join("without_exceptions.cpp");
     compile(&cxx(), &source, &object, &with(&["-c", "-fno-exceptions"])).unwrap_or_else(|why| panic!("{why}"));
     let (libraries, library) = shared_library();
-    let library: Vec<&str> = library.iter().map(|option| &option[..]).collect();
     let (source, program) = (tests.join("with_exceptions.cpp"), libraries.path().join("program"));
+    let more: Vec<&str> = source.to_str().into_iter().chain(library.iter().map(|option| &option[..])).collect();
     // The object comes first, so that its function is the program's where both files have one of a name.
-    let options = with(&[&[source.to_str().unwrap()], &library[..]].concat());
-    compile(&cxx(), &object, &program, &options).unwrap_or_else(|why| panic!("{why}"));
+    compile(&cxx(), &object, &program, &with(&more)).unwrap_or_else(|why| panic!("{why}"));
     run(&program, &[], 188);
 }
 

@@ -132,7 +132,11 @@ pub(super) fn comment(comment: &str, spaces: usize) -> String {
     let is_plain = |letter: &char| !turns_direction(*letter) && (!letter.is_control() || *letter == '\t');
     let continues = |letter: char| letter == '\\' || letter.is_whitespace();
     let lines = comment.trim().lines().map(|line| line.chars().filter(is_plain).collect::<String>());
-    lines.map(|line| format!("{}// {}", " ".repeat(spaces), line.trim_start()).trim_end_matches(continues).to_owned() + "\n").collect()
+    lines
+        .map(|line| {
+            format!("{}// {}", " ".repeat(spaces), line.trim_start()).trim_end_matches(continues).to_owned() + "\n"
+        })
+        .collect()
 }
 
 fn turns_direction(character: char) -> bool {

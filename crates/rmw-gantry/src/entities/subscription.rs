@@ -119,11 +119,7 @@ impl Subscription {
         &self,
         mut read: impl FnMut(&GenericSample) -> Result<()>,
     ) -> Result<Option<(GenericSample, u64)>> {
-        take_valid(
-            || self.take(),
-            |(sample, _)| read(sample),
-            |(sample, _), why| self.skip_malformed(sample, why),
-        )
+        take_valid(|| self.take(), |(sample, _)| read(sample), |(sample, _), why| self.skip_malformed(sample, why))
     }
 
     /// Counts a sample that is no message of the type as lost.

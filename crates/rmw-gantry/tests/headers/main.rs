@@ -9,7 +9,13 @@
 mod source;
 mod translate;
 
-use std::{collections::BTreeSet, env, fs, path::{Path, PathBuf}, process::Command, process::ExitCode};
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    process::ExitCode,
+};
 use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 
 /// The functions that Jazzy's `rmw` declares and that its `librmw.so` does not define, one a line.
@@ -76,8 +82,11 @@ fn the_headers_declare_the_functions() {
         }
     }
     let own = declarations().functions;
-    let missing: Vec<String> =
-        own.iter().map(|function| function.ident.to_string()).filter(|name| !declared.contains(name) && !OWN.contains(&&name[..])).collect();
+    let missing: Vec<String> = own
+        .iter()
+        .map(|function| function.ident.to_string())
+        .filter(|name| !declared.contains(name) && !OWN.contains(&&name[..]))
+        .collect();
     assert!(missing.is_empty(), "the headers do not declare {}", missing.join(", "));
     let Some(library) = include_directories().iter().find_map(|directory| {
         let library = directory.ancestors().find(|above| above.ends_with("include"))?.with_file_name("lib/librmw.so");
@@ -95,7 +104,8 @@ fn the_library_exports_the_functions() {
     // The prototypes are read from the source, so no function may come out of a macro.
     let defined: BTreeSet<String> =
         source::read().functions.iter().map(|function| function.ident.to_string()).collect();
-    let functions: BTreeSet<String> = functions().into_iter().chain(OWN.iter().map(|name| (*name).to_owned())).collect();
+    let functions: BTreeSet<String> =
+        functions().into_iter().chain(OWN.iter().map(|name| (*name).to_owned())).collect();
     assert_eq!(defined, functions, "the functions with #[unsafe(no_mangle)]");
     let program = env::current_exe().unwrap();
     let exported = exports(&program.with_file_name("librmw_gantry.so"));

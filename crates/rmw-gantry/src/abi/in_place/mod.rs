@@ -7,7 +7,7 @@ use crate::{
     bindings::*,
     entities::{Publisher, Subscription},
     failure::{Failure, Result, run},
-    handle::{argument, entity, text},
+    handle::{argument, entity, in_out, output, text},
     tracing,
 };
 use std::{ffi::c_char, ptr::from_ref};
@@ -33,13 +33,12 @@ unsafe extern "C" fn take(subscription: *const rmw_subscription_t, sample: *mut 
         // SAFETY: the contract of rmw.
         let found: &Subscription = unsafe { entity(subscription) }?;
         // SAFETY: as above.
-        unsafe { sample::clear(sample) }?;
+        let sample = unsafe { sample::clear(sample) }?;
         let taken = found.take()?.map(|(taken, _)| taken);
         let bytes = taken.as_ref().map_or(std::ptr::null(), |taken| taken.bytes().as_ptr());
         tracing::take(subscription, bytes.cast(), taken.as_ref());
         if let Some(taken) = taken {
-            // SAFETY: as above; it is empty.
-            unsafe { sample::write(sample, taken) };
+            sample::write(sample, taken);
         }
         Ok(())
     })
@@ -56,7 +55,7 @@ unsafe extern "C" fn skip_malformed(
         // SAFETY: the contract of rmw.
         let found: &Subscription = unsafe { entity(subscription) }?;
         // SAFETY: as above.
-        let sample = unsafe { sample::read(sample) }?;
+        let sample = sample::read(unsafe { argument("sample", sample) }?)?;
         // SAFETY: as above.
         found.skip_malformed(sample, unsafe { text("why", why) }?)
     })
@@ -67,11 +66,10 @@ unsafe extern "C" fn skip_malformed(
 unsafe extern "C" fn loan(publisher: *const rmw_publisher_t, size: usize, loan: *mut gantry_loan) -> rmw_ret_t {
     run(c"loan of rmw_gantry_functions", || {
         // SAFETY: the contract of rmw.
-        unsafe { loan::clear(loan) }?;
+        let loan = unsafe { loan::clear(loan) }?;
         // SAFETY: as above.
         let found: &Publisher = unsafe { entity(publisher) }?;
-        // SAFETY: as above; it is empty.
-        unsafe { loan::write(loan, found.loan(size)?) };
+        loan::write(loan, found.loan(size)?);
         Ok(())
     })
 }
@@ -83,13 +81,13 @@ unsafe extern "C" fn publish(publisher: *const rmw_publisher_t, loan: *mut gantr
         // SAFETY: the contract of rmw.
         let found: &Publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
-        let taken = unsafe { loan::take(loan) }?;
+        let loan = unsafe { in_out("loan", loan) }?;
+        let taken = loan::take(loan)?;
         let time = tracing::publish(publisher, taken.bytes().as_ptr().cast());
         let mut taken = Some(taken);
         let published = found.publish_in_place(&mut taken, time);
         if let Some(kept) = taken {
-            // SAFETY: as above; it was emptied.
-            unsafe { loan::write(loan, kept) }; // the program still has it
+            loan::write(loan, kept); // the program still has it
         }
         published
     })

@@ -15,60 +15,44 @@ static OWN: gantry_sample_owner = gantry_sample_owner {
     get_info: Some(get_info),
 };
 
-/// Makes a struct empty.
+/// The struct of a program, empty.
 ///
 /// # Errors
 /// It is null.
 ///
 /// # Safety
-/// Null or memory for the struct.
-pub unsafe fn clear(sample: *mut gantry_sample) -> Result<()> {
-    if sample.is_null() {
-        return Err(Failure::null("sample"));
-    }
+/// Null or memory for the struct, which no other code uses as long as the result is used.
+pub unsafe fn clear<'a>(sample: *mut gantry_sample) -> Result<&'a mut gantry_sample> {
     // SAFETY: the promise of the caller.
-    unsafe { sample.write(gantry_sample { data: null(), size: 0, owner: null(), reserved: [0; 6] }) };
-    Ok(())
+    unsafe { output("sample", sample) }?.set(EMPTY);
+    // SAFETY: as above; it was initialized just now.
+    unsafe { in_out("sample", sample) }
 }
 
-/// Puts a sample into an empty struct.
-///
-/// # Safety
-/// An empty struct.
-pub unsafe fn write(sample: *mut gantry_sample, taken: GenericSample) {
+const EMPTY: gantry_sample = gantry_sample { data: null(), size: 0, owner: null(), reserved: [0; 6] };
+
+/// Puts a sample into an empty struct, which does not move meanwhile.
+pub fn write(sample: &mut gantry_sample, taken: GenericSample) {
     let bytes = taken.bytes();
     // The bytes lie in the publisher's memory or in the subscription's, not in `taken`, which moves.
-    let (data, size) = (bytes.as_ptr().cast(), bytes.len());
-    // SAFETY: the promise of the caller.
-    let target = unsafe { &raw mut (*sample).reserved };
+    (sample.data, sample.size, sample.owner) = (bytes.as_ptr().cast(), bytes.len(), &raw const OWN);
     // SAFETY: the memory is large enough and aligned (asserted above).
-    unsafe { target.cast::<GenericSample>().write(taken) };
-    // SAFETY: the promise of the caller.
-    unsafe { (&raw mut (*sample).owner).write(from_ref(&OWN)) };
-    // SAFETY: as above.
-    unsafe { (&raw mut (*sample).size).write(size) };
-    // SAFETY: as above.
-    unsafe { (&raw mut (*sample).data).write(data) };
+    unsafe { (&raw mut sample.reserved).cast::<GenericSample>().write(taken) };
 }
 
 /// The sample in a struct.
 ///
 /// # Errors
-/// It is null, it is empty, or another library made it.
-///
-/// # Safety
-/// Null or a struct with a sample or without, which stays as it is as long as the result is used.
-pub unsafe fn read<'a>(sample: *const gantry_sample) -> Result<&'a GenericSample> {
-    // SAFETY: the promise of the caller.
-    let given = unsafe { argument("sample", sample) }?;
-    if given.data.is_null() {
+/// It is empty, or another library made it.
+pub fn read(sample: &gantry_sample) -> Result<&GenericSample> {
+    if sample.data.is_null() {
         return Err(Failure::invalid("the sample is empty: it was released already, or nothing was taken"));
     }
-    if !std::ptr::eq(given.owner, &raw const OWN) {
+    if !std::ptr::eq(sample.owner, &raw const OWN) {
         return Err(Failure::invalid("another library made the sample: use that library's function"));
     }
     // SAFETY: the invariant.
-    Ok(unsafe { &*(&raw const (*sample).reserved).cast::<GenericSample>() })
+    Ok(unsafe { &*(&raw const sample.reserved).cast::<GenericSample>() })
 }
 
 /// # Safety
@@ -76,11 +60,11 @@ pub unsafe fn read<'a>(sample: *const gantry_sample) -> Result<&'a GenericSample
 unsafe extern "C" fn release(sample: *mut gantry_sample) -> gantry_status {
     let released = run(c"release of rmw_gantry", || {
         // SAFETY: the promise of the caller.
-        unsafe { read(sample) }?;
+        let sample = unsafe { in_out("sample", sample) }?;
+        read(sample)?;
         // SAFETY: the invariant; the struct becomes empty.
-        let taken = unsafe { (&raw const (*sample).reserved).cast::<GenericSample>().read() };
-        // SAFETY: the promise of the caller.
-        unsafe { clear(sample) }?;
+        let taken = unsafe { (&raw const sample.reserved).cast::<GenericSample>().read() };
+        *sample = EMPTY;
         drop(taken);
         Ok(())
     });
@@ -92,9 +76,9 @@ unsafe extern "C" fn release(sample: *mut gantry_sample) -> gantry_status {
 unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sample_info) -> gantry_status {
     let got = run(c"get_info of rmw_gantry", || {
         // SAFETY: the promise of the caller.
-        let found = unsafe { read(sample) }?.message_info();
+        let found = read(unsafe { argument("sample", sample) }?)?.message_info();
         // SAFETY: as above: the first field.
-        let struct_size = unsafe { (&raw const (*info).struct_size).read() };
+        let struct_size = unsafe { info.cast::<usize>().read() };
         let ((origin, origin_sequence), gid) = (found.origin(), |gid: gantry::Gid| gantry_gid { bytes: gid.0 });
         let made = gantry_sample_info {
             struct_size,
@@ -108,8 +92,10 @@ unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sa
         let (target, known) = (info.cast::<u8>(), struct_size.min(size_of_val(&made)));
         // SAFETY: the program's struct has this size at least, and the struct here has no padding.
         unsafe { from_ref(&made).cast::<u8>().copy_to_nonoverlapping(target, known) };
-        // SAFETY: as above: what this library does not have.
-        unsafe { target.add(known).write_bytes(0, struct_size - known) };
+        // SAFETY: as above.
+        let unknown = unsafe { target.add(known) };
+        // SAFETY: as above: fields that this library does not have.
+        unsafe { unknown.write_bytes(0, struct_size - known) };
         Ok(())
     });
     if got == RMW_RET_OK { 0 } else { -1 }
