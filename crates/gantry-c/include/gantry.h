@@ -20,7 +20,7 @@
  *   it.
  *
  * STRUCTS that begin with `struct_size` may get more fields at their end in a later version; all other structs stay as
- * they are. Set `struct_size` to the `sizeof` of the struct before the call, as in `gantry_event event = {sizeof event}`.
+ * they are. Set `struct_size` to the `sizeof` of the struct before the call: `gantry_qos qos = {.struct_size = sizeof qos}`.
  * - Options are passed by a pointer, which may be NULL for the defaults. Set what you do not set to 0, `reserved` too: 0 is
  *   the default of each field.
  * - Results (`gantry_sample_info` …) get the fields that the caller's header has. The library leaves `struct_size`.

@@ -124,7 +124,7 @@ fn functions() -> BTreeSet<String> {
 }
 
 /// The symbols that a library defines for others.
-fn exports(library: &std::path::Path) -> BTreeSet<String> {
+fn exports(library: &Path) -> BTreeSet<String> {
     let output =
         Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(library).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
