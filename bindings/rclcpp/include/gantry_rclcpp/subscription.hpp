@@ -78,6 +78,20 @@ private:
     std::size_t index_ = 0;
 };
 
+namespace detail {
+
+// Of a pointer to a node, and of a node.
+template <class Node>
+auto waitables_of(const Node &node, int) -> decltype(node->get_node_waitables_interface()) {
+    return node->get_node_waitables_interface();
+}
+template <class Node>
+auto waitables_of(Node &node, long) -> decltype(node.get_node_waitables_interface()) {
+    return node.get_node_waitables_interface();
+}
+
+}  // namespace detail
+
 // As rclcpp::create_subscription; `callback` gets a Sample of the message's class in gantry_msgs. The subscription ends with
 // the returned pointer. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
 //
@@ -87,7 +101,7 @@ std::shared_ptr<InPlaceSubscription<Ros>> create_subscription(Node &&node, const
                                                               typename InPlaceSubscription<Ros>::Callback callback,
                                                               const rclcpp::SubscriptionOptions &options = {}) {
     auto *base = rclcpp::node_interfaces::get_node_topics_interface(node)->get_node_base_interface();
-    auto waitables = rclcpp::node_interfaces::get_node_waitables_interface(node);
+    auto waitables = detail::waitables_of(node, 0);
     // rclcpp makes the subscription and its events. It belongs to a group that no executor gets, which would take from it.
     auto unused_group = base->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive, false);
     auto own_options = options;
