@@ -51,13 +51,13 @@ static void all_meet(const char *topic) {
     });
     auto publisher = gantry::create_publisher<Image>(*node, "image", qos);
     auto copying = node->create_publisher<Image>("image", qos);
-    CHECK(std::string(publisher->endpoint()->get_topic_name()) == std::string("/left/") + topic);
-    CHECK(std::string(in_place->endpoint()->get_topic_name()) == std::string("/left/") + topic);
+    const std::string name = "/left/" + std::string(topic);
+    CHECK(publisher->endpoint()->get_topic_name() == name && in_place->endpoint()->get_topic_name() == name);
     Executor executor;
     executor.add_node(node);
     spin_until(executor, [&] { return publisher->endpoint()->get_subscription_count() == 2; });
-    CHECK(node->count_publishers("image") == 2 && node->count_subscribers("image") == 2);
-    const auto peers = node->get_publishers_info_by_topic("image");
+    CHECK(node->count_publishers(name) == 2 && node->count_subscribers(name) == 2);
+    const auto peers = node->get_publishers_info_by_topic(name);
     CHECK(peers.size() == 2 && peers[0].node_name() == "eye" && peers[0].topic_type() == "sensor_msgs/msg/Image");
 
     for (std::uint32_t width = 1; width <= 3; width++) publish(*publisher, width);
