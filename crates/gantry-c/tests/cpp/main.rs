@@ -17,8 +17,14 @@ use tempfile::TempDir;
 use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 
 /// A program and its domain.
-const PROGRAMS: &[(&str, u32)] =
-    &[("topics", 181), ("services", 182), ("executors", 183), ("results", 184), ("changed", 187), ("multi_threaded", 189)];
+const PROGRAMS: &[(&str, u32)] = &[
+    ("topics", 181),
+    ("services", 182),
+    ("executors", 183),
+    ("results", 184),
+    ("changed", 187),
+    ("multi_threaded", 189),
+];
 
 fn main() -> ExitCode {
     let not_asked = std::env::var_os("GANTRY_CPP_TESTS").is_none();

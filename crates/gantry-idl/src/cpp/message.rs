@@ -241,12 +241,15 @@ pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> 
     code
 }
 
-/// The name of ROS 2's class for a message, without its definition.
+/// The link to ROS 2's class of a message, without its definition. Where there is no ROS 2, its namespaces do not appear: they
+/// would be ambiguous after `using namespace gantry_msgs`.
 fn of_ros(name: &TypeName) -> String {
-    let (package, class) = (text::identifier(&name.package), format!("{}_", name.name));
+    let TypeName { package, name: class, .. } = name;
+    let (namespace, header) = (text::identifier(package), text::snake_case(class));
     format!(
-        "\nnamespace {package}::msg {{\ntemplate <class Allocator>\nstruct {class};\n}}\ntemplate <>\n\
-         struct gantry::of_ros<::{package}::msg::{class}<::std::allocator<void>>> {{\n    using type = {};\n}};\n",
+        "\n#if __has_include(<{package}/msg/{header}.hpp>)\nnamespace {namespace}::msg {{\ntemplate <class Allocator>\n\
+         struct {class}_;\n}}\ntemplate <>\n\
+         struct gantry::of_ros<::{namespace}::msg::{class}_<::std::allocator<void>>> {{\n    using type = {};\n}};\n#endif\n",
         text::path(name)
     )
 }
