@@ -36,8 +36,8 @@ PAYLOAD(unbounded_sequence)
 PAYLOAD(data)
 #undef PAYLOAD
 
-template <class T> auto header(T &message, rank<2>) -> decltype((message.header.stamp, message.header)) { return message.header; }
-template <class T> auto header(T &message, rank<1>) -> decltype((message.header().stamp, message.header())) {
+template <class T> auto header(T &message, rank<2>) -> decltype((message.header.tracking_number, message.header)) { return message.header; }
+template <class T> auto header(T &message, rank<1>) -> decltype((message.header().tracking_number, message.header())) {
     return message.header();
 }
 template <class T> void header(T &, rank<0>) {}
