@@ -1,7 +1,7 @@
 //! The structs and numbers of the header. Zeros are the default of each field.
 //!
-//! Invariant: a struct that begins with `struct_size` has no padding, so that each of its bytes is a field of one version or
-//! another; `reserved` is what a compiler would leave unset.
+//! Invariant: a struct that begins with `struct_size` has no padding, so that each of its bytes is a field of one
+//! version or another; `reserved` stands where a compiler would leave bytes unset.
 
 #![expect(missing_docs, reason = "the header is the documentation")]
 

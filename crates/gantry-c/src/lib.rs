@@ -10,9 +10,9 @@
 //!   use it at once, except in functions whose documentation allows it.
 //! - **H2** A pointer to a text, an array or a struct is NULL, or valid to its documented end until the end of the
 //!   call. Memory that a function writes is writable, and no other thread uses it.
-//! - **H3** A loan or a sample is zeros, or what a function here, or of another library that is its `owner`, wrote and no
-//!   function ended since then. It may have moved in memory; there is no second copy of it in use. An owner and its
-//!   functions stay as long as the process, or as the loans and samples of that library.
+//! - **H3** A loan or a sample is zeros, or what a function here, or of another library that is its `owner`, wrote and
+//!   no function ended since then. It may have moved in memory; there is no second copy of it in use. An owner and its
+//!   functions stay as long as the loans and samples of that library.
 //! - **H4** A function pointer is NULL or a function of the declared type that may be called on any thread; no
 //!   exception and no `longjmp` leaves it.
 

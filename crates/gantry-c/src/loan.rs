@@ -1,7 +1,7 @@
 //! Loans: memory for one message, as a struct that C keeps by value, so that no message allocates.
 //!
-//! Invariant: the library that made a loan ends it. A process may have several libraries with the structs of the header:
-//! `libgantry.so`, an archive in a plugin, `librmw_gantry.so`.
+//! Invariant: the library that made a loan ends it. A process may have several libraries with the structs of the
+//! header: `libgantry.so`, an archive in a plugin, `librmw_gantry.so`.
 
 use crate::{
     abi::{OK, Status},

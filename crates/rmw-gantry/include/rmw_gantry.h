@@ -1,9 +1,8 @@
 /*
- * Messages in place in nodes of ROS 2: functions of librmw_gantry.so beside those of rmw. `gantry_rclcpp` uses them.
+ * Messages in place in nodes of ROS 2: functions of librmw_gantry.so beside rmw's. `gantry_rclcpp` uses them.
  *
  * Messages are bytes, as in gantry.h, whose rules of loans and samples hold. A failure is a return code of rmw, and its sentence
- * rmw's error state. Publishers and subscriptions are those of rmw_create_publisher and rmw_create_subscription; any thread may
- * call.
+ * rmw's error state. rmw_create_publisher and rmw_create_subscription make publishers and subscriptions; any thread may call.
  */
 #ifndef RMW_GANTRY_H
 #define RMW_GANTRY_H

@@ -241,8 +241,8 @@ pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> 
     code
 }
 
-/// The link to ROS 2's class of a message, without its definition. Where there is no ROS 2, its namespaces do not appear: they
-/// would be ambiguous after `using namespace gantry_msgs`.
+/// The link to ROS 2's class of a message, without its definition. Where there is no ROS 2, its namespaces do not
+/// appear: they would be ambiguous after `using namespace gantry_msgs`.
 fn of_ros(name: &TypeName) -> String {
     let TypeName { package, name: class, .. } = name;
     let (namespace, header) = (text::identifier(package), text::snake_case(class));

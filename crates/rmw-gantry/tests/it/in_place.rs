@@ -2,7 +2,7 @@
 
 use crate::ros::*;
 use rmw_gantry::bindings::*;
-use std::{mem::zeroed, ptr::null_mut};
+use std::mem::zeroed;
 use test_support::tests;
 
 tests![
@@ -12,8 +12,10 @@ tests![
 ];
 
 fn functions() -> &'static rmw_gantry_functions {
-    // SAFETY: the table of the library.
-    unsafe { &*rmw_gantry_in_place() }
+    // SAFETY: it takes nothing.
+    let functions = unsafe { rmw_gantry_in_place() };
+    // SAFETY: a static table of the library.
+    unsafe { &*functions }
 }
 
 fn empty_sample() -> gantry_sample {
@@ -96,7 +98,7 @@ fn a_loan_that_is_not_published_stays_the_programs() {
     let owner = unsafe { &*loan.owner };
     // SAFETY: as above.
     assert_eq!(unsafe { owner.return_loan.unwrap()(&raw mut loan) }, 0);
-    assert!(loan.data == null_mut());
+    assert!(loan.data.is_null());
 }
 
 fn a_malformed_sample_is_counted_as_lost() {
