@@ -43,13 +43,13 @@ int main(int argc, char **argv) {
         check(gantry_wait_set_wait(wait_set, sources, 2, -1));
         gantry_sample sample;
         while (left != 0 && gantry_subscription_take(subscription, &sample) == GANTRY_OK) {
-            gantry_sample_info info;
+            gantry_sample_info info = {.struct_size = sizeof info};
             check(gantry_sample_get_info(&sample, &info));
             printf("message %" PRIu64 ": %zu bytes\n", info.sequence, sample.size);
             gantry_sample_release(&sample);
             left -= left > 0;
         }
-        gantry_tick tick;
+        gantry_tick tick = {.struct_size = sizeof tick};
         if (gantry_timer_take(timer, &tick) == GANTRY_OK)
             printf("a second passed\n");
     }

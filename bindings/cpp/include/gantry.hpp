@@ -16,6 +16,7 @@
 #pragma once
 
 #include <gantry/executor.hpp>
+#include <gantry/multi_threaded_executor.hpp>
 #include <gantry/node.hpp>
 #include <gantry/program.hpp>
 #include <gantry/wait_set.hpp>

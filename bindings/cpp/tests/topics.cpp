@@ -77,8 +77,8 @@ static void any_length() {
         }
     }));
     const auto cloud = ok(cloud_subscription.take());
-    CHECK((*cloud)->fields().size() == 3 && (*cloud)->fields()[2].name() == "z" && (*cloud)->fields()[1].offset() == 4);
-    CHECK((*cloud)->fields()[0].datatype() == 7 && (*cloud)->data().size() == 12);
+    CHECK((*cloud)->fields().size() == 3 && (*cloud)->fields().get(2)->name() == "z" && (*cloud)->fields().get(1)->offset() == 4);
+    CHECK((*cloud)->fields().get(0)->datatype() == 7 && !(*cloud)->fields().get(3) && (*cloud)->data().size() == 12);
 
     // The sample outlives its subscription, its publisher and its node.
     {

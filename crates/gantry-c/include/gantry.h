@@ -19,13 +19,16 @@
  * - A text that a handle returns stays until the handle is destroyed. A descriptor belongs to the handle: do not close
  *   it.
  *
- * OPTIONS. Structs that begin with `struct_size` are passed by a pointer, which may be NULL for the defaults. Set
- * `struct_size` to the `sizeof` of the struct, and what you do not set to 0: 0 is the default of each field. So a
- * program that was compiled with an older header works with a newer library.
+ * STRUCTS that begin with `struct_size` may get more fields at their end in a later version; all other structs stay as
+ * they are. Set `struct_size` to the `sizeof` of the struct before the call: `gantry_qos qos = {.struct_size = sizeof qos}`.
+ * - Options are passed by a pointer, which may be NULL for the defaults. Set what you do not set to 0, `reserved` too: 0 is
+ *   the default of each field.
+ * - Results (`gantry_sample_info` …) get the fields that the caller's header has. The library leaves `struct_size`.
+ * So a program that was compiled with an older header works with a newer library.
  *
  * LOANS AND SAMPLES are structs that the caller keeps by value: `= {0}` is empty. They may be moved, and must not be
  * used twice: after a copy, use only one of both. A function that gives one overwrites what the struct held, so release
- * or publish that first.
+ * or publish that first; if the function gives none, the struct is empty.
  *
  * TIME. All times are nanoseconds. A negative timeout is no limit, 0 does not wait. A shutdown (`gantry_shutdown`,
  * SIGINT after `gantry_init`) ends each wait as a timeout.
@@ -103,6 +106,8 @@ typedef struct gantry_strings gantry_strings;
 typedef struct gantry_types gantry_types;
 typedef struct gantry_service_types gantry_service_types;
 typedef struct gantry_endpoints gantry_endpoints;
+typedef struct gantry_loan_owner gantry_loan_owner;
+typedef struct gantry_sample_owner gantry_sample_owner;
 
 /* The id of an endpoint: 16 bytes, unique. */
 typedef struct gantry_gid {
@@ -159,6 +164,7 @@ typedef struct gantry_qos {
     int32_t liveliness;
     /* The name of the topic is taken as it is. */
     bool avoid_ros_namespace_conventions;
+    uint8_t reserved[3];
     /* 0 is no limit. */
     uint64_t deadline_ns;
     uint64_t lifespan_ns;
@@ -177,6 +183,7 @@ typedef struct gantry_node_options {
     bool sets_domain_id;
     /* The node does not heed the arguments of `gantry_init`. */
     bool ignores_global_arguments;
+    uint8_t reserved[2];
 } gantry_node_options;
 
 typedef struct gantry_publisher_options {
@@ -197,6 +204,7 @@ typedef struct gantry_publisher_options {
     bool never_inline;
     /* At the limit of memory, a message replaces the oldest ones instead of an error. */
     bool loses_oldest_at_limit;
+    uint8_t reserved[5];
 } gantry_publisher_options;
 
 /* Memory for a message that is written in place. `data == NULL` is no loan. It holds old bytes: write all of it,
@@ -204,6 +212,8 @@ typedef struct gantry_publisher_options {
 typedef struct gantry_loan {
     void *data;
     size_t size;
+    /* The library that made it. */
+    const gantry_loan_owner *owner;
     uint64_t reserved[4];
 } gantry_loan;
 
@@ -212,10 +222,13 @@ typedef struct gantry_loan {
 typedef struct gantry_sample {
     const void *data;
     size_t size;
+    /* The library that made it. */
+    const gantry_sample_owner *owner;
     uint64_t reserved[6];
 } gantry_sample;
 
 typedef struct gantry_sample_info {
+    size_t struct_size;
     /* The publisher's number of the sample: 1, 2, … */
     uint64_t sequence;
     /* The time of publishing: CLOCK_MONOTONIC, and CLOCK_REALTIME. */
@@ -227,6 +240,20 @@ typedef struct gantry_sample_info {
     uint64_t origin_sequence;
 } gantry_sample_info;
 
+/* A process may have several libraries that make loans and samples: libgantry.so, an archive in a plugin,
+ * librmw_gantry.so. Any of them returns a loan and releases a sample, by the functions of its owner. Programs do not use
+ * these structs. */
+struct gantry_loan_owner {
+    size_t struct_size;
+    gantry_status (*return_loan)(gantry_loan *loan);
+};
+
+struct gantry_sample_owner {
+    size_t struct_size;
+    gantry_status (*release)(gantry_sample *sample);
+    gantry_status (*get_info)(const gantry_sample *sample, gantry_sample_info *info);
+};
+
 typedef struct gantry_source_time {
     /* CLOCK_MONOTONIC. Lifespan, deadline and lease count from it. */
     uint64_t monotonic_ns;
@@ -235,6 +262,7 @@ typedef struct gantry_source_time {
 } gantry_source_time;
 
 typedef struct gantry_subscription_counts {
+    size_t struct_size;
     /* Samples that became available: taken, overwritten, expired or waiting. */
     uint64_t received;
     /* Samples that left the history before they were taken. */
@@ -246,6 +274,7 @@ typedef struct gantry_subscription_counts {
 } gantry_subscription_counts;
 
 typedef struct gantry_tick {
+    size_t struct_size;
     /* The times at which the timer was due and was taken, by its clock. */
     uint64_t scheduled_ns;
     uint64_t noticed_ns;
@@ -283,6 +312,7 @@ enum {
 
 /* An event. Totals count since the handle of events was made, changes since the last event of the kind. */
 typedef struct gantry_event {
+    size_t struct_size;
     int32_t kind;
     int32_t last_policy;
     uint64_t total_count;
@@ -321,10 +351,12 @@ typedef struct gantry_endpoint_info {
     const char *type_name;
     /* Program and pid. */
     const char *process;
-    gantry_qos qos;
+    const gantry_qos *qos;
     uint8_t type_hash[32];
     gantry_gid gid;
+    /* GANTRY_ENDPOINT_PUBLISHER or GANTRY_ENDPOINT_SUBSCRIPTION. */
     int32_t kind;
+    uint8_t reserved[4];
     /* The messages that it copied instead of a loan or a take in place. */
     uint64_t copied_messages;
 } gantry_endpoint_info;

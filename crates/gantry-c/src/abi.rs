@@ -1,4 +1,7 @@
 //! The structs and numbers of the header. Zeros are the default of each field.
+//!
+//! Invariant: a struct that begins with `struct_size` has no padding, so that each of its bytes is a field of one
+//! version or another; `reserved` stands where a compiler would leave bytes unset.
 
 #![expect(missing_docs, reason = "the header is the documentation")]
 
@@ -113,6 +116,7 @@ pub struct Qos {
     pub durability: i32,
     pub liveliness: i32,
     pub avoid_ros_namespace_conventions: u8,
+    pub reserved: [u8; 3],
     pub deadline_ns: u64,
     pub lifespan_ns: u64,
     pub liveliness_lease_duration_ns: u64,
@@ -129,6 +133,7 @@ pub struct NodeOptions {
     pub domain_id: u32,
     pub sets_domain_id: u8,
     pub ignores_global_arguments: u8,
+    pub reserved: [u8; 2],
 }
 
 /// `gantry_publisher_options`.
@@ -145,12 +150,14 @@ pub struct PublisherOptions {
     pub never_blocks: u8,
     pub never_inline: u8,
     pub loses_oldest_at_limit: u8,
+    pub reserved: [u8; 5],
 }
 
 /// `gantry_sample_info`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SampleInfo {
+    pub struct_size: usize,
     pub sequence: u64,
     pub source_time_ns: u64,
     pub source_wall_time_ns: u64,
@@ -171,6 +178,7 @@ pub struct SourceTime {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SubscriptionCounts {
+    pub struct_size: usize,
     pub received: u64,
     pub overwritten: u64,
     pub expired: u64,
@@ -181,6 +189,7 @@ pub struct SubscriptionCounts {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Tick {
+    pub struct_size: usize,
     pub scheduled_ns: u64,
     pub noticed_ns: u64,
     pub overruns: u64,
@@ -190,6 +199,7 @@ pub struct Tick {
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct Event {
+    pub struct_size: usize,
     pub kind: i32,
     pub last_policy: i32,
     pub total_count: u64,
@@ -217,9 +227,10 @@ pub struct EndpointInfo {
     pub topic: *const c_char,
     pub type_name: *const c_char,
     pub process: *const c_char,
-    pub qos: Qos,
+    pub qos: *const Qos,
     pub type_hash: [u8; 32],
     pub gid: Gid,
     pub kind: i32,
+    pub reserved: [u8; 4],
     pub copied_messages: u64,
 }

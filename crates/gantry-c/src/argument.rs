@@ -6,7 +6,9 @@ use crate::{
 };
 use std::{
     ffi::{CStr, CString, c_char},
+    marker::PhantomData,
     mem::MaybeUninit,
+    ptr::{NonNull, from_ref},
     time::Duration,
 };
 
@@ -140,27 +142,59 @@ pub unsafe fn bytes<'a>(name: &str, pointer: *const u8, size: usize) -> Result<&
 /// A struct of the header that begins with `struct_size`.
 ///
 /// # Safety
-/// Zeros are a value of the struct, and every bit pattern is.
-pub unsafe trait Options: Copy {
+/// The struct has no padding, and zeros and every other bit pattern are values of it.
+pub unsafe trait SizedStruct: Copy {
     /// Its name in the header.
     const NAME: &'static str;
+
+    /// Bytes that are fields of a later version.
+    fn reserved(&self) -> &[u8] {
+        &[]
+    }
 }
 
-macro_rules! options {
-    ($($options:ident $name:literal)*) => { $(
-        // SAFETY: numbers and pointers only.
-        unsafe impl Options for crate::abi::$options {
-            const NAME: &'static str = $name;
+macro_rules! sized_structs {
+    ($($name:ident $c:literal $($reserved:ident)?,)*) => { $(
+        // SAFETY: numbers and pointers only; `tests/header` adds up the fields.
+        unsafe impl SizedStruct for crate::abi::$name {
+            const NAME: &'static str = $c;
+            $(fn reserved(&self) -> &[u8] {
+                &self.$reserved
+            })?
         }
     )* };
 }
 
-options! {
-    Type "gantry_type"
-    ServiceType "gantry_service_type"
-    Qos "gantry_qos"
-    NodeOptions "gantry_node_options"
-    PublisherOptions "gantry_publisher_options"
+sized_structs! {
+    Type "gantry_type",
+    ServiceType "gantry_service_type",
+    Qos "gantry_qos" reserved,
+    NodeOptions "gantry_node_options" reserved,
+    PublisherOptions "gantry_publisher_options" reserved,
+    SampleInfo "gantry_sample_info",
+    SubscriptionCounts "gantry_subscription_counts",
+    Tick "gantry_tick",
+    Event "gantry_event",
+}
+
+/// The size that a program has set in a struct.
+///
+/// # Errors
+/// It is no size.
+///
+/// # Safety
+/// H2: the first field is the size of the struct.
+unsafe fn struct_size<T: SizedStruct>(pointer: NonNull<T>) -> Result<usize> {
+    // SAFETY: the promise of the caller: the first field.
+    let size = unsafe { pointer.cast::<usize>().read() };
+    if size < size_of::<usize>() || size > 4096 {
+        let name = T::NAME;
+        let advice = format_args!("set it to sizeof({name}), and all other fields to 0 or a value");
+        return Err(Failure::invalid(format_args!(
+            "struct_size of a {name} is {size}, which is not its size: {advice}"
+        )));
+    }
+    Ok(size)
 }
 
 /// The options of a program that may be compiled with another version of the header: fields that the program does not
@@ -171,21 +205,19 @@ options! {
 ///
 /// # Safety
 /// H2: the first field is the size of the struct.
-pub unsafe fn options<T: Options>(pointer: *const T) -> Result<Option<T>> {
-    let Some(size) = std::ptr::NonNull::new(pointer.cast_mut().cast::<usize>()) else { return Ok(None) };
-    // SAFETY: the promise of the caller: the first field.
-    let size = unsafe { size.read() };
-    if size < size_of::<usize>() || size > 4096 {
-        let name = T::NAME;
-        let advice = format_args!("set it to sizeof({name}), and all other fields to 0 or a value");
-        return Err(Failure::invalid(format_args!(
-            "struct_size of a {name} is {size}, which is not its size: {advice}"
-        )));
-    }
+pub unsafe fn options<T: SizedStruct>(pointer: *const T) -> Result<Option<T>> {
+    let Some(given) = NonNull::new(pointer.cast_mut()) else { return Ok(None) };
+    // SAFETY: the promise of the caller.
+    let size = unsafe { struct_size(given) }?;
     // SAFETY: the promise of the caller.
     let given = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
     let (known, unknown) = given.split_at(size.min(size_of::<T>()));
-    if unknown.iter().any(|byte| *byte != 0) {
+    let mut options = MaybeUninit::<T>::zeroed();
+    // SAFETY: `known` is not longer than the struct, and does not overlap a variable of this function.
+    unsafe { std::ptr::copy_nonoverlapping(known.as_ptr(), options.as_mut_ptr().cast(), known.len()) };
+    // SAFETY: the promise of the trait.
+    let options = unsafe { options.assume_init() };
+    if unknown.iter().chain(options.reserved()).any(|byte| *byte != 0) {
         return Err(Failure::invalid(format_args!(
             "the {} sets a field that this libgantry (ABI {}) does not have: install the library of the header, or leave \
              the field 0",
@@ -193,11 +225,46 @@ pub unsafe fn options<T: Options>(pointer: *const T) -> Result<Option<T>> {
             crate::abi::ABI_VERSION
         )));
     }
-    let mut options = MaybeUninit::<T>::zeroed();
-    // SAFETY: `known` is not longer than the struct, and does not overlap a variable of this function.
-    unsafe { std::ptr::copy_nonoverlapping(known.as_ptr(), options.as_mut_ptr().cast(), known.len()) };
-    // SAFETY: the promise of the trait.
-    Ok(Some(unsafe { options.assume_init() }))
+    Ok(Some(options))
+}
+
+/// Memory for a struct of a program that may be compiled with another version of the header.
+#[derive(Debug)]
+pub struct SizedOutput<'a, T> {
+    /// All of the struct but `struct_size`.
+    fields: &'a mut [MaybeUninit<u8>],
+    kind: PhantomData<T>,
+}
+
+impl<T: SizedStruct> SizedOutput<'_, T> {
+    /// Writes the fields that the program has; a field that this library does not have becomes zeros.
+    #[inline]
+    pub fn set(self, value: &T) {
+        let (target, unknown) = self.fields.split_at_mut(self.fields.len().min(size_of::<T>() - size_of::<usize>()));
+        // SAFETY: the bytes of `value` behind its first field, of which there are at least the target's.
+        let fields = unsafe { from_ref(value).cast::<MaybeUninit<u8>>().add(size_of::<usize>()) };
+        // SAFETY: as above; a value of this library does not overlap memory of the program.
+        unsafe { std::ptr::copy_nonoverlapping(fields, target.as_mut_ptr(), target.len()) };
+        unknown.fill(MaybeUninit::new(0));
+    }
+}
+
+/// Memory for a struct whose `struct_size` the program has set.
+///
+/// # Errors
+/// It is NULL; `struct_size` is no size.
+///
+/// # Safety
+/// H2: the first field is the size of the struct.
+#[inline]
+pub unsafe fn sized_output<'a, T: SizedStruct>(name: &str, pointer: *mut T) -> Result<SizedOutput<'a, T>> {
+    let given = NonNull::new(pointer).ok_or_else(|| null(name))?;
+    // SAFETY: the promise of the caller.
+    let bytes = unsafe { struct_size(given) }? - size_of::<usize>();
+    // SAFETY: the promise of the caller: these bytes follow the first field.
+    let first = unsafe { given.cast::<MaybeUninit<u8>>().add(size_of::<usize>()) };
+    // SAFETY: as above; any bytes are a `MaybeUninit`.
+    Ok(SizedOutput { fields: unsafe { NonNull::slice_from_raw_parts(first, bytes).as_mut() }, kind: PhantomData })
 }
 
 /// A time limit: negative is no limit.

@@ -6,7 +6,7 @@ use crate::{
     convert,
     failure::{Failure, Result, run, run_for},
     lists::Strings,
-    loan::Loan,
+    loan::{Loan, give},
     node::{Node, node},
     program::reason,
     publisher::keep_if_failed,
@@ -70,13 +70,10 @@ pub unsafe extern "C" fn gantry_client_destroy(client: *mut Client) {
 /// H1 and H2. A loan in the memory is overwritten, not returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gantry_client_loan_request(handle: *mut Client, size: usize, loan: *mut Loan) -> Status {
-    run(|| {
-        // SAFETY: H1.
-        let made = unsafe { client(handle) }?.loan_request(size)?;
-        // SAFETY: H2.
-        unsafe { output("loan", loan) }?.set(Loan::new(made));
-        Ok(OK)
-    })
+    // SAFETY: H1.
+    let make = || Ok(unsafe { client(handle) }?.loan_request(size)?);
+    // SAFETY: H2.
+    unsafe { give(loan, make) }
 }
 
 /// # Safety

@@ -58,6 +58,7 @@ pub fn qos_to_c(qos: &Qos) -> abi::Qos {
         durability: i32::from(qos.durability != Durability::Volatile),
         liveliness: i32::from(qos.liveliness != Liveliness::Automatic),
         avoid_ros_namespace_conventions: u8::from(qos.avoid_ros_namespace_conventions),
+        reserved: [0; 3],
         deadline_ns: limit(qos.deadline),
         lifespan_ns: limit(qos.lifespan),
         liveliness_lease_duration_ns: limit(qos.liveliness_lease_duration),
@@ -153,6 +154,7 @@ pub fn request_id_to_c(id: RequestId) -> abi::RequestId {
 pub fn sample_info(info: &SampleInfo) -> abi::SampleInfo {
     let (origin_gid, origin_sequence) = info.origin();
     abi::SampleInfo {
+        struct_size: size_of::<abi::SampleInfo>(),
         sequence: info.sequence,
         source_time_ns: info.source_time_ns,
         source_wall_time_ns: info.source_wall_time_ns,

@@ -2,7 +2,7 @@
 
 use crate::{
     abi::{self, Event, NONE, OK, Status},
-    argument::{create, destroy, exclusive, output},
+    argument::{create, destroy, exclusive, output, sized_output},
     convert::policy,
     event_fd::EventFd,
     failure::{Result, run},
@@ -144,14 +144,14 @@ pub unsafe extern "C" fn gantry_events_take(events: *mut Events, event: *mut Eve
         // SAFETY: H1.
         let events = unsafe { exclusive("events", events) }?;
         // SAFETY: H2.
-        let output = unsafe { output("event", event) }?;
+        let output = unsafe { sized_output("event", event) }?;
         let mut taken = events.take()?;
         if let (None, Some(fd)) = (&taken, &events.fd) {
             fd.drain();
             taken = events.take()?; // what came before the descriptor was drained
         }
         let Some(event) = taken else { return Ok(NONE) };
-        output.set(event);
+        output.set(&event);
         Ok(OK)
     })
 }

@@ -10,8 +10,9 @@
 //!   use it at once, except in functions whose documentation allows it.
 //! - **H2** A pointer to a text, an array or a struct is NULL, or valid to its documented end until the end of the
 //!   call. Memory that a function writes is writable, and no other thread uses it.
-//! - **H3** A loan or a sample is zeros, or what a function here wrote and no function ended since then. It may have
-//!   moved in memory; there is no second copy of it in use.
+//! - **H3** A loan or a sample is zeros, or what a function here, or of another library that is its `owner`, wrote and
+//!   no function ended since then. It may have moved in memory; there is no second copy of it in use. An owner and its
+//!   functions stay as long as the loans and samples of that library.
 //! - **H4** A function pointer is NULL or a function of the declared type that may be called on any thread; no
 //!   exception and no `longjmp` leaves it.
 
@@ -35,8 +36,8 @@ mod subscription;
 mod timer;
 mod wait_set;
 
-pub use loan::Loan;
-pub use sample::Sample;
+pub use loan::{Loan, LoanOwner};
+pub use sample::{Sample, SampleOwner};
 
 /// Checks H1: a handle may go to another thread, and some handles may be used by several at once.
 const _: () = {

@@ -22,7 +22,7 @@ pub struct Types(Vec<Described>);
 pub struct ServiceTypes(Vec<(abi::ServiceType, [Described; 2], CString)>);
 
 /// `gantry_endpoints`.
-pub struct Endpoints(Vec<(abi::EndpointInfo, [CString; 4])>);
+pub struct Endpoints(Vec<(abi::EndpointInfo, [CString; 4], Box<abi::Qos>)>);
 
 /// A type for C, and its texts. The box keeps the address.
 struct Described {
@@ -75,22 +75,24 @@ impl Endpoints {
             let texts =
                 [&node, &endpoint.topic_name, &endpoint.topic_type, &endpoint.process].map(|text| c_string(text));
             let [node, topic, type_name, process] = texts.each_ref().map(|text| text.as_ptr());
+            let qos = Box::new(convert::qos_to_c(&endpoint.qos_profile));
             let info = abi::EndpointInfo {
                 struct_size: size_of::<abi::EndpointInfo>(),
                 node,
                 topic,
                 type_name,
                 process,
-                qos: convert::qos_to_c(&endpoint.qos_profile),
+                qos: &raw const *qos,
                 type_hash: endpoint.topic_type_hash,
                 gid: convert::gid(endpoint.endpoint_gid),
                 kind: match endpoint.endpoint_type {
                     EndpointType::Publisher => abi::ENDPOINT_PUBLISHER,
                     EndpointType::Subscription => abi::ENDPOINT_SUBSCRIPTION,
                 },
+                reserved: [0; 4],
                 copied_messages: endpoint.copied_messages,
             };
-            (info, texts)
+            (info, texts, qos)
         });
         Endpoints(described.collect())
     }

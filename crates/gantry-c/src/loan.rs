@@ -1,12 +1,19 @@
 //! Loans: memory for one message, as a struct that C keeps by value, so that no message allocates.
+//!
+//! Invariant: the library that made a loan ends it. A process may have several libraries with the structs of the
+//! header: `libgantry.so`, an archive in a plugin, `librmw_gantry.so`.
 
 use crate::{
-    abi::Status,
-    argument::exclusive,
+    abi::{OK, Status},
+    argument::{exclusive, output},
     failure::{Failure, Result, run},
 };
 use gantry::GenericLoan;
-use std::{ffi::c_void, mem::MaybeUninit, ptr::null_mut};
+use std::{
+    ffi::c_void,
+    mem::MaybeUninit,
+    ptr::{null, null_mut},
+};
 
 /// `gantry_loan`. Zeros are no loan; H3.
 #[repr(C)]
@@ -15,8 +22,22 @@ pub struct Loan {
     pub data: *mut c_void,
     /// Its length.
     pub size: usize,
+    /// The library that made it.
+    pub owner: *const LoanOwner,
     held: Held,
 }
+
+/// `gantry_loan_owner`.
+#[repr(C)]
+pub struct LoanOwner {
+    /// The size of the struct.
+    pub struct_size: usize,
+    /// Ends a loan.
+    pub return_loan: unsafe extern "C" fn(loan: *mut Loan) -> Status,
+}
+
+/// This library.
+static OWN: LoanOwner = LoanOwner { struct_size: size_of::<LoanOwner>(), return_loan: return_own };
 
 /// Memory for a loan of the library, of a size that does not change with the library.
 type Held = MaybeUninit<[u64; 4]>;
@@ -32,33 +53,68 @@ impl Loan {
         let mut held = Held::zeroed();
         // SAFETY: the memory is large enough and aligned (asserted above).
         unsafe { held.as_mut_ptr().cast::<GenericLoan>().write(loan) };
-        Loan { data, size, held }
+        Loan { data, size, owner: &raw const OWN, held }
     }
 
-    /// Takes the loan out; zeros stay.
+    /// A struct without a loan.
+    fn empty() -> Loan {
+        Loan { data: null_mut(), size: 0, owner: null(), held: Held::zeroed() }
+    }
+
+    fn is_own(&self) -> bool {
+        std::ptr::eq(self.owner, &raw const OWN)
+    }
+
+    /// The owner, if it is another library.
     #[inline]
-    pub fn take(&mut self) -> Option<GenericLoan> {
-        if self.data.is_null() {
+    fn other_owner(&self) -> Option<&LoanOwner> {
+        match self.data.is_null() || self.is_own() {
+            true => None,
+            // SAFETY: H3: the owner made the loan, and is not unloaded before it is returned.
+            false => unsafe { self.owner.as_ref() },
+        }
+    }
+
+    /// Takes a loan of this library out; zeros stay.
+    #[inline]
+    fn take(&mut self) -> Option<GenericLoan> {
+        if self.data.is_null() || !self.is_own() {
             return None;
         }
         // SAFETY: H3: `new` wrote a loan, and it is not used again, because the struct becomes zeros.
         let loan = unsafe { self.held.as_ptr().cast::<GenericLoan>().read() };
-        (self.data, self.size, self.held) = (null_mut(), 0, Held::zeroed());
+        *self = Loan::empty();
         Some(loan)
     }
 
     /// Takes a loan out that a function needs.
     ///
     /// # Errors
-    /// The struct holds none.
+    /// The struct holds none, or a loan of another library.
     #[inline]
     pub fn take_required(&mut self) -> Result<GenericLoan> {
         self.take().ok_or_else(|| {
-            Failure::invalid(
-                "the loan is empty: it was published or returned already, or it was never made; loan again",
-            )
+            Failure::invalid(match self.data.is_null() {
+                true => "the loan is empty: it was published or returned already, or it was never made; loan again",
+                false => "another library of this process made the loan: publish it there, or return it and loan again",
+            })
         })
     }
+}
+
+/// Gives C the loan that `make` makes, or an empty one if `make` fails.
+///
+/// # Safety
+/// H2. A loan in the memory is overwritten, not returned.
+#[inline]
+pub unsafe fn give(loan: *mut Loan, make: impl FnOnce() -> Result<GenericLoan>) -> Status {
+    run(|| {
+        // SAFETY: H2.
+        unsafe { output("loan", loan) }?.set(Loan::empty());
+        // SAFETY: H2: initialized just now.
+        *unsafe { exclusive("loan", loan) }? = Loan::new(make()?);
+        Ok(OK)
+    })
 }
 
 /// # Safety
@@ -67,7 +123,22 @@ impl Loan {
 pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
     run(|| {
         // SAFETY: H3.
+        let given = unsafe { exclusive("loan", loan) }?;
+        if let Some(owner) = given.other_owner() {
+            // SAFETY: H3: its owner made it.
+            return Ok(unsafe { (owner.return_loan)(loan) });
+        }
+        drop(given.take());
+        Ok(OK)
+    })
+}
+
+/// # Safety
+/// H3: a loan of this library.
+unsafe extern "C" fn return_own(loan: *mut Loan) -> Status {
+    run(|| {
+        // SAFETY: H3.
         drop(unsafe { exclusive("loan", loan) }?.take());
-        Ok(crate::abi::OK)
+        Ok(OK)
     })
 }

@@ -7,7 +7,7 @@ use crate::{
     events::Events,
     failure::{Result, run, run_for},
     lists::Strings,
-    loan::Loan,
+    loan::{Loan, give},
     node::{Node, node},
 };
 use gantry::{GenericLoan, GenericPublisher, PublishError};
@@ -86,13 +86,10 @@ pub unsafe extern "C" fn gantry_publisher_destroy(publisher: *mut Publisher) {
 /// H1 and H2. A loan in the memory is overwritten, not returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gantry_publisher_loan(handle: *mut Publisher, size: usize, loan: *mut Loan) -> Status {
-    run(|| {
-        // SAFETY: H1.
-        let made = unsafe { publisher(handle) }?.loan(size)?;
-        // SAFETY: H2.
-        unsafe { output("loan", loan) }?.set(Loan::new(made));
-        Ok(OK)
-    })
+    // SAFETY: H1.
+    let make = || Ok(unsafe { publisher(handle) }?.loan(size)?);
+    // SAFETY: H2.
+    unsafe { give(loan, make) }
 }
 
 /// # Safety

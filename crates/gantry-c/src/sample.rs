@@ -1,8 +1,10 @@
 //! Samples: taken messages, requests and responses, as a struct that C keeps by value, so that no message allocates.
+//!
+//! Invariant: the library that made a sample releases it, as of loans.
 
 use crate::{
     abi::{OK, SampleInfo, Status},
-    argument::{exclusive, output, shared},
+    argument::{exclusive, output, shared, sized_output},
     convert,
     failure::{Failure, Result, run},
 };
@@ -16,8 +18,25 @@ pub struct Sample {
     pub data: *const c_void,
     /// Its length.
     pub size: usize,
+    /// The library that made it.
+    pub owner: *const SampleOwner,
     held: Held,
 }
+
+/// `gantry_sample_owner`.
+#[repr(C)]
+pub struct SampleOwner {
+    /// The size of the struct.
+    pub struct_size: usize,
+    /// Ends the use of a sample.
+    pub release: unsafe extern "C" fn(sample: *mut Sample) -> Status,
+    /// Its times, number and publisher.
+    pub get_info: unsafe extern "C" fn(sample: *const Sample, info: *mut SampleInfo) -> Status,
+}
+
+/// This library.
+static OWN: SampleOwner =
+    SampleOwner { struct_size: size_of::<SampleOwner>(), release: release_own, get_info: get_own_info };
 
 /// The message in its publisher's memory, with the pin that holds it.
 pub enum Message {
@@ -47,7 +66,7 @@ impl Message {
 impl Sample {
     /// A struct without a sample.
     pub fn empty() -> Sample {
-        Sample { data: null(), size: 0, held: Held::zeroed() }
+        Sample { data: null(), size: 0, owner: null(), held: Held::zeroed() }
     }
 
     /// Gives C a sample.
@@ -63,25 +82,44 @@ impl Sample {
         let mut held = Held::zeroed();
         // SAFETY: the memory is large enough and aligned (asserted above).
         unsafe { held.as_mut_ptr().cast::<Message>().write(message) };
-        Sample { data, size, held }
+        Sample { data, size, owner: &raw const OWN, held }
+    }
+
+    fn is_own(&self) -> bool {
+        std::ptr::eq(self.owner, &raw const OWN)
+    }
+
+    /// The owner, if it is another library.
+    #[inline]
+    fn other_owner(&self) -> Option<&SampleOwner> {
+        match self.data.is_null() || self.is_own() {
+            true => None,
+            // SAFETY: H3: the owner made the sample, and is not unloaded before it is released.
+            false => unsafe { self.owner.as_ref() },
+        }
     }
 
     /// The message.
     ///
     /// # Errors
-    /// The struct holds none.
+    /// The struct holds none, or the sample of another library.
     pub fn message(&self) -> Result<&Message> {
         if self.data.is_null() {
             return Err(Failure::invalid("the sample is empty: it was released already, or nothing was taken"));
+        }
+        if !self.is_own() {
+            return Err(Failure::invalid(
+                "another library of this process made the sample: use that library's function",
+            ));
         }
         // SAFETY: H3: `new` wrote a message.
         Ok(unsafe { &*self.held.as_ptr().cast::<Message>() })
     }
 
-    /// Takes the message out; zeros stay.
+    /// Takes a message of this library out; zeros stay.
     #[inline]
     fn take(&mut self) -> Option<Message> {
-        if self.data.is_null() {
+        if self.data.is_null() || !self.is_own() {
             return None;
         }
         // SAFETY: H3: `new` wrote a message, and it is not used again, because the struct becomes zeros.
@@ -112,6 +150,21 @@ pub unsafe fn sample_output<'a>(sample: *mut Sample) -> Result<&'a mut Sample> {
 pub unsafe extern "C" fn gantry_sample_release(sample: *mut Sample) -> Status {
     run(|| {
         // SAFETY: H3.
+        let given = unsafe { exclusive("sample", sample) }?;
+        if let Some(owner) = given.other_owner() {
+            // SAFETY: H3: its owner made it.
+            return Ok(unsafe { (owner.release)(sample) });
+        }
+        drop(given.take());
+        Ok(OK)
+    })
+}
+
+/// # Safety
+/// H3: a sample of this library.
+unsafe extern "C" fn release_own(sample: *mut Sample) -> Status {
+    run(|| {
+        // SAFETY: H3.
         drop(unsafe { exclusive("sample", sample) }?.take());
         Ok(OK)
     })
@@ -123,9 +176,26 @@ pub unsafe extern "C" fn gantry_sample_release(sample: *mut Sample) -> Status {
 pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mut SampleInfo) -> Status {
     run(|| {
         // SAFETY: H3.
+        let given = unsafe { shared("sample", sample) }?;
+        // SAFETY: H2.
+        let output = unsafe { sized_output("info", info) }?;
+        if let Some(owner) = given.other_owner() {
+            // SAFETY: H2 and H3: its owner made it.
+            return Ok(unsafe { (owner.get_info)(sample, info) });
+        }
+        output.set(&convert::sample_info(&given.message()?.info()));
+        Ok(OK)
+    })
+}
+
+/// # Safety
+/// H2 and H3: a sample of this library.
+unsafe extern "C" fn get_own_info(sample: *const Sample, info: *mut SampleInfo) -> Status {
+    run(|| {
+        // SAFETY: H3.
         let message = unsafe { shared("sample", sample) }?.message()?;
         // SAFETY: H2.
-        unsafe { output("info", info) }?.set(convert::sample_info(&message.info()));
+        unsafe { sized_output("info", info) }?.set(&convert::sample_info(&message.info()));
         Ok(OK)
     })
 }

@@ -6,7 +6,7 @@ use crate::{
     convert,
     failure::{Failure, Result, run, run_for},
     lists::Strings,
-    loan::Loan,
+    loan::{Loan, give},
     node::{Node, node},
     program::reason,
     publisher::keep_if_failed,
@@ -94,13 +94,10 @@ pub unsafe extern "C" fn gantry_service_loan_response(
     size: usize,
     loan: *mut Loan,
 ) -> Status {
-    run(|| {
-        // SAFETY: H1.
-        let made = unsafe { service(handle) }?.loan_response(convert::request_id(id), size)?;
-        // SAFETY: H2.
-        unsafe { output("loan", loan) }?.set(Loan::new(made));
-        Ok(OK)
-    })
+    // SAFETY: H1.
+    let make = || Ok(unsafe { service(handle) }?.loan_response(convert::request_id(id), size)?);
+    // SAFETY: H2.
+    unsafe { give(loan, make) }
 }
 
 /// # Safety

@@ -2,7 +2,7 @@
 
 use crate::{
     abi::{self, Gid, NONE, OK, Status, SubscriptionCounts, TIMEOUT},
-    argument::{c_string, create, destroy, exclusive, output, shared, text, timeout},
+    argument::{c_string, create, destroy, exclusive, output, shared, sized_output, text, timeout},
     convert,
     events::Events,
     failure::{Failure, Result, run, run_for},
@@ -154,8 +154,10 @@ pub unsafe extern "C" fn gantry_subscription_get_counts(
         let received = subscription.received()?;
         let (overwritten, expired) = (subscription.overwritten(), subscription.expired());
         let malformed = subscription.malformed();
+        let struct_size = size_of::<SubscriptionCounts>();
+        let found = SubscriptionCounts { struct_size, received, overwritten, expired, malformed };
         // SAFETY: H2.
-        unsafe { output("counts", counts) }?.set(SubscriptionCounts { received, overwritten, expired, malformed });
+        unsafe { sized_output("counts", counts) }?.set(&found);
         Ok(OK)
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     abi::{NONE, OK, Status, Tick},
-    argument::{create, destroy, output, shared},
+    argument::{create, destroy, shared, sized_output},
     failure::{Result, run, run_for},
     node::{Node, node},
 };
@@ -57,12 +57,12 @@ pub unsafe extern "C" fn gantry_timer_destroy(timer: *mut Timer) {
 pub unsafe extern "C" fn gantry_timer_take(handle: *const Timer, tick: *mut Tick) -> Status {
     run(|| {
         // SAFETY: H2.
-        let tick = unsafe { output("tick", tick) }?;
+        let tick = unsafe { sized_output("tick", tick) }?;
         // A handle of its own: other threads may use the timer meanwhile.
         // SAFETY: H1.
         let Some(taken) = unsafe { timer(handle) }?.clone().take() else { return Ok(NONE) };
         let (scheduled_ns, noticed_ns) = (in_ns(taken.scheduled), in_ns(taken.noticed));
-        tick.set(Tick { scheduled_ns, noticed_ns, overruns: taken.overruns });
+        tick.set(&Tick { struct_size: size_of::<Tick>(), scheduled_ns, noticed_ns, overruns: taken.overruns });
         Ok(OK)
     })
 }

@@ -136,6 +136,9 @@ pub unsafe extern "C" fn gantry_wait_set_wait(
 
 /// The sources that C passes.
 ///
+/// # Errors
+/// NULL, or more elements than memory can have.
+///
 /// # Safety
 /// H2.
 unsafe fn elements<'a>(sources: *mut WaitSource, count: usize) -> Result<&'a mut [WaitSource]> {
@@ -144,6 +147,9 @@ unsafe fn elements<'a>(sources: *mut WaitSource, count: usize) -> Result<&'a mut
     }
     // SAFETY: H2.
     unsafe { exclusive("sources", sources) }?;
+    if count > isize::MAX as usize / size_of::<WaitSource>() {
+        return Err(Failure::invalid(format_args!("the argument sources has {count} elements: a negative number?")));
+    }
     // SAFETY: H2.
     Ok(unsafe { std::slice::from_raw_parts_mut(sources, count) })
 }

@@ -8,22 +8,46 @@
 
 #include <mutex>
 
-namespace gantry::detail {
+namespace gantry {
+
+// Callbacks of a node that a MultiThreadedExecutor runs one at a time (MutuallyExclusive) or beside each other (Reentrant). No
+// callback runs beside itself. Callbacks without a group are in the node's own one, which is MutuallyExclusive.
+enum class CallbackGroupType { MutuallyExclusive, Reentrant };
+
+class CallbackGroup {
+public:
+    explicit CallbackGroup(CallbackGroupType type) noexcept : type_(type) {}
+    CallbackGroupType type() const noexcept { return type_; }
+
+private:
+    friend class MultiThreadedExecutor;
+    CallbackGroupType type_;
+    // Callbacks that run now. An executor's lock guards it.
+    std::size_t running_ = 0;
+};
+
+namespace detail {
 
 // A source with a function: an executor runs it.
 class callback {
 public:
+    explicit callback(std::shared_ptr<CallbackGroup> group) noexcept : group(std::move(group)) {}
     virtual ~callback() = default;
     virtual gantry_wait_source wait_source() noexcept = 0;
     // Takes one value, if there is one, and calls the user's function with it.
     virtual result<void> run_one() = 0;
+
+    const std::shared_ptr<CallbackGroup> group;
+    // A MultiThreadedExecutor runs it or has it in its list. The executor's lock guards it.
+    bool is_taken = false;
 };
 
 // A source that the user keeps, with its function. `Take` takes one value from the source and calls the function.
 template <class Source, class Take>
 class source_callback final : public callback {
 public:
-    source_callback(Source source, Take take) : source(std::move(source)), take_(std::move(take)) {}
+    source_callback(Source source, Take take, std::shared_ptr<CallbackGroup> group)
+        : callback(std::move(group)), source(std::move(source)), take_(std::move(take)) {}
 
     gantry_wait_source wait_source() noexcept override { return source.wait_source(); }
     result<void> run_one() override { return take_(source); }
@@ -41,8 +65,9 @@ public:
 
     // Adds a callback, and gives its source, which keeps it.
     template <class Source, class Take>
-    std::shared_ptr<Source> add(Source source, Take take) {
-        auto made = std::make_shared<source_callback<Source, Take>>(std::move(source), std::move(take));
+    std::shared_ptr<Source> add(Source source, Take take, std::shared_ptr<CallbackGroup> group) {
+        if (!group) group = own_group_;
+        auto made = std::make_shared<source_callback<Source, Take>>(std::move(source), std::move(take), std::move(group));
         {
             const std::lock_guard<std::mutex> lock(mutex_);
             list_.push_back(made);
@@ -69,6 +94,9 @@ private:
     std::mutex mutex_;
     std::vector<std::weak_ptr<callback>> list_;
     GuardCondition changed_;
+    std::shared_ptr<CallbackGroup> own_group_ = std::make_shared<CallbackGroup>(CallbackGroupType::MutuallyExclusive);
 };
 
-}  // namespace gantry::detail
+}  // namespace detail
+
+}  // namespace gantry

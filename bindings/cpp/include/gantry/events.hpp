@@ -14,7 +14,7 @@ public:
 
     // The next event: `kind` is a GANTRY_EVENT_….
     result<std::optional<gantry_event>> take() {
-        gantry_event event = {};
+        auto event = detail::sized<gantry_event>();
         const gantry_status status = gantry_events_take(handle_.get(), &event);
         if (status < 0) return error::last(status);
         return status == GANTRY_OK ? std::optional(event) : std::nullopt;

@@ -36,11 +36,9 @@ public:
     // Waits for work and runs each ready callback once; false after the timeout.
     result<bool> spin_once(std::chrono::nanoseconds timeout) {
         collect();
+        const std::unique_ptr<std::vector<std::shared_ptr<detail::callback>>, forget> kept(&living_);
         auto waited = wait_set_.wait(timeout, span<gantry_wait_source>(sources_));
-        if (!waited || !*waited) {
-            living_.clear();
-            return waited;
-        }
+        if (!waited || !*waited) return waited;
         canceled_->guard.take();
         for (const auto &node : nodes_) node.callbacks().changed().take();
         for (std::size_t i = 0; i < living_.size(); i++) {
@@ -48,7 +46,6 @@ public:
             auto ran = living_[i]->run_one();
             if (!ran) return ran.error();
         }
-        living_.clear();
         return true;
     }
     // Runs what is ready now.
@@ -70,6 +67,11 @@ private:
         explicit cancellation(GuardCondition guard) noexcept : guard(std::move(guard)) {}
         std::atomic<bool> flag{false};
         GuardCondition guard;
+    };
+
+    // Ends the use of the callbacks, also where one of them throws.
+    struct forget {
+        void operator()(std::vector<std::shared_ptr<detail::callback>> *living) const noexcept { living->clear(); }
     };
 
     SingleThreadedExecutor(WaitSet wait_set, GuardCondition canceled)

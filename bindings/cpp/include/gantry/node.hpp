@@ -24,8 +24,7 @@ public:
     static result<Node> create(const std::string &name, const NodeOptions &options = {}) {
         std::vector<const char *> arguments;
         for (const auto &argument : options.arguments) arguments.push_back(argument.c_str());
-        gantry_node_options raw = {};
-        raw.struct_size = sizeof raw;
+        auto raw = detail::sized<gantry_node_options>();
         raw.name_space = options.name_space.empty() ? nullptr : options.name_space.c_str();
         raw.arguments = arguments.data();
         raw.argument_count = arguments.size();
@@ -40,10 +39,10 @@ public:
         if (!changed) return changed.error();
         return Node(std::make_shared<state>(std::move(owned), *std::move(changed)));
     }
-#if GANTRY_HAS_EXCEPTIONS
-    // As create; throws gantry::exception.
-    explicit Node(const std::string &name, const NodeOptions &options = {}) : Node(create(name, options).value()) {}
-#endif
+    // create(name, options).value()
+    template <class Ending = detail::ending>
+    explicit Node(const std::string &name, const NodeOptions &options = {})
+        : Node(create(name, options).template value<Ending>()) {}
 
     template <class M>
     result<Publisher<M>> create_publisher(const std::string &topic, const QoS &qos = {},
@@ -60,16 +59,17 @@ public:
     }
     // With a callback, which an executor of the node calls with each Sample<M>. It ends with the returned pointer.
     template <class M, class Function>
-    result<std::shared_ptr<Subscription<M>>> create_subscription(const std::string &topic, const QoS &qos,
-                                                                 Function function) const {
+    result<std::shared_ptr<Subscription<M>>> create_subscription(const std::string &topic, const QoS &qos, Function function,
+                                                                 std::shared_ptr<CallbackGroup> group = nullptr) const {
         auto made = create_subscription<M>(topic, qos);
         if (!made) return made.error();
-        return add(*std::move(made), [function = std::move(function)](Subscription<M> &source) mutable {
+        auto take = [function = std::move(function)](Subscription<M> &source) mutable {
             auto taken = source.take();
             if (!taken) return result<void>(taken.error());
             if (*taken) function(**std::move(taken));
             return result<void>();
-        });
+        };
+        return add(*std::move(made), std::move(take), std::move(group));
     }
 
     template <class S>
@@ -82,16 +82,17 @@ public:
     }
     // With a callback: function(Request<S> request, Service<S> &service).
     template <class S, class Function, class = std::enable_if_t<std::is_invocable_v<Function, Request<S>, Service<S> &>>>
-    result<std::shared_ptr<Service<S>>> create_service(const std::string &name, Function function,
-                                                       const QoS &qos = {}) const {
+    result<std::shared_ptr<Service<S>>> create_service(const std::string &name, Function function, const QoS &qos = {},
+                                                       std::shared_ptr<CallbackGroup> group = nullptr) const {
         auto made = create_service<S>(name, qos);
         if (!made) return made.error();
-        return add(*std::move(made), [function = std::move(function)](Service<S> &source) mutable {
+        auto take = [function = std::move(function)](Service<S> &source) mutable {
             auto taken = source.take_request();
             if (!taken) return result<void>(taken.error());
             if (*taken) function(**std::move(taken), source);
             return result<void>();
-        });
+        };
+        return add(*std::move(made), std::move(take), std::move(group));
     }
     template <class S>
     result<Client<S>> create_client(const std::string &name, const QoS &qos = {}) const {
@@ -110,10 +111,11 @@ public:
     }
     // With a callback: function(), or function(const gantry_tick &).
     template <class Function>
-    result<std::shared_ptr<Timer>> create_timer(std::chrono::nanoseconds period, Function function) const {
+    result<std::shared_ptr<Timer>> create_timer(std::chrono::nanoseconds period, Function function,
+                                                std::shared_ptr<CallbackGroup> group = nullptr) const {
         auto made = create_timer(period, false);
         if (!made) return made.error();
-        return add(*std::move(made), [function = std::move(function)](Timer &source) mutable {
+        auto take = [function = std::move(function)](Timer &source) mutable {
             auto tick = source.take();
             if (!tick) return result<void>(tick.error());
             if (*tick) {
@@ -123,7 +125,8 @@ public:
                     function();
             }
             return result<void>();
-        });
+        };
+        return add(*std::move(made), std::move(take), std::move(group));
     }
 
     result<GenericPublisher> create_generic_publisher(const std::string &topic, const gantry_type &type,
@@ -141,6 +144,11 @@ public:
         const gantry_status status = gantry_subscription_create(raw(), topic.c_str(), &type, &qos.get(), &made);
         if (status < 0) return error::last(status);
         return GenericSubscription(made);
+    }
+
+    // For create_subscription, create_service and create_timer.
+    static std::shared_ptr<CallbackGroup> create_callback_group(CallbackGroupType type) {
+        return std::make_shared<CallbackGroup>(type);
     }
 
     const char *get_fully_qualified_name() const noexcept { return gantry_node_full_name(raw()); }
@@ -197,8 +205,8 @@ private:
     explicit Node(std::shared_ptr<state> made) noexcept : state_(std::move(made)) {}
 
     template <class Source, class Take>
-    result<std::shared_ptr<Source>> add(Source source, Take take) const {
-        return state_->callbacks.add(std::move(source), std::move(take));
+    result<std::shared_ptr<Source>> add(Source source, Take take, std::shared_ptr<CallbackGroup> group) const {
+        return state_->callbacks.add(std::move(source), std::move(take), std::move(group));
     }
 
     template <class Make>

@@ -1,7 +1,7 @@
 // QoS profiles, with rclcpp's names.
 #pragma once
 
-#include <gantry.h>
+#include <gantry/result.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -82,11 +82,7 @@ public:
     const gantry_qos &get() const noexcept { return qos_; }
 
 private:
-    gantry_qos qos_ = [] {
-        gantry_qos qos = {};
-        qos.struct_size = sizeof qos;
-        return qos;
-    }();
+    gantry_qos qos_ = detail::sized<gantry_qos>();
 };
 
 // ROS 2's profile of sensors: BEST_EFFORT, KEEP_LAST 5.

@@ -46,13 +46,29 @@ private:
 
 namespace detail {
 
-[[noreturn]] inline void no_value(const gantry::error &why) {
+// The end of value() without a value. It is a template argument of each function in which it differs: where a program
+// links files with and without exceptions, these are different functions for the linker.
 #if GANTRY_HAS_EXCEPTIONS
-    throw exception(why);
+struct throwing {
+    [[noreturn]] static void no_value(const gantry::error &why) { throw exception(why); }
+};
+using ending = throwing;
 #else
-    std::fprintf(stderr, "gantry: %s\n", why.message.c_str());
-    std::abort();
+struct aborting {
+    [[noreturn]] static void no_value(const gantry::error &why) {
+        std::fprintf(stderr, "gantry: %s\n", why.message.c_str());
+        std::abort();
+    }
+};
+using ending = aborting;
 #endif
+
+// A struct of gantry.h that begins with its size.
+template <class T>
+constexpr T sized() noexcept {
+    T made = {};
+    made.struct_size = sizeof made;
+    return made;
 }
 
 }  // namespace detail
@@ -77,16 +93,19 @@ public:
     const T *operator->() const noexcept { return &*value_; }
 
     // The value; without one it throws gantry::exception, or ends the program where exceptions are switched off.
+    template <class Ending = detail::ending>
     T &value() & {
-        check();
+        if (!has_value()) Ending::no_value(error_);
         return *value_;
     }
+    template <class Ending = detail::ending>
     const T &value() const & {
-        check();
+        if (!has_value()) Ending::no_value(error_);
         return *value_;
     }
+    template <class Ending = detail::ending>
     T &&value() && {
-        check();
+        if (!has_value()) Ending::no_value(error_);
         return *std::move(value_);
     }
     template <class Other>
@@ -98,10 +117,6 @@ public:
     const gantry::error &error() const noexcept { return error_; }
 
 private:
-    void check() const {
-        if (!has_value()) detail::no_value(error_);
-    }
-
     std::optional<T> value_;
     gantry::error error_{GANTRY_OK, {}};
 };
@@ -117,8 +132,9 @@ public:
 
     bool has_value() const noexcept { return error_.status == GANTRY_OK; }
     explicit operator bool() const noexcept { return has_value(); }
+    template <class Ending = detail::ending>
     void value() const {
-        if (!has_value()) detail::no_value(error_);
+        if (!has_value()) Ending::no_value(error_);
     }
     const gantry::error &error() const noexcept { return error_; }
 

@@ -32,7 +32,7 @@ public:
     }
     // Its times, its number and its publisher.
     gantry_sample_info info() const noexcept {
-        gantry_sample_info info = {};
+        auto info = detail::sized<gantry_sample_info>();
         gantry_sample_get_info(&raw_, &info);
         return info;
     }

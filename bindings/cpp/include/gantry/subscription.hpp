@@ -36,7 +36,7 @@ public:
         return fd;
     }
     result<gantry_subscription_counts> counts() {
-        gantry_subscription_counts counts = {};
+        auto counts = detail::sized<gantry_subscription_counts>();
         const gantry_status status = gantry_subscription_get_counts(handle_.get(), &counts);
         if (status < 0) return error::last(status);
         return counts;

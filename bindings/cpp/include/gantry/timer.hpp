@@ -15,7 +15,7 @@ public:
 
     // The tick that is due.
     result<std::optional<gantry_tick>> take() {
-        gantry_tick tick = {};
+        auto tick = detail::sized<gantry_tick>();
         const gantry_status status = gantry_timer_take(handle_.get(), &tick);
         if (status < 0) return error::last(status);
         return status == GANTRY_OK ? std::optional(tick) : std::nullopt;

@@ -17,7 +17,14 @@ use tempfile::TempDir;
 use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 
 /// A program and its domain.
-const PROGRAMS: &[(&str, u32)] = &[("topics", 181), ("services", 182), ("executors", 183), ("results", 184)];
+const PROGRAMS: &[(&str, u32)] = &[
+    ("topics", 181),
+    ("services", 182),
+    ("executors", 183),
+    ("results", 184),
+    ("changed", 187),
+    ("multi_threaded", 189),
+];
 
 fn main() -> ExitCode {
     let not_asked = std::env::var_os("GANTRY_CPP_TESTS").is_none();
@@ -28,6 +35,8 @@ fn main() -> ExitCode {
         .iter()
         .map(|&(name, domain_id)| trial(name, move || run_program(name, domain_id)).with_ignored_flag(is_ignored))
         .collect();
+    let mixed = trial("files_with_and_without_exceptions_make_one_program", files_with_and_without_exceptions);
+    trials.push(mixed.with_ignored_flag(is_ignored));
     // Two programs, because the compiler takes a minute for each.
     for half in 0..2 {
         let name = format!("messages_have_the_bytes_of_rust_{half}");
@@ -49,20 +58,25 @@ fn root() -> PathBuf {
 fn compiled(source: &Path, headers: &Path) -> (PathBuf, TempDir) {
     let (folder, library) = shared_library();
     let program = folder.path().join("program");
+    let mut options = options(headers);
+    options.extend(library);
+    let options: Vec<&str> = options.iter().map(|option| &option[..]).collect();
+    compile(&cxx(), source, &program, &options).unwrap_or_else(|messages| panic!("{}", first_lines(&messages)));
+    (program, folder)
+}
+
+/// The options of all files. `headers` has generated messages.
+fn options(headers: &Path) -> Vec<String> {
     let includes = [
         root().join("crates/gantry-c/include"),
         root().join("bindings/cpp/include"),
         root().join("bindings/cpp/tests"),
         headers.to_owned(),
     ];
-    let mut options: Vec<String> = includes.iter().map(|include| format!("-I{}", include.display())).collect();
     let flags =
         ["-std=c++17", "-g1", "-Wconversion", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-pthread"];
-    options.extend(flags.map(str::to_owned));
-    options.extend(library);
-    let options: Vec<&str> = options.iter().map(|option| &option[..]).collect();
-    compile(&cxx(), source, &program, &options).unwrap_or_else(|messages| panic!("{}", first_lines(&messages)));
-    (program, folder)
+    let includes = includes.iter().map(|include| format!("-I{}", include.display()));
+    includes.chain(flags.map(str::to_owned)).collect()
 }
 
 /// The beginning of a compiler's messages.
@@ -82,6 +96,22 @@ fn run_program(name: &str, domain_id: u32) {
     vectors::write_headers(&vectors::definitions(), headers.path());
     let (program, _folder) = compiled(&root().join(format!("bindings/cpp/tests/{name}.cpp")), headers.path());
     run(&program, &[], domain_id);
+}
+
+fn files_with_and_without_exceptions() {
+    let (folder, tests) = (tempfile::tempdir().unwrap(), root().join("bindings/cpp/tests"));
+    let object = folder.path().join("without.o");
+    let options = options(folder.path());
+    let options: Vec<&str> = options.iter().map(|option| &option[..]).collect();
+    let with = |more| [&options[..], more].concat();
+    let source = tests.join("without_exceptions.cpp");
+    compile(&cxx(), &source, &object, &with(&["-c", "-fno-exceptions"])).unwrap_or_else(|why| panic!("{why}"));
+    let (libraries, library) = shared_library();
+    let (source, program) = (tests.join("with_exceptions.cpp"), libraries.path().join("program"));
+    let more: Vec<&str> = source.to_str().into_iter().chain(library.iter().map(|option| &option[..])).collect();
+    // The object comes first, so that its function is the program's where both files have one of a name.
+    compile(&cxx(), &object, &program, &with(&more)).unwrap_or_else(|why| panic!("{why}"));
+    run(&program, &[], 188);
 }
 
 /// Compares every second message.

@@ -3,7 +3,7 @@
 
 use object::{Object, ObjectSymbol};
 use std::{collections::BTreeMap, fs, path::Path};
-use syn::{FnArg, GenericArgument, Item, ItemFn, PathArguments, ReturnType, Type};
+use syn::{FnArg, GenericArgument, Item, ItemFn, PathArguments, ReturnType, Type, Visibility};
 
 /// The lists, whose functions a macro makes: their names in C, and their elements.
 const LISTS: &[(&str, &str)] = &[
@@ -26,6 +26,7 @@ pub fn exported(source: &Path) -> BTreeMap<String, String> {
         for item in syn::parse_file(&text).unwrap().items {
             if let Item::Fn(function) = item
                 && function.sig.abi.is_some()
+                && matches!(function.vis, Visibility::Public(_))
             {
                 found.insert(function.sig.ident.to_string(), pointer_type(&function));
             }

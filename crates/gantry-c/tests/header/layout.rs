@@ -1,6 +1,6 @@
 //! The layout of the header's structs and its numbers, as the library has them: expressions of C and their values.
 
-use gantry_c::{Loan, Sample, abi};
+use gantry_c::{Loan, LoanOwner, Sample, SampleOwner, abi};
 use std::mem::{offset_of, size_of};
 
 /// An expression of C, and its value.
@@ -14,7 +14,25 @@ macro_rules! layouts {
                 $((format!("offsetof({}, {})", $c, stringify!($field)), offset_of!($rust, $field)),)+
             )+]
         }
+
+        /// The structs that begin with `struct_size` and have padding, which a program of this version leaves unset, so
+        /// that a later version could not use it.
+        pub fn padded() -> Vec<&'static str> {
+            let mut found = Vec::new();
+            $(
+                let fields: &[(&str, usize)] = &[$((stringify!($field), size_of_field(|whole: &$rust| &raw const whole.$field))),+];
+                let bytes: usize = fields.iter().map(|(_, bytes)| bytes).sum();
+                if fields[0].0 == "struct_size" && bytes != size_of::<$rust>() {
+                    found.push($c);
+                }
+            )+
+            found
+        }
     };
+}
+
+fn size_of_field<T, F>(_: impl FnOnce(&T) -> *const F) -> usize {
+    size_of::<F>()
 }
 
 layouts! {
@@ -23,26 +41,29 @@ layouts! {
     "gantry_type" abi::Type { struct_size name definition max_bytes hash }
     "gantry_service_type" abi::ServiceType { struct_size name request response }
     "gantry_qos" abi::Qos {
-        struct_size reliability history depth durability liveliness avoid_ros_namespace_conventions deadline_ns lifespan_ns
-        liveliness_lease_duration_ns }
+        struct_size reliability history depth durability liveliness avoid_ros_namespace_conventions reserved
+        deadline_ns lifespan_ns liveliness_lease_duration_ns }
     "gantry_node_options" abi::NodeOptions {
-        struct_size name_space arguments argument_count domain_id sets_domain_id ignores_global_arguments }
+        struct_size name_space arguments argument_count domain_id sets_domain_id ignores_global_arguments
+        reserved }
     "gantry_publisher_options" abi::PublisherOptions {
         struct_size async_period_ns max_blocking_time_ns max_kept_samples max_kept_bytes max_memory_bytes max_inline_bytes
-        never_blocks never_inline loses_oldest_at_limit }
-    "gantry_loan" Loan { data size }
-    "gantry_sample" Sample { data size }
+        never_blocks never_inline loses_oldest_at_limit reserved }
+    "gantry_loan" Loan { data size owner }
+    "gantry_loan_owner" LoanOwner { struct_size return_loan }
+    "gantry_sample" Sample { data size owner }
+    "gantry_sample_owner" SampleOwner { struct_size release get_info }
     "gantry_sample_info" abi::SampleInfo {
-        sequence source_time_ns source_wall_time_ns publisher_gid origin_gid origin_sequence }
+        struct_size sequence source_time_ns source_wall_time_ns publisher_gid origin_gid origin_sequence }
     "gantry_source_time" abi::SourceTime { monotonic_ns wall_ns }
-    "gantry_subscription_counts" abi::SubscriptionCounts { received overwritten expired malformed }
-    "gantry_tick" abi::Tick { scheduled_ns noticed_ns overruns }
+    "gantry_subscription_counts" abi::SubscriptionCounts { struct_size received overwritten expired malformed }
+    "gantry_tick" abi::Tick { struct_size scheduled_ns noticed_ns overruns }
     "gantry_event" abi::Event {
-        kind last_policy total_count total_count_change current_count current_count_change not_alive_count
+        struct_size kind last_policy total_count total_count_change current_count current_count_change not_alive_count
         not_alive_count_change }
     "gantry_wait_source" abi::WaitSource { kind is_ready source }
     "gantry_endpoint_info" abi::EndpointInfo {
-        struct_size node topic type_name process qos type_hash gid kind copied_messages }
+        struct_size node topic type_name process qos type_hash gid kind reserved copied_messages }
 }
 
 /// All sizes, offsets and numbers.

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         trial("header_is_cpp17", header_is_cpp17).with_ignored_flag(cpp),
         trial("library_exports_the_functions_of_the_header", library_exports_the_functions_of_the_header),
         trial("abi_is_the_golden_one", abi_is_the_golden_one),
+        trial("structs_that_grow_have_no_padding", structs_that_grow_have_no_padding),
     ];
     libtest_mimic::run(&side_by_side(2), trials).exit_code()
 }
@@ -82,4 +83,8 @@ fn abi_is_the_golden_one() {
         found, golden,
         "added lines need a new ABI_VERSION; changed or removed ones also a new soname (build.rs)"
     );
+}
+
+fn structs_that_grow_have_no_padding() {
+    assert_eq!(layout::padded(), Vec::<&str>::new());
 }

@@ -15,6 +15,12 @@ typedef struct later_qos {
     uint64_t unknown;
 } later_qos;
 
+/* A result of a later version. */
+typedef struct later_counts {
+    gantry_subscription_counts known;
+    uint64_t unknown;
+} later_counts;
+
 int main(void) {
     CHECK(gantry_abi_version() == GANTRY_ABI_VERSION && strlen(gantry_version()) > 0);
     CHECK(strcmp(gantry_last_error(), "") == 0);
@@ -57,7 +63,26 @@ int main(void) {
     later.unknown = 1;
     INVALID(gantry_subscription_create(node, "topic", &type, &later.known, &subscription), "does not have");
 
-    gantry_loan loan = {0};
+    qos = (gantry_qos){.struct_size = sizeof qos, .reserved = {0, 0, 1}};
+    INVALID(gantry_subscription_create(node, "topic", &type, &qos, &subscription), "does not have");
+
+    /* An older program gets fewer fields of a result; of a newer one, those that this library does not have are 0. */
+    OK(gantry_subscription_create(node, "topic", &type, NULL, &subscription));
+    OK(gantry_publisher_publish_copy(publisher, (const uint8_t *)"x", 1, NULL));
+    later_counts counts = {.known = {.struct_size = offsetof(gantry_subscription_counts, expired), .expired = 7}, .unknown = 7};
+    OK(gantry_subscription_get_counts(subscription, &counts.known));
+    CHECK(counts.known.received == 1 && counts.known.expired == 7 && counts.unknown == 7);
+    counts.known.struct_size = sizeof counts;
+    OK(gantry_subscription_get_counts(subscription, &counts.known));
+    CHECK(counts.known.expired == 0 && counts.unknown == 0 && counts.known.struct_size == sizeof counts);
+    counts.known.struct_size = 0;
+    INVALID(gantry_subscription_get_counts(subscription, &counts.known), "gantry_subscription_counts is 0");
+    gantry_subscription_destroy(subscription);
+
+    gantry_loan loan;
+    memset(&loan, 7, sizeof loan);
+    INVALID(gantry_publisher_loan(NULL, 8, &loan), "publisher is NULL");
+    OK(gantry_loan_return(&loan));
     INVALID(gantry_publisher_publish(publisher, &loan, NULL), "empty");
     INVALID(gantry_publisher_publish(publisher, NULL, NULL), "loan is NULL");
     INVALID(gantry_publisher_publish_copy(publisher, NULL, 1, NULL), "data is NULL");

@@ -11,7 +11,7 @@ static int has(gantry_strings *list, const char *text) {
 }
 
 static gantry_event next_of_kind(gantry_events *events, int32_t kind) {
-    gantry_event event;
+    gantry_event event = {.struct_size = sizeof event};
     do {
         OK(gantry_events_take(events, &event));
     } while (event.kind != kind);
@@ -36,7 +36,7 @@ int main(void) {
 
     gantry_events *changes;
     OK(gantry_node_graph_events(node, &changes));
-    gantry_event event;
+    gantry_event event = {.struct_size = sizeof event};
     CHECK(gantry_events_take(changes, &event) == GANTRY_NONE);
     const gantry_type type = {sizeof type, "test/msg/Scan", "float64 range", 8, {1, 2, 3}};
     const gantry_qos best_effort = {.struct_size = sizeof best_effort,
@@ -67,8 +67,8 @@ int main(void) {
     OK(gantry_node_endpoints_info(node, "scan", &endpoints));
     CHECK(gantry_endpoints_count(endpoints) == 2);
     const gantry_endpoint_info *info = gantry_endpoints_get(endpoints, 0);
-    CHECK(info->kind == GANTRY_ENDPOINT_PUBLISHER && info->qos.reliability == GANTRY_RELIABILITY_BEST_EFFORT);
-    CHECK(info->qos.depth == 3 && info->qos.deadline_ns == 1000000 && strcmp(info->node, "/left/eye") == 0);
+    CHECK(info->kind == GANTRY_ENDPOINT_PUBLISHER && info->qos->reliability == GANTRY_RELIABILITY_BEST_EFFORT);
+    CHECK(info->qos->depth == 3 && info->qos->deadline_ns == 1000000 && strcmp(info->node, "/left/eye") == 0);
     gantry_gid gid;
     OK(gantry_publisher_get_gid(publisher, &gid));
     CHECK(memcmp(&gid, &info->gid, sizeof gid) == 0 && strlen(info->process) > 0);

@@ -35,7 +35,7 @@ int main(void) {
         CHECK(sample.size == sizes[i] && sample.data != NULL && (uintptr_t)sample.data % 8 == 0);
         for (size_t at = 0; at < sample.size; at++)
             CHECK(((const uint8_t *)sample.data)[at] == i + 1);
-        gantry_sample_info info;
+        gantry_sample_info info = {.struct_size = sizeof info};
         gantry_gid gid;
         OK(gantry_sample_get_info(&sample, &info));
         OK(gantry_publisher_get_gid(publisher, &gid));
@@ -57,13 +57,13 @@ int main(void) {
     CHECK(sample.size == 6 && memcmp(sample.data, "copied", 6) == 0);
     OK(gantry_sample_release(&sample));
     OK(gantry_subscription_take(subscription, &sample));
-    gantry_sample_info info;
+    gantry_sample_info info = {.struct_size = sizeof info};
     OK(gantry_sample_get_info(&sample, &info));
     CHECK(info.source_time_ns == 5 && info.source_wall_time_ns == 7);
     OK(gantry_subscription_skip_malformed(subscription, &sample, "the test says so"));
     OK(gantry_sample_release(&sample));
 
-    gantry_subscription_counts counts;
+    gantry_subscription_counts counts = {.struct_size = sizeof counts};
     OK(gantry_subscription_get_counts(subscription, &counts));
     CHECK(counts.received == 5 && counts.malformed == 1 && counts.overwritten == 0 && counts.expired == 0);
     size_t publishers = 0, subscriptions = 0;

@@ -41,7 +41,7 @@ int main(void) {
     gantry_wait_source due = {GANTRY_SOURCE_TIMER, false, timer};
     OK(gantry_wait_set_wait(wait_set, &due, 1, PATIENCE));
     CHECK(due.is_ready && gantry_timer_time_until_trigger(timer) == 0);
-    gantry_tick tick;
+    gantry_tick tick = {.struct_size = sizeof tick};
     OK(gantry_timer_take(timer, &tick));
     CHECK(tick.noticed_ns >= tick.scheduled_ns && gantry_timer_take(timer, &tick) == GANTRY_NONE);
     CHECK(gantry_timer_is_canceled(timer) && gantry_timer_time_until_trigger(timer) == -1);
@@ -71,7 +71,7 @@ int main(void) {
     CHECK(!is_readable(triggers));
     OK(gantry_publisher_create(node, "news", &type, NULL, NULL, &publisher));
     await_readable(news);
-    gantry_event event;
+    gantry_event event = {.struct_size = sizeof event};
     OK(gantry_events_take(events, &event));
     CHECK(event.kind == GANTRY_EVENT_MATCHED && event.current_count == 1 && event.total_count_change == 1);
     while (gantry_events_take(events, &event) == GANTRY_OK)

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     definitions::Definitions,
     model::{BaseType, Constant, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive},
-    name::TypeName,
+    name::{Namespace, TypeName},
     value::Value,
 };
 use std::fmt::Write as _;
@@ -235,7 +235,23 @@ pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> 
     if is_plain {
         push!(code, "static_assert(sizeof({path}) == {max_bytes});\n");
     }
+    if name.namespace == Namespace::Msg {
+        code.push_str(&of_ros(name));
+    }
     code
+}
+
+/// The link to ROS 2's class of a message, without its definition. Where there is no ROS 2, its namespaces do not
+/// appear: they would be ambiguous after `using namespace gantry_msgs`.
+fn of_ros(name: &TypeName) -> String {
+    let TypeName { package, name: class, .. } = name;
+    let (namespace, header) = (text::identifier(package), text::snake_case(class));
+    format!(
+        "\n#if __has_include(<{package}/msg/{header}.hpp>)\nnamespace {namespace}::msg {{\ntemplate <class Allocator>\n\
+         struct {class}_;\n}}\ntemplate <>\n\
+         struct gantry::of_ros<::{namespace}::msg::{class}_<::std::allocator<void>>> {{\n    using type = {};\n}};\n#endif\n",
+        text::path(name)
+    )
 }
 
 /// The type of a service.

@@ -126,11 +126,17 @@ pub(super) fn long_literal(text: &str) -> String {
     if lines.is_empty() { "        \"\"".to_owned() } else { lines.join("\n") }
 }
 
-/// The lines of a comment, indented; none if it is empty. A backslash at the end would continue the comment.
+/// The lines of a comment, indented; none if it is empty. A backslash at the end would continue the comment, and a
+/// carriage return in it would end the comment.
 pub(super) fn comment(comment: &str, spaces: usize) -> String {
-    let lines = comment.trim().lines().map(|line| line.trim().trim_end_matches('\\').trim_end());
-    let clean = |line: &str| line.chars().filter(|letter| !turns_direction(*letter)).collect::<String>();
-    lines.map(|line| format!("{}// {}", " ".repeat(spaces), clean(line)).trim_end().to_owned() + "\n").collect()
+    let is_plain = |letter: &char| !turns_direction(*letter) && (!letter.is_control() || *letter == '\t');
+    let continues = |letter: char| letter == '\\' || letter.is_whitespace();
+    let lines = comment.trim().lines().map(|line| line.chars().filter(is_plain).collect::<String>());
+    lines
+        .map(|line| {
+            format!("{}// {}", " ".repeat(spaces), line.trim_start()).trim_end_matches(continues).to_owned() + "\n"
+        })
+        .collect()
 }
 
 fn turns_direction(character: char) -> bool {
@@ -158,5 +164,6 @@ mod tests {
     fn texts_are_literals_of_cpp() {
         assert_eq!(super::literal("a\"b\\\n\u{1}7é"), "\"a\\\"b\\\\\\n\\0017é\"");
         assert_eq!(super::comment("ends with \\\n\nlast", 4), "    // ends with\n    //\n    // last\n");
+        assert_eq!(super::comment("a \\ \\\nb\\\u{200e}\nc\rint d;", 0), "// a\n// b\n// cint d;\n");
     }
 }

@@ -9,6 +9,7 @@ mod event;
 mod graph;
 mod guard_condition;
 mod implementation;
+mod in_place;
 mod init_options;
 mod loan;
 mod node;

@@ -7,6 +7,7 @@
 mod entities;
 mod event;
 mod graph;
+mod in_place;
 mod init;
 mod qos;
 mod rcutils;
@@ -15,6 +16,7 @@ mod rosidl;
 pub use entities::*;
 pub use event::*;
 pub use graph::*;
+pub use in_place::*;
 pub use init::*;
 pub use qos::*;
 pub use rcutils::*;

@@ -65,6 +65,23 @@ impl Publisher {
         })
     }
 
+    /// Memory for a CDR body.
+    pub fn loan(&self, size_bytes: usize) -> Result<GenericLoan> {
+        self.library.with(|library| Ok(library.loan(size_bytes)?))
+    }
+
+    /// Publishes a CDR body in place. After a failure the loan is in `loan` still.
+    pub fn publish_in_place(&self, loan: &mut Option<GenericLoan>, time: Option<SourceTime>) -> Result<()> {
+        self.library.with(|library| {
+            let Some(given) = loan.take() else { return Ok(()) };
+            publish(library, given, time).map_err(|error| {
+                let failure = Failure::error(&error);
+                *loan = Some(error.loan);
+                failure
+            })
+        })
+    }
+
     /// Memory for a plain message, in shared memory.
     pub fn borrow(&self) -> Result<*mut c_void> {
         let Some(size_bytes) = self.message_type.plain_bytes() else {
@@ -73,7 +90,7 @@ impl Publisher {
                 "loans of {name}, which has strings, sequences or other padding than CDR,"
             )));
         };
-        let mut loan = self.library.with(|library| Ok(library.loan(size_bytes)?))?;
+        let mut loan = self.loan(size_bytes)?;
         let address = loan.bytes_mut().as_mut_ptr();
         lock(&self.loans).push(loan);
         Ok(address.cast())

@@ -14,6 +14,7 @@ use gantry::{GenericSample, GenericSubscription, Gid, Qos, SubscriptionEvent};
 use std::{
     collections::VecDeque,
     ffi::{CString, c_void},
+    fmt::Display,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering::*},
@@ -118,18 +119,17 @@ impl Subscription {
         &self,
         mut read: impl FnMut(&GenericSample) -> Result<()>,
     ) -> Result<Option<(GenericSample, u64)>> {
-        take_valid(
-            || self.take(),
-            |(sample, _)| read(sample),
-            |(sample, _), why| {
-                let lost = self.source.library.with(|library| {
-                    library.library.skip_malformed(sample, why);
-                    Ok(library.lost())
-                })?;
-                self.tell_lost(lost);
-                Ok(())
-            },
-        )
+        take_valid(|| self.take(), |(sample, _)| read(sample), |(sample, _), why| self.skip_malformed(sample, why))
+    }
+
+    /// Counts a sample that is no message of the type as lost.
+    pub fn skip_malformed(&self, sample: &GenericSample, why: impl Display) -> Result<()> {
+        let lost = self.source.library.with(|library| {
+            library.library.skip_malformed(sample, why);
+            Ok(library.lost())
+        })?;
+        self.tell_lost(lost);
+        Ok(())
     }
 
     /// Adds new losses to the event of lost messages. `lost` is the number of all losses so far.

@@ -31,6 +31,7 @@ const HEADERS: &[&str] = &[
     "rosidl_typesupport_introspection_c/field_types.h",
     "rosidl_typesupport_introspection_c/message_introspection.h",
     "rosidl_typesupport_introspection_c/service_introspection.h",
+    "rmw_gantry.h",
 ];
 
 /// C's name of a type or constant that has a shorter one in Rust.

@@ -8,6 +8,7 @@ mod distribution;
 mod endpoints;
 mod events;
 mod filters;
+mod in_place;
 mod malformed;
 mod ros;
 mod services;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         endpoints::TESTS,
         events::TESTS,
         filters::TESTS,
+        in_place::TESTS,
         malformed::TESTS,
         services::TESTS,
         storeys::TESTS,

@@ -4,12 +4,14 @@
 #include <gantry/cdr/position.hpp>
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace gantry::cdr {
 
 // A list in place, whose elements differ in length: a step from one to the next skips one, an index skips all before it.
-// `Body` is const std::uint8_t, or std::uint8_t if the elements may be written.
+// `Body` is const std::uint8_t, or std::uint8_t if the elements may be written. An iteration ends early if another process
+// changed the bytes after they were checked, so that they are no list any more.
 template <class K, class Body>
 class basic_list {
 public:
@@ -39,8 +41,10 @@ public:
         void find() {
             if (left_ == 0) return;
             cursor from(body_, size_, next_, true);
-            if (!K::locate(from, found_)) detail::no_value(from.error("a list that changed after it was checked"));
-            next_ = from.offset();
+            if (K::locate(from, found_))
+                next_ = from.offset();
+            else
+                left_ = 0;
         }
 
         Body *body_;
@@ -54,10 +58,12 @@ public:
     bool empty() const noexcept { return at_.count == 0; }
     iterator begin() const { return {body_, size_, at_.start, at_.count}; }
     iterator end() const { return {body_, size_, 0, 0}; }
-    value_type operator[](std::size_t index) const {
+    // The element at `index`; nothing behind the end.
+    std::optional<value_type> get(std::size_t index) const {
         auto found = begin();
-        while (index-- > 0) ++found;
-        return *found;
+        const auto behind = end();
+        while (index-- > 0 && found != behind) ++found;
+        return found != behind ? std::optional<value_type>(*found) : std::nullopt;
     }
 
 private:
@@ -92,7 +98,9 @@ struct elements {
     static mut get_mut(std::uint8_t *body, std::size_t size, extent at) noexcept { return {body, size, at}; }
     static void copy(mut to, ref from) {
         auto target = to.begin();
+        const auto behind = to.end();
         for (const auto value : from) {
+            if (target == behind) return;
             K::copy(*target, value);
             ++target;
         }

@@ -5,6 +5,7 @@
 #include <gantry/span.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace gantry {
 
@@ -18,6 +19,13 @@ namespace gantry {
 //   set_defaults    of a plain message
 template <class M>
 struct message;
+
+// The message class `type` that reads and writes a message of ROS 2's class `Ros` in place; the headers of messages specialise
+// it. It is for gantry_rclcpp; nothing of ROS 2 is included.
+template <class Ros>
+struct of_ros {
+    static_assert(sizeof(Ros) == 0, "include the message's header: <gantry_msgs/PACKAGE/msg/NAME.hpp>");
+};
 
 }  // namespace gantry
 
@@ -135,7 +143,10 @@ struct sequence {
         return true;
     }
     static shape shape_of(ref value) { return value.size(); }
-    static void copy(mut to, ref from) { std::copy(from.begin(), from.end(), to.begin()); }
+    // Another process may have changed the length of `from` since its shape was taken.
+    static void copy(mut to, ref from) {
+        std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
+    }
 };
 
 // An array of numbers, booleans or plain messages.

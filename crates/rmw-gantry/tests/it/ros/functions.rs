@@ -4,6 +4,7 @@ use rmw_gantry::bindings::*;
 use std::ffi::{c_char, c_void};
 
 unsafe extern "C" {
+    pub fn rmw_gantry_in_place() -> *const rmw_gantry_functions;
     pub fn rmw_init(options: *const rmw_init_options_t, context: *mut rmw_context_t) -> rmw_ret_t;
     pub fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t;
     pub fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t;

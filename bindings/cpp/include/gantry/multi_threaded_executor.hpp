@@ -1,0 +1,166 @@
+// The executor with several threads.
+#pragma once
+
+#include <gantry/program.hpp>
+#include <gantry/wait_set.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+namespace gantry {
+
+// Runs the callbacks of its nodes on several threads, as far as their groups allow. One thread at a time waits for all
+// callbacks that may run, and the others take from its list.
+//
+// Invariant: no thread uses a source that another one waits for: the wait has no callback that is taken, and none of a group that
+// is busy.
+class MultiThreadedExecutor {
+public:
+    // An executor for nodes of this node's domain; 0 threads are as many as the machine has processors.
+    static result<std::unique_ptr<MultiThreadedExecutor>> create(const Node &node, std::size_t threads = 0) {
+        auto wait_set = WaitSet::create(node);
+        if (!wait_set) return wait_set.error();
+        auto interrupt = GuardCondition::create();
+        if (!interrupt) return interrupt.error();
+        if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+        std::unique_ptr<MultiThreadedExecutor> made(
+            new MultiThreadedExecutor(*std::move(wait_set), *std::move(interrupt), threads));
+        made->add_node(node);
+        return result<std::unique_ptr<MultiThreadedExecutor>>(std::move(made));
+    }
+
+    // Not during a spin.
+    void add_node(const Node &node) { nodes_.push_back(node); }
+    std::size_t get_number_of_threads() const noexcept { return threads_; }
+
+    // Runs callbacks until the program shuts down or `cancel`, or until one fails.
+    result<void> spin() {
+        std::vector<std::thread> others;
+        for (std::size_t i = 1; i < threads_; i++) others.emplace_back([this] { work(); });
+        work();
+        for (auto &other : others) other.join();
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (const auto &each : ready_) each->is_taken = false;
+        ready_.clear();
+        is_canceled_ = false;
+        const auto failed = std::exchange(failure_, std::nullopt);
+        if (failed) return *failed;
+        return {};
+    }
+    // Ends the spin of another thread, or the next one.
+    void cancel() noexcept {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            is_canceled_ = true;
+        }
+        interrupt_.trigger();
+        news_.notify_all();
+    }
+
+private:
+    MultiThreadedExecutor(WaitSet wait_set, GuardCondition interrupt, std::size_t threads) noexcept
+        : threads_(threads), wait_set_(std::move(wait_set)), interrupt_(std::move(interrupt)) {}
+
+    using callback_pointer = std::shared_ptr<detail::callback>;
+
+    void work() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (!is_canceled_ && ok()) {
+            if (auto next = take_ready())
+                run(std::move(next), lock);
+            else if (!is_waiting_)
+                wait(lock);
+            else
+                news_.wait(lock);
+        }
+        lock.unlock();
+        interrupt_.trigger();
+        news_.notify_all();
+    }
+
+    static bool is_busy(const CallbackGroup &group) noexcept {
+        return group.type_ == CallbackGroupType::MutuallyExclusive && group.running_ > 0;
+    }
+
+    // The first callback of the list whose group is not busy.
+    callback_pointer take_ready() {
+        for (auto each = ready_.begin(); each != ready_.end(); ++each) {
+            if (is_busy(*(*each)->group)) continue;
+            auto taken = std::move(*each);
+            ready_.erase(each);
+            return taken;
+        }
+        return nullptr;
+    }
+
+    void run(callback_pointer next, std::unique_lock<std::mutex> &lock) {
+        next->group->running_++;
+        if (!ready_.empty() || !is_waiting_) news_.notify_one();
+        lock.unlock();
+        auto ran = next->run_one();
+        lock.lock();
+        next->group->running_--;
+        next->is_taken = false;
+        if (!ran && !failure_) {
+            failure_ = ran.error();
+            is_canceled_ = true;
+        }
+        // The wait has neither this callback nor others of its group.
+        if (is_waiting_) interrupt_.trigger();
+        news_.notify_one();
+        lock.unlock();
+        next.reset();  // perhaps the last owner of a source
+        lock.lock();
+    }
+
+    // Waits for the callbacks that may run, and adds those that are ready to the list.
+    void wait(std::unique_lock<std::mutex> &lock) {
+        is_waiting_ = true;
+        std::vector<callback_pointer> living, waited_for;
+        for (const auto &node : nodes_) node.callbacks().collect(living);
+        std::vector<gantry_wait_source> sources;
+        for (const auto &each : living) {
+            if (each->is_taken || is_busy(*each->group)) continue;
+            waited_for.push_back(each);
+            sources.push_back(each->wait_source());
+        }
+        sources.push_back(interrupt_.wait_source());
+        for (const auto &node : nodes_) sources.push_back(node.callbacks().changed().wait_source());
+        lock.unlock();
+        auto waited = wait_set_.wait(forever, span<gantry_wait_source>(sources));
+        interrupt_.take();
+        for (const auto &node : nodes_) node.callbacks().changed().take();
+        living.clear();
+        lock.lock();
+        is_waiting_ = false;
+        if (!waited && !failure_) {
+            failure_ = waited.error();
+            is_canceled_ = true;
+        }
+        for (std::size_t i = 0; i < waited_for.size(); i++) {
+            if (!sources[i].is_ready) continue;
+            waited_for[i]->is_taken = true;
+            ready_.push_back(std::move(waited_for[i]));
+        }
+        news_.notify_one();
+        lock.unlock();
+        waited_for.clear();  // perhaps the last owners of sources
+        lock.lock();
+    }
+
+    std::size_t threads_;
+    WaitSet wait_set_;
+    GuardCondition interrupt_;
+    std::vector<Node> nodes_;
+    std::mutex mutex_;
+    std::condition_variable news_;
+    // The lock guards all that follows.
+    std::deque<callback_pointer> ready_;
+    bool is_waiting_ = false;
+    bool is_canceled_ = false;
+    std::optional<error> failure_;
+};
+
+}  // namespace gantry

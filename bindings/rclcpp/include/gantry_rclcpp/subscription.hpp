@@ -1,0 +1,117 @@
+// Subscriptions whose callbacks get messages in place.
+#pragma once
+
+#include <gantry/sample.hpp>
+#include <gantry_rclcpp/rmw.hpp>
+
+#include <rclcpp/rclcpp.hpp>
+#include <rclcpp/waitable.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace gantry {
+
+// Calls a function with each message of the ROS type `Ros`, in place. Executors wait for the subscription of rcl itself, so a
+// message costs no wake-up more than in rclcpp; they take from this object instead of the subscription of rclcpp.
+template <class Ros>
+class InPlaceSubscription final : public rclcpp::Waitable {
+public:
+    using SharedPtr = std::shared_ptr<InPlaceSubscription>;
+    using Message = typename of_ros<Ros>::type;
+    using Callback = std::function<void(Sample<Message>)>;
+
+    // No executor has the callback group of `endpoint`.
+    InPlaceSubscription(std::shared_ptr<rclcpp::Subscription<Ros>> endpoint, rclcpp::CallbackGroup::SharedPtr unused_group,
+                        Callback callback)
+        : unused_group_(std::move(unused_group)),
+          endpoint_(std::move(endpoint)),
+          rcl_(endpoint_->get_subscription_handle()),
+          rmw_(rcl_subscription_get_rmw_handle(rcl_.get())),
+          functions_(detail::in_place_functions(rmw_->implementation_identifier).value()),
+          callback_(std::move(callback)) {}
+
+    // The subscription of rclcpp: its topic, QoS and counts.
+    const std::shared_ptr<rclcpp::Subscription<Ros>> &endpoint() const noexcept { return endpoint_; }
+
+    std::size_t get_number_of_ready_subscriptions() override { return 1; }
+    void add_to_wait_set(rcl_wait_set_t &wait_set) override {
+        const rcl_ret_t added = rcl_wait_set_add_subscription(&wait_set, rcl_.get(), &index_);
+        if (added != RCL_RET_OK) rclcpp::exceptions::throw_from_rcl_error(added, "a wait set has no room for a subscription");
+    }
+    bool is_ready(const rcl_wait_set_t &wait_set) override {
+        return index_ < wait_set.size_of_subscriptions && wait_set.subscriptions[index_] == rcl_.get();
+    }
+    // Nothing: execute takes the message, as executors do for subscriptions.
+    std::shared_ptr<void> take_data() override { return nullptr; }
+    std::shared_ptr<void> take_data_by_entity_id(std::size_t) override { return nullptr; }
+    // Takes the next message, if there is one, and calls the function. A malformed message is counted as lost and logged.
+    void execute(const std::shared_ptr<void> &) override {
+        gantry_sample raw = {};
+        if (functions_->take(rmw_, &raw) != RMW_RET_OK) return log(detail::rmw_error());
+        GenericSample bytes(raw);
+        if (!bytes) return;
+        auto view = cdr::view<Message>(raw.data, raw.size);
+        if (view) return callback_(Sample<Message>(std::move(bytes), *std::move(view)));
+        const char *why = view.error().message.c_str();
+        if (functions_->skip_malformed(rmw_, bytes.raw(), why) != RMW_RET_OK) log(detail::rmw_error());
+    }
+    void set_on_ready_callback(std::function<void(std::size_t, int)> callback) override {
+        endpoint_->set_on_new_message_callback(
+            [callback = std::move(callback)](std::size_t count) { callback(count, 0); });
+    }
+    void clear_on_ready_callback() override { endpoint_->clear_on_new_message_callback(); }
+
+private:
+    void log(const error &why) const {
+        RCLCPP_ERROR(rclcpp::get_logger("gantry_rclcpp"), "%s: %s", endpoint_->get_topic_name(), why.message.c_str());
+    }
+
+    rclcpp::CallbackGroup::SharedPtr unused_group_;
+    std::shared_ptr<rclcpp::Subscription<Ros>> endpoint_;
+    std::shared_ptr<rcl_subscription_t> rcl_;
+    const rmw_subscription_t *rmw_;
+    const rmw_gantry_functions *functions_;
+    Callback callback_;
+    std::size_t index_ = 0;
+};
+
+namespace detail {
+
+// Of a pointer to a node, and of a node.
+template <class Node>
+auto waitables_of(const Node &node, int) -> decltype(node->get_node_waitables_interface()) {
+    return node->get_node_waitables_interface();
+}
+template <class Node>
+auto waitables_of(Node &node, long) -> decltype(node.get_node_waitables_interface()) {
+    return node.get_node_waitables_interface();
+}
+
+}  // namespace detail
+
+// As rclcpp::create_subscription; `callback` gets a Sample of the message's class in gantry_msgs. The subscription ends with
+// the returned pointer. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
+//
+// Throws gantry::exception if the node does not run over rmw_gantry, and what rclcpp::create_subscription throws.
+template <class Ros, class Node>
+std::shared_ptr<InPlaceSubscription<Ros>> create_subscription(Node &&node, const std::string &topic, const rclcpp::QoS &qos,
+                                                              typename InPlaceSubscription<Ros>::Callback callback,
+                                                              const rclcpp::SubscriptionOptions &options = {}) {
+    auto *base = rclcpp::node_interfaces::get_node_topics_interface(node)->get_node_base_interface();
+    auto waitables = detail::waitables_of(node, 0);
+    // rclcpp makes the subscription and its events. It belongs to a group that no executor gets, which would take from it.
+    auto unused_group = base->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive, false);
+    auto own_options = options;
+    own_options.callback_group = unused_group;
+    own_options.use_intra_process_comm = rclcpp::IntraProcessSetting::Disable;
+    auto endpoint = rclcpp::create_subscription<Ros>(node, topic, qos, [](std::shared_ptr<const Ros>) {}, own_options);
+    auto made = std::make_shared<InPlaceSubscription<Ros>>(endpoint, std::move(unused_group), std::move(callback));
+    for (const auto &event : endpoint->get_event_handlers()) waitables->add_waitable(event.second, options.callback_group);
+    waitables->add_waitable(made, options.callback_group);
+    return made;
+}
+
+}  // namespace gantry

@@ -1,0 +1,137 @@
+// One process with nodes over rmw_gantry: messages in place meet messages of ROS 2, on remapped topics, in each executor.
+#include "../../cpp/tests/check.hpp"
+
+#include <gantry_msgs/sensor_msgs/msg/image.hpp>
+#include <gantry_rclcpp/gantry_rclcpp.hpp>
+
+#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
+#include <sensor_msgs/msg/image.hpp>
+
+#include <optional>
+
+using sensor_msgs::msg::Image;
+using Sample = gantry::Sample<gantry_msgs::sensor_msgs::msg::Image>;
+using Publisher = gantry::InPlacePublisher<Image>;
+
+static void publish(Publisher &publisher, std::uint32_t width) {
+    Publisher::Shape shape;
+    shape.encoding = "mono8";
+    shape.data = 100000;
+    ok(publisher.publish(shape, [&](auto &image) {
+        image.set_width(width);
+        for (auto &pixel : image.data()) pixel = static_cast<std::uint8_t>(width);
+    }));
+}
+
+template <class Executor>
+static void spin_until(Executor &executor, const std::function<bool()> &is_done) {
+    const auto end = std::chrono::steady_clock::now() + PATIENCE;
+    while (!is_done() && std::chrono::steady_clock::now() < end) executor.spin_some(std::chrono::milliseconds(10));
+    CHECK(is_done());
+}
+
+// A subscription in place and one of rclcpp on the topic of a publisher in place and one of rclcpp.
+template <class Executor>
+static void all_meet(const char *topic) {
+    const rclcpp::NodeOptions options =
+        rclcpp::NodeOptions().arguments({"--ros-args", "-r", "__ns:=/left", "-r", "image:=" + std::string(topic)});
+    auto node = std::make_shared<rclcpp::Node>("eye", options);
+    const auto qos = rclcpp::QoS(10).reliable();
+    std::vector<std::uint32_t> widths, copied_widths;
+    std::optional<Sample> kept;
+    auto in_place = gantry::create_subscription<Image>(node, "image", qos, [&](Sample image) {
+        CHECK(image->encoding() == "mono8" && image->data().size() == 100000);
+        CHECK(image->data()[99999] == (image->width() & 0xff) && image.info().sequence > 0);
+        widths.push_back(image->width());
+        kept = std::move(image);
+    });
+    auto copied = node->create_subscription<Image>("image", qos, [&](const Image &image) {
+        CHECK(image.encoding == "mono8" && image.data.size() == 100000 && image.data[99999] == (image.width & 0xff));
+        copied_widths.push_back(image.width);
+    });
+    auto publisher = gantry::create_publisher<Image>(*node, "image", qos);
+    auto copying = node->create_publisher<Image>("image", qos);
+    const std::string name = "/left/" + std::string(topic);
+    CHECK(publisher->endpoint()->get_topic_name() == name && in_place->endpoint()->get_topic_name() == name);
+    Executor executor;
+    executor.add_node(node);
+    spin_until(executor, [&] { return publisher->endpoint()->get_subscription_count() == 2; });
+    CHECK(node->count_publishers(name) == 2 && node->count_subscribers(name) == 2);
+    const auto peers = node->get_publishers_info_by_topic(name);
+    CHECK(peers.size() == 2 && peers[0].node_name() == "eye" && peers[0].topic_type() == "sensor_msgs/msg/Image");
+
+    for (std::uint32_t width = 1; width <= 3; width++) publish(*publisher, width);
+    Image image;
+    image.encoding = "mono8";
+    image.width = 4;
+    image.data.assign(100000, 4);
+    copying->publish(image);
+    publisher->endpoint()->publish(image);
+    const std::vector<std::uint32_t> expected{1, 2, 3, 4, 4};
+    spin_until(executor, [&] { return widths.size() == 5 && copied_widths.size() == 5; });
+    CHECK(widths == expected && copied_widths == expected);
+
+    // A subscription that is dropped is not called any more; its last message stays.
+    in_place.reset();
+    publish(*publisher, 5);
+    spin_until(executor, [&] { return copied_widths.size() == 6; });
+    CHECK(widths.size() == 5);
+    executor.remove_node(node);
+    publisher.reset();
+    node.reset();
+    CHECK((*kept)->width() == 4 && (*kept)->data()[0] == 4);
+}
+
+// A take by a thread of the executor at a time, and no message twice.
+static void several_threads() {
+    auto node = std::make_shared<rclcpp::Node>("threads");
+    std::atomic<int> received{0}, running{0};
+    rclcpp::SubscriptionOptions options;
+    options.callback_group = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+    auto images = gantry::create_subscription<Image>(
+        node, "several", rclcpp::QoS(100),
+        [&](const Sample &image) {
+            running++;
+            CHECK(image->data().size() == 100000);
+            received++;
+            running--;
+        },
+        options);
+    auto publisher = gantry::create_publisher<Image>(node, "several", rclcpp::QoS(100));
+    rclcpp::executors::MultiThreadedExecutor executor(rclcpp::ExecutorOptions(), 3);
+    executor.add_node(node);
+    std::thread spinning([&] { executor.spin(); });
+    while (publisher->endpoint()->get_subscription_count() == 0) std::this_thread::yield();
+    for (std::uint32_t width = 0; width < 100; width++) publish(*publisher, width);
+    const auto end = std::chrono::steady_clock::now() + PATIENCE;
+    while (received < 100 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    executor.cancel();
+    spinning.join();
+    CHECK(received == 100 && running == 0);
+}
+
+// rclcpp's default callback for incompatible QoS runs in the node's executor, also for a subscription in place.
+static void events() {
+    auto node = std::make_shared<rclcpp::Node>("events");
+    int incompatible = 0;
+    rclcpp::SubscriptionOptions options;
+    options.event_callbacks.incompatible_qos_callback = [&](rclcpp::QOSRequestedIncompatibleQoSInfo &) { incompatible++; };
+    auto images =
+        gantry::create_subscription<Image>(node, "qos", rclcpp::QoS(1).reliable(), [](const Sample &) { CHECK(false); }, options);
+    auto publisher = gantry::create_publisher<Image>(node, "qos", rclcpp::QoS(1).best_effort());
+    rclcpp::executors::SingleThreadedExecutor executor;
+    executor.add_node(node);
+    spin_until(executor, [&] { return incompatible == 1; });
+}
+
+int main(int argc, char **argv) {
+    rclcpp::init(argc, argv);
+    all_meet<rclcpp::executors::SingleThreadedExecutor>("single");
+    all_meet<rclcpp::executors::MultiThreadedExecutor>("multi");
+    all_meet<rclcpp::experimental::executors::EventsExecutor>("events");
+    several_threads();
+    events();
+    rclcpp::shutdown();
+    std::puts("passed");
+    return 0;
+}

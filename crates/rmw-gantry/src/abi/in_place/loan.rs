@@ -1,0 +1,65 @@
+//! Loans in structs of a program's.
+//!
+//! Invariant: `reserved` holds a loan of the library if and only if `data` is not null and `owner` is this library.
+
+use super::*;
+use gantry::GenericLoan;
+use std::ptr::{null, null_mut};
+
+const _: () = assert!(size_of::<GenericLoan>() <= size_of::<[u64; 4]>() && align_of::<GenericLoan>() <= 8);
+
+/// This library.
+static OWN: gantry_loan_owner =
+    gantry_loan_owner { struct_size: size_of::<gantry_loan_owner>(), return_loan: Some(return_loan) };
+
+/// The struct of a program, empty.
+///
+/// # Errors
+/// It is null.
+///
+/// # Safety
+/// Null or memory for the struct, which no other code uses as long as the result is used.
+pub unsafe fn clear<'a>(loan: *mut gantry_loan) -> Result<&'a mut gantry_loan> {
+    // SAFETY: the promise of the caller.
+    unsafe { output("loan", loan) }?.set(EMPTY);
+    // SAFETY: as above; it was initialized just now.
+    unsafe { in_out("loan", loan) }
+}
+
+const EMPTY: gantry_loan = gantry_loan { data: null_mut(), size: 0, owner: null(), reserved: [0; 4] };
+
+/// Puts a loan into an empty struct, which does not move meanwhile.
+pub fn write(loan: &mut gantry_loan, mut made: GenericLoan) {
+    let bytes = made.bytes_mut();
+    (loan.data, loan.size, loan.owner) = (bytes.as_mut_ptr().cast(), bytes.len(), &raw const OWN);
+    // SAFETY: the memory is large enough and aligned (asserted above).
+    unsafe { (&raw mut loan.reserved).cast::<GenericLoan>().write(made) };
+}
+
+/// Takes a loan out of a struct, which is empty then.
+///
+/// # Errors
+/// It is empty, or another library made it.
+pub fn take(loan: &mut gantry_loan) -> Result<GenericLoan> {
+    if loan.data.is_null() {
+        return Err(Failure::invalid("the loan is empty: it was published or returned already; loan again"));
+    }
+    if !std::ptr::eq(loan.owner, &raw const OWN) {
+        return Err(Failure::invalid("another library made the loan: publish it there, or return it and loan again"));
+    }
+    // SAFETY: the invariant; the struct becomes empty.
+    let taken = unsafe { (&raw const loan.reserved).cast::<GenericLoan>().read() };
+    *loan = EMPTY;
+    Ok(taken)
+}
+
+/// # Safety
+/// A loan of this library, or an empty one.
+unsafe extern "C" fn return_loan(loan: *mut gantry_loan) -> gantry_status {
+    let returned = run(c"return_loan of rmw_gantry", || {
+        // SAFETY: the promise of the caller.
+        drop(take(unsafe { in_out("loan", loan) }?)?);
+        Ok(())
+    });
+    if returned == RMW_RET_OK { 0 } else { -1 }
+}

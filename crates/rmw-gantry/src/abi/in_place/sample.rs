@@ -1,0 +1,102 @@
+//! Samples in structs of a program's.
+//!
+//! Invariant: `reserved` holds a sample of the library if and only if `data` is not null and `owner` is this library.
+
+use super::*;
+use gantry::GenericSample;
+use std::ptr::null;
+
+const _: () = assert!(size_of::<GenericSample>() <= size_of::<[u64; 6]>() && align_of::<GenericSample>() <= 8);
+
+/// This library.
+static OWN: gantry_sample_owner = gantry_sample_owner {
+    struct_size: size_of::<gantry_sample_owner>(),
+    release: Some(release),
+    get_info: Some(get_info),
+};
+
+/// The struct of a program, empty.
+///
+/// # Errors
+/// It is null.
+///
+/// # Safety
+/// Null or memory for the struct, which no other code uses as long as the result is used.
+pub unsafe fn clear<'a>(sample: *mut gantry_sample) -> Result<&'a mut gantry_sample> {
+    // SAFETY: the promise of the caller.
+    unsafe { output("sample", sample) }?.set(EMPTY);
+    // SAFETY: as above; it was initialized just now.
+    unsafe { in_out("sample", sample) }
+}
+
+const EMPTY: gantry_sample = gantry_sample { data: null(), size: 0, owner: null(), reserved: [0; 6] };
+
+/// Puts a sample into an empty struct, which does not move meanwhile.
+pub fn write(sample: &mut gantry_sample, taken: GenericSample) {
+    let bytes = taken.bytes();
+    // The bytes lie in the publisher's memory or in the subscription's, not in `taken`, which moves.
+    (sample.data, sample.size, sample.owner) = (bytes.as_ptr().cast(), bytes.len(), &raw const OWN);
+    // SAFETY: the memory is large enough and aligned (asserted above).
+    unsafe { (&raw mut sample.reserved).cast::<GenericSample>().write(taken) };
+}
+
+/// The sample in a struct.
+///
+/// # Errors
+/// It is empty, or another library made it.
+pub fn read(sample: &gantry_sample) -> Result<&GenericSample> {
+    if sample.data.is_null() {
+        return Err(Failure::invalid("the sample is empty: it was released already, or nothing was taken"));
+    }
+    if !std::ptr::eq(sample.owner, &raw const OWN) {
+        return Err(Failure::invalid("another library made the sample: use that library's function"));
+    }
+    // SAFETY: the invariant.
+    Ok(unsafe { &*(&raw const sample.reserved).cast::<GenericSample>() })
+}
+
+/// # Safety
+/// A sample of this library.
+unsafe extern "C" fn release(sample: *mut gantry_sample) -> gantry_status {
+    let released = run(c"release of rmw_gantry", || {
+        // SAFETY: the promise of the caller.
+        let sample = unsafe { in_out("sample", sample) }?;
+        read(sample)?;
+        // SAFETY: the invariant; the struct becomes empty.
+        let taken = unsafe { (&raw const sample.reserved).cast::<GenericSample>().read() };
+        *sample = EMPTY;
+        drop(taken);
+        Ok(())
+    });
+    if released == RMW_RET_OK { 0 } else { -1 }
+}
+
+/// # Safety
+/// A sample of this library, and a struct that begins with its size, which is at least the size of that field.
+unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sample_info) -> gantry_status {
+    let got = run(c"get_info of rmw_gantry", || {
+        // SAFETY: the promise of the caller.
+        let found = read(unsafe { argument("sample", sample) }?)?.message_info();
+        // SAFETY: as above: the first field.
+        let struct_size = unsafe { info.cast::<usize>().read() };
+        let ((origin, origin_sequence), gid) = (found.origin(), |gid: gantry::Gid| gantry_gid { bytes: gid.0 });
+        let made = gantry_sample_info {
+            struct_size,
+            sequence: found.sequence,
+            source_time_ns: found.source_time_ns,
+            source_wall_time_ns: found.source_wall_time_ns,
+            publisher_gid: gid(found.publisher_gid),
+            origin_gid: gid(origin),
+            origin_sequence,
+        };
+        let (target, known) = (info.cast::<u8>(), struct_size.min(size_of_val(&made)));
+        // SAFETY: the program's struct has this size at least, and the struct here has no padding.
+        unsafe { from_ref(&made).cast::<u8>().copy_to_nonoverlapping(target, known) };
+        // SAFETY: as above.
+        let unknown = unsafe { target.add(known) };
+        // SAFETY: as above: fields that this library does not have.
+        unsafe { unknown.write_bytes(0, struct_size - known) };
+        Ok(())
+    });
+    if got == RMW_RET_OK { 0 } else { -1 }
+}
