@@ -17,12 +17,13 @@ mod cpp_vector;
 mod definition;
 mod fault;
 mod in_place;
-pub(crate) mod known;
+pub mod known;
+mod message;
 mod probe;
 mod program;
 mod read;
 mod sequence;
-pub(crate) mod serialized;
+pub mod serialized;
 mod service_type;
 mod shape;
 mod size;
@@ -33,8 +34,9 @@ mod text;
 mod type_support;
 mod write;
 
-pub(crate) use in_place::MessageInPlace;
-pub(crate) use service_type::ServiceType;
+pub use in_place::MessageInPlace;
+pub use message::Message;
+pub use service_type::ServiceType;
 
 use crate::{
     bindings::*,
@@ -50,13 +52,13 @@ use structure::Structure;
 const BODY_ALIGNMENT: usize = 8;
 
 /// A message type, with the way to measure, write and read its messages.
-pub(crate) struct MessageType {
+pub struct MessageType {
     codec: Codec,
     description: gantry::TypeDescription,
 }
 
 /// The part of a type that messages need.
-pub(crate) struct Codec {
+pub struct Codec {
     structure: Arc<Structure>,
     program: Program,
     /// The shape of a plain type.
@@ -64,7 +66,7 @@ pub(crate) struct Codec {
     /// The length of all messages, if they have one.
     fixed_bytes: Option<usize>,
     /// The functions that make and end a message.
-    life: Option<in_place::Life>,
+    life: Option<message::Life>,
 }
 
 impl MessageType {
@@ -176,7 +178,7 @@ impl Codec {
         let program = Program::new(&structure, BODY_ALIGNMENT);
         let fixed_bytes = fixed_bytes(&program);
         // SAFETY: as above; the structure has been read from it, so it is not null.
-        let life = in_place::Life::new(unsafe { &*members });
+        let life = message::Life::new(unsafe { &*members });
         Ok(Codec { plain: Shape::from_structure(&structure), fixed_bytes, life, structure, program })
     }
 

@@ -15,23 +15,24 @@ use std::{ffi::CStr, sync::OnceLock};
 /// A distribution whose layouts this library has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
+    /// ROS 2 Jazzy, whose layouts the declarations have.
     Jazzy,
     /// `rmw_init_options_t` has no `localhost_only`, and the numbers of events begin at 1.
     Kilted,
 }
 
 /// Calls an unsafe generic function for the layouts of the process's distribution.
+#[macro_export]
 macro_rules! in_layout {
     ($function:ident($($argument:expr),*)) => {
         match $crate::distribution::current()? {
             // SAFETY: the function's contract, which the place of the call states.
-            $crate::distribution::Distribution::Jazzy => unsafe { $function::<Jazzy>($($argument),*) },
+            $crate::distribution::Distribution::Jazzy => unsafe { $function::<$crate::bindings::Jazzy>($($argument),*) },
             // SAFETY: as above.
-            $crate::distribution::Distribution::Kilted => unsafe { $function::<Kilted>($($argument),*) },
+            $crate::distribution::Distribution::Kilted => unsafe { $function::<$crate::bindings::Kilted>($($argument),*) },
         }
     };
 }
-pub(crate) use in_layout;
 
 /// A function whose presence shows the distribution.
 struct Mark {
@@ -120,8 +121,8 @@ fn kind_in(distribution: Distribution, event_type: rmw_event_type_t) -> Option<r
 /// known. `has` returns whether a library has a function, and `None` if the library is not loaded. A process without
 /// `ROS_DISTRO`, librcl and librmw is taken for Jazzy.
 fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std::result::Result<Distribution, String> {
-    let advice = "rmw_gantry knows the structs of ROS 2 Jazzy and Kilted and would misread those of another distribution: run it \
-                  with one of these, or choose another RMW_IMPLEMENTATION";
+    let advice = "Gantry knows the structs of ROS 2 Jazzy and Kilted and would misread those of another distribution: run it \
+                  with one of these";
     let mut possible = vec![Jazzy, Kilted];
     let named = named.map(str::trim).filter(|name| !name.is_empty());
     if let Some(name) = named {

@@ -8,10 +8,12 @@ use crate::{
 use std::sync::Arc;
 
 /// A service type.
-pub(crate) struct ServiceType {
+pub struct ServiceType {
     /// As `std_srvs/srv/SetBool`.
     pub name: String,
+    /// The type of requests.
     pub request: Arc<MessageType>,
+    /// The type of responses.
     pub response: Arc<MessageType>,
 }
 

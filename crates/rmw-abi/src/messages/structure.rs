@@ -224,9 +224,9 @@ fn number(id: u8) -> Result<Number> {
         ROS_TYPE_UINT64 => (8, "uint64"),
         ROS_TYPE_INT64 => (8, "int64"),
         ROS_TYPE_LONG_DOUBLE => {
-            return Err(Fault::new("it is a long double, which rmw_gantry does not support; use a double"));
+            return Err(Fault::new("it is a long double, which Gantry does not support; use a double"));
         }
-        id => return Err(Fault::new(format_args!("its type has the number {id}, which rmw_gantry does not know"))),
+        id => return Err(Fault::new(format_args!("its type has the number {id}, which Gantry does not know"))),
     };
     Ok(Number { size_bytes, is_bool: id == ROS_TYPE_BOOLEAN, name })
 }

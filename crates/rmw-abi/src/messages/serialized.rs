@@ -8,13 +8,13 @@ use crate::{
 /// CDR, little endian, no options.
 const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 /// The length of the encapsulation.
-pub(crate) const ENCAPSULATION_BYTES: usize = ENCAPSULATION.len();
+pub const ENCAPSULATION_BYTES: usize = ENCAPSULATION.len();
 
 /// The body of a serialized message.
 ///
 /// # Errors
 /// Too few bytes; an encoding other than little-endian CDR.
-pub(crate) fn body(bytes: &[u8]) -> Result<&[u8]> {
+pub fn body(bytes: &[u8]) -> Result<&[u8]> {
     let Some((header, body)) = bytes.split_first_chunk::<ENCAPSULATION_BYTES>() else {
         return Err(Failure::error(format_args!(
             "a serialized message begins with {ENCAPSULATION_BYTES} bytes of encapsulation, and this one has {} bytes",
@@ -30,7 +30,7 @@ pub(crate) fn body(bytes: &[u8]) -> Result<&[u8]> {
     };
     let [first, second, ..] = header;
     Err(Failure::error(format_args!(
-        "the encapsulation of the serialized message is {first:02x} {second:02x} ({why}); rmw_gantry reads 00 01 (little-endian CDR)"
+        "the encapsulation of the serialized message is {first:02x} {second:02x} ({why}); Gantry reads 00 01 (little-endian CDR)"
     )))
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn body(bytes: &[u8]) -> Result<&[u8]> {
 ///
 /// # Safety
 /// Null or valid; the bytes are not changed while they are used.
-pub(crate) unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u8]> {
+pub unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u8]> {
     // SAFETY: as this function's.
     let Some(array) = (unsafe { array.as_ref() }) else {
         return Err(Failure::null("serialized_message"));
@@ -68,7 +68,7 @@ pub(crate) unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result
 ///
 /// # Safety
 /// Null or a valid, initialised array that only this thread uses.
-pub(crate) unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes: usize) -> Result<&'a mut [u8]> {
+pub unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes: usize) -> Result<&'a mut [u8]> {
     // SAFETY: as this function's.
     let Some(array) = (unsafe { array.as_mut() }) else {
         return Err(Failure::null("serialized_message"));

@@ -6,54 +6,25 @@
 use super::{
     Codec, MessageType,
     fault::Fault,
+    message::Message,
     program::{Action, Item, Program, Step},
     read::Reader,
     sequence,
 };
-use crate::{
-    bindings::MessageMembers,
-    failure::{Failure, Result},
-};
-use std::{
-    alloc,
-    ffi::{c_uint, c_void},
-    ops::Range,
-    ptr::NonNull,
-    sync::Arc,
-};
+use crate::failure::{Failure, Result};
+use std::{ffi::c_void, ops::Range, sync::Arc};
 
 /// A shorter sequence is copied, so inline messages are copied whole.
 pub(super) const LEAST_BYTES: usize = 4096;
 
-/// The functions of a type support that begin and end the life of a message, and the memory of a message.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Life {
-    init: unsafe extern "C" fn(*mut c_void, c_uint),
-    fini: unsafe extern "C" fn(*mut c_void),
-    layout: alloc::Layout,
-}
-
-impl Life {
-    /// `None` if the type support lacks one of the functions.
-    pub fn new(members: &MessageMembers) -> Option<Life> {
-        let layout = alloc::Layout::from_size_align(members.size_of_.max(1), 16).ok()?;
-        Some(Life { init: members.init_function?, fini: members.fini_function?, layout })
-    }
-}
-
 /// A message with sequences in place.
-pub(crate) struct MessageInPlace {
-    memory: NonNull<u8>,
-    life: Life,
-    message_type: Arc<MessageType>,
+pub struct MessageInPlace {
+    message: Message,
     /// The addresses of the sample's bytes.
     bytes: Range<usize>,
     /// The sequences in place: the indices of their steps in the program, and the addresses of their elements.
     in_place: Vec<(usize, usize)>,
 }
-
-// SAFETY: any thread may use the type support and the bytes of the sample (P1), and the struct is the message's own.
-unsafe impl Send for MessageInPlace {}
 
 /// Whether a step is a sequence that may lie in place.
 fn may_lie_in_place(step: &Step) -> bool {
@@ -71,15 +42,7 @@ impl MessageInPlace {
     /// # Errors
     /// There is no memory; the type support cannot make messages.
     pub fn new(message_type: &Arc<MessageType>) -> Result<MessageInPlace> {
-        let Some(life) = message_type.codec.life else {
-            return Err(message_type.codec.cannot("made", Fault::new("its type support has no functions for that")));
-        };
-        // SAFETY: the size is not 0.
-        let memory = NonNull::new(unsafe { alloc::alloc_zeroed(life.layout) });
-        let memory = memory.ok_or_else(|| Failure::error("there is no memory for a message"))?;
-        // SAFETY: memory for a message; 0 = all fields get their defaults.
-        unsafe { (life.init)(memory.as_ptr().cast(), 0) };
-        Ok(MessageInPlace { memory, life, message_type: message_type.clone(), bytes: 0..0, in_place: Vec::new() })
+        Ok(MessageInPlace { message: Message::new(message_type)?, bytes: 0..0, in_place: Vec::new() })
     }
 
     /// Reads a message. Allocates its texts and its short sequences.
@@ -102,9 +65,9 @@ impl MessageInPlace {
         self.empty(); // an earlier message that was damaged
         let bounds = bytes.as_ptr_range();
         self.bytes = bounds.start.addr()..bounds.end.addr();
-        let (message_type, mut reader) = (self.message_type.clone(), Reader::new(bytes));
+        let (message_type, mut reader) = (self.message.message_type().clone(), Reader::new(bytes));
         for (step, index) in message_type.codec.program.steps.iter().zip(0..) {
-            let at = self.memory.as_ptr().wrapping_add(step.offset);
+            let at = self.message.as_ptr().cast::<u8>().wrapping_add(step.offset);
             // SAFETY: a field of the message (S1, S2); the bytes stay (P1).
             let data = unsafe { field(&mut reader, step, at, least_bytes) };
             let data = data.map_err(|fault| message_type.codec.cannot_read(&fault.inside(&step.path), &reader))?;
@@ -115,7 +78,7 @@ impl MessageInPlace {
 
     /// The message for the program.
     pub fn as_ptr(&self) -> *mut c_void {
-        self.memory.as_ptr().cast()
+        self.message.as_ptr()
     }
 
     /// Ends the use of the sample's bytes: the sequences that lay in place are empty afterwards.
@@ -124,7 +87,7 @@ impl MessageInPlace {
     /// The program changed a sequence that lay in place, so it may use its elements still.
     pub fn end(&mut self) -> Result<()> {
         let Some(step) = self.empty() else { return Ok(()) };
-        let codec = &self.message_type.codec;
+        let codec = &self.message.message_type().codec;
         let path = codec.program.steps.get(step).map_or("", |step| &step.path);
         Err(Failure::error(format_args!(
             "a callback changed the sequence `{path}` of a loaned {}, whose elements lie in shared memory: it may only read the \
@@ -138,11 +101,11 @@ impl MessageInPlace {
     fn empty(&mut self) -> Option<usize> {
         let (bytes, in_place) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.in_place));
         let mut changed = None;
-        for (step, index) in self.message_type.codec.program.steps.iter().zip(0..) {
+        for (step, index) in self.message.message_type().codec.program.steps.iter().zip(0..) {
             if !may_lie_in_place(step) {
                 continue;
             }
-            let at = self.memory.as_ptr().wrapping_add(step.offset);
+            let at = self.message.as_ptr().cast::<u8>().wrapping_add(step.offset);
             // SAFETY: a sequence of this message (S1, S2).
             let found = unsafe { sequence::first_element(at) }.addr();
             // A callback may have moved the elements of one sequence into another one.
@@ -188,17 +151,13 @@ unsafe fn field(
 
 impl Drop for MessageInPlace {
     fn drop(&mut self) {
-        self.empty();
-        // SAFETY: an initialised message of the type.
-        unsafe { (self.life.fini)(self.as_ptr()) };
-        // SAFETY: allocated in `new` with this layout.
-        unsafe { alloc::dealloc(self.memory.as_ptr(), self.life.layout) };
+        self.empty(); // before the type support would free the elements
     }
 }
 
 impl Codec {
     /// Whether messages can be read in place.
     pub fn has_sequences_in_place(&self) -> bool {
-        self.life.is_some() && has_sequences(&self.program)
+        self.can_be_made() && has_sequences(&self.program)
     }
 }

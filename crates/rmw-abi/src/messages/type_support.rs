@@ -71,7 +71,7 @@ unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
         unsafe { CStr::from_ptr(identifier) }.to_string_lossy()
     };
     Failure::invalid(format_args!(
-        "the type support of this {what} ({given}) has no introspection, which rmw_gantry reads messages by; install or build the \
+        "the type support of this {what} ({given}) has no introspection, which Gantry reads messages by; install or build the \
          package of the {what} with rosidl_typesupport_introspection_c and rosidl_typesupport_introspection_cpp"
     ))
 }
