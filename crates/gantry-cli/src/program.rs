@@ -11,6 +11,8 @@ use std::{ffi::OsString, io, os::unix::process::CommandExt, path::PathBuf, proce
 pub const RECORDER: Program = Program { name: "gantry-bag", folder: "recorder", prints_json: true };
 /// `gantry bridge zenoh`.
 pub const ZENOH_BRIDGE: Program = Program { name: "gantry-bridge-zenoh", folder: "bridges/zenoh", prints_json: false };
+/// `gantry bridge rmw`.
+pub const RMW_BRIDGE: Program = Program { name: "gantry-bridge-rmw", folder: "bridges/rmw", prints_json: false };
 
 pub struct Program {
     name: &'static str,
