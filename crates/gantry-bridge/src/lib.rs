@@ -14,7 +14,10 @@
 
 #![forbid(unsafe_code)]
 
+mod calls;
+mod context;
 mod counts;
+mod far;
 mod graph;
 mod inbound;
 mod lock;
@@ -22,11 +25,18 @@ mod only_one;
 mod outbound;
 mod policy;
 mod status;
+mod status_publisher;
+mod topics_out;
 
+pub use calls::{Call, Caller, Sources, StandIn};
+pub use context::Context;
 pub use counts::{CountValues, Counts};
-pub use graph::{Endpoint, Kind, LocalEndpoint, LocalGraph, LocalNode, ServiceHashes, far_mark};
+pub use far::{FarNode, FarNodes, hash_text, mismatch};
+pub use graph::{Endpoint, Kind, LocalEndpoint, LocalGraph, LocalNode, ServiceHashes, far_mark, watch_domain};
 pub use inbound::{FarSample, Inlet};
 pub use only_one::{AnotherBridge, only_bridge};
 pub use outbound::{Carrier, Lane, LaneOptions, Sender};
 pub use policy::{Policy, PolicyError, Treatment};
-pub use status::{LinkStatus, Rates, Status, TopicStatus};
+pub use status::{LinkStatus, Status, TopicStatus};
+pub use status_publisher::StatusPublisher;
+pub use topics_out::{Outgoing, Output, Refusal, TopicsOut, history_depth};

@@ -2,7 +2,21 @@
 
 use test_support::storeys;
 
-const STOREYS: &[&str] = &["lock", "counts", "graph", "policy", "inbound", "outbound", "status", "only_one"];
+const STOREYS: &[&str] = &[
+    "lock",
+    "counts",
+    "graph",
+    "policy",
+    "far",
+    "inbound",
+    "outbound",
+    "context",
+    "calls",
+    "topics_out",
+    "status",
+    "status_publisher",
+    "only_one",
+];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

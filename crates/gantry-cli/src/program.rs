@@ -13,6 +13,8 @@ pub const TOP: Program = Program { name: "gantry-top", folder: "viewers/top", pr
 pub const FOXGLOVE: Program = Program { name: "gantry-foxglove", folder: "viewers/foxglove", prints_json: true };
 /// `gantry bridge zenoh`.
 pub const ZENOH_BRIDGE: Program = Program { name: "gantry-bridge-zenoh", folder: "bridges/zenoh", prints_json: false };
+/// `gantry bridge rmw`.
+pub const RMW_BRIDGE: Program = Program { name: "gantry-bridge-rmw", folder: "bridges/rmw", prints_json: false };
 
 pub struct Program {
     name: &'static str,

@@ -2,7 +2,7 @@
 //!
 //! *The contract of rmw* is in `handle`.
 
-use crate::{
+use rmw_abi::{
     bindings::*,
     failure::{Failure, Result},
 };

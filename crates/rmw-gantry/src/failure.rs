@@ -1,53 +1,16 @@
-//! Failures of the C functions: a return code and a sentence, which becomes ROS 2's error state.
+//! The way of failures and panics to C: they become ROS 2's error state.
 
-use crate::{bindings::*, foreign};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+    foreign,
+};
 use std::{
     any::Any,
     ffi::{CStr, CString},
-    fmt::Display,
     io::{Write, stderr},
     panic::{AssertUnwindSafe, catch_unwind},
 };
-
-/// A return code other than `RMW_RET_OK`, and the sentence with the reason.
-#[derive(Debug)]
-pub struct Failure {
-    /// The code that `rmw` documents for this failure of the function.
-    pub code: rmw_ret_t,
-    /// The sentence with the values in it and what to do next.
-    pub sentence: String,
-}
-
-/// A result of a function that C calls.
-pub type Result<T> = std::result::Result<T, Failure>;
-
-impl Failure {
-    /// `RMW_RET_ERROR`.
-    pub fn error(sentence: impl Display) -> Failure {
-        Failure { code: RMW_RET_ERROR, sentence: sentence.to_string() }
-    }
-
-    /// `RMW_RET_INVALID_ARGUMENT`.
-    pub fn invalid(sentence: impl Display) -> Failure {
-        Failure { code: RMW_RET_INVALID_ARGUMENT, sentence: sentence.to_string() }
-    }
-
-    /// `RMW_RET_INVALID_ARGUMENT` for an argument that is null.
-    pub fn null(argument: &str) -> Failure {
-        Failure::invalid(format_args!("the argument {argument} is null"))
-    }
-
-    /// `RMW_RET_UNSUPPORTED`; `what` is a subject in the plural.
-    pub fn unsupported(what: &str) -> Failure {
-        Failure { code: RMW_RET_UNSUPPORTED, sentence: format!("{what} are not supported by rmw_gantry") }
-    }
-}
-
-impl From<gantry::Error> for Failure {
-    fn from(error: gantry::Error) -> Failure {
-        Failure::error(error)
-    }
-}
 
 /// Runs the body of the C function `name`. A failure becomes the error state of the thread, or a line on standard
 /// error in a process without ROS 2's libraries; so does a panic, which must not cross into C.

@@ -6,11 +6,11 @@
 
 pub use crate::argument::{IDENTIFIER, Output, argument, c_string, check_identifier, in_out, output, text};
 
-use crate::{
+use crate::entities::{Client, Context, GuardCondition, Node, Publisher, Service, Subscription, WaitSet};
+use rmw_abi::{
     bindings::*,
-    distribution::in_layout,
-    entities::{Client, Context, GuardCondition, Node, Publisher, Service, Subscription, WaitSet},
     failure::{Failure, Result},
+    in_layout,
 };
 use std::ffi::{c_char, c_void};
 

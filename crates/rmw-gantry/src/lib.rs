@@ -4,14 +4,10 @@
 mod abi;
 mod allocator;
 mod argument;
-pub mod bindings;
-mod distribution;
 mod entities;
 mod failure;
-mod foreign;
 mod handle;
 mod lock;
-mod messages;
 mod names;
 mod qos;
 mod tracing;

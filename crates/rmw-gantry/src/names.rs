@@ -1,6 +1,6 @@
 //! The names that `rmw` demands: full ones, without substitutions.
 
-use crate::{
+use rmw_abi::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
 };
@@ -48,7 +48,7 @@ mod tests {
         assert!(check_full_name("topic", "/robot/scan_2").is_ok());
         for name in ["", "scan", "/foo bar", "/", "/foo/", "/a//b", "/2d", "/{node}", "~/scan", "/~scan"] {
             let failure = check_full_name("topic", name).unwrap_err();
-            assert_eq!(failure.code, crate::bindings::RMW_RET_INVALID_ARGUMENT);
+            assert_eq!(failure.code, rmw_abi::bindings::RMW_RET_INVALID_ARGUMENT);
         }
     }
 

@@ -3,8 +3,8 @@
 //! `librcl.so` loads the library of the tracepoints. In a process without this library a tracepoint costs a load and a
 //! branch; with it, one call that finds whether a session records the tracepoint now.
 
-use crate::{bindings::*, foreign::Foreign};
 use gantry::{GenericRequest, GenericResponse, GenericSample, Gid, RequestId, SourceTime};
+use rmw_abi::{bindings::*, foreign::Foreign};
 use std::ffi::{CStr, c_void};
 
 /// A tracepoint; `F` is the type of its function.

@@ -1,17 +1,14 @@
 //! Far servers for local clients: one local server for each name, which asks all far servers and takes the first
 //! reply.
 
-use super::{Context, far_graph::FarGraph, far_nodes::FarNodes, lock, shown::Shown};
+use super::{Context, far_graph::FarGraph, lock, shown::Shown};
 use crate::{log::say, network::FOREVER, payload, wire::Attachment};
-use gantry::{
-    Attachment as Attached, Collector, GenericRequest, GenericService, Gid, Listener, ListenerSource, Node, RequestId,
-    ServiceTypeDescription,
-};
-use gantry_bridge::{Counts, Kind, LocalEndpoint};
+use gantry::{GenericRequest, Gid, Node, RequestId};
+use gantry_bridge::{FarNodes, Kind, LocalEndpoint, Sources, StandIn};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, Weak,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
 };
@@ -24,28 +21,34 @@ use zenoh::{
 
 /// The services of far servers that local clients ask for, by their keys.
 pub struct Clients {
-    listener: Listener<Box<dyn ListenerSource>>,
-    services: BTreeMap<String, (u64, String, Arc<Service>)>,
-    next_number: u64,
+    sources: Sources,
+    services: BTreeMap<String, Service>,
 }
 
-/// The local server that stands for the far servers of one name.
 struct Service {
-    server: Mutex<GenericService>,
+    /// The number of its source.
+    source: u64,
+    /// The token of the far server on whose node the stand-in is.
+    token: String,
+    asker: Arc<Asker>,
+    _stand_in: Arc<StandIn>,
+}
+
+/// The way of requests to the far servers of one name.
+struct Asker {
     querier: Querier<'static>,
     /// The GIDs of the local clients on the network.
     clients: Mutex<HashMap<Gid, Gid>>,
-    counts: Arc<Counts>,
 }
 
 impl Clients {
-    pub fn new(listener: Listener<Box<dyn ListenerSource>>) -> Clients {
-        Clients { listener, services: BTreeMap::new(), next_number: 0 }
+    pub fn new(sources: Sources) -> Clients {
+        Clients { sources, services: BTreeMap::new() }
     }
 
     /// The tokens of the far servers that have a server here.
     pub fn tokens(&self) -> impl Iterator<Item = &String> {
-        self.services.values().map(|(_, token, _)| token)
+        self.services.values().map(|service| &service.token)
     }
 
     /// Begins and ends serving.
@@ -58,31 +61,30 @@ impl Clients {
         let mut wanted: BTreeMap<&str, (&str, &Node)> = BTreeMap::new();
         for (text, entity, endpoint) in far.of_kind(Kind::Server) {
             let Some(key) = entity.key.as_deref().filter(|key| clients.contains_key(*key)) else { continue };
-            let Some(node) = nodes.node(entity) else { continue };
+            let Some(node) = nodes.node(&entity.node) else { continue };
             if context.policy.treatment(Kind::Server, &endpoint.name).is_allowed {
                 wanted.entry(key).or_insert((text, node));
             }
         }
-        let listener = &self.listener;
-        self.services.retain(|key, (number, token, _)| {
-            let is_wanted = wanted.get(key.as_str()).is_some_and(|(text, _)| text == token);
+        let sources = &self.sources;
+        self.services.retain(|key, service| {
+            let is_wanted = wanted.get(key.as_str()).is_some_and(|(text, _)| *text == service.token);
             if !is_wanted {
-                listener.remove(*number);
+                sources.remove(service.source);
             }
             is_wanted
         });
         for (key, (text, node)) in wanted {
             let Some((local, gids)) = clients.remove(key) else { continue };
-            if let Some((_, _, service)) = self.services.get(key) {
-                *lock(&service.clients) = gids;
+            if let Some(service) = self.services.get(key) {
+                *lock(&service.asker.clients) = gids;
                 continue;
             }
-            match Service::new(context, node, key, local, gids) {
-                Ok(service) => {
-                    let (number, service) = (self.next_number, Arc::new(service));
-                    self.next_number += 1;
-                    self.listener.add(number, Box::new(Source(Arc::downgrade(&service))));
-                    self.services.insert(key.to_owned(), (number, text.to_owned(), service));
+            match serve(context, node, key, local, gids) {
+                Ok((asker, stand_in)) => {
+                    let source = self.sources.add(stand_in.source());
+                    let service = Service { source, token: text.to_owned(), asker, _stand_in: stand_in };
+                    self.services.insert(key.to_owned(), service);
                 }
                 Err(error) => say(format_args!("service {} is not carried: {error}", local.endpoint.name)),
             }
@@ -91,97 +93,63 @@ impl Clients {
 
     pub fn end(&mut self) {
         self.services.clear();
-        self.listener.end();
+        self.sources.end();
     }
 }
 
-impl Service {
-    fn new(
-        context: &Context,
-        node: &Node,
-        key: &str,
-        client: &LocalEndpoint,
-        gids: HashMap<Gid, Gid>,
-    ) -> Result<Service, Box<dyn std::error::Error + Send + Sync>> {
-        let name = &client.endpoint.name;
-        let treatment = context.policy.treatment(Kind::Client, name);
-        let querier = context.network.session.declare_querier(key.to_owned());
-        let querier = querier.target(QueryTarget::AllComplete).consolidation(ConsolidationMode::None);
-        let querier = querier.congestion_control(CongestionControl::Block).allowed_destination(Locality::Remote);
-        let querier = querier.priority(Priority::try_from(treatment.priority)?).express(treatment.is_express);
-        // The result of an action may take hours.
-        let querier = if name.contains("/_action/get_result") { querier.timeout(FOREVER) } else { querier };
-        let service_type = ServiceTypeDescription {
-            name: client.endpoint.type_name.clone(),
-            request: client.message_type.clone(),
-            response: client.response_type.clone().unwrap_or_default(),
-        };
-        let server = Mutex::new(node.create_generic_service(name, service_type)?);
-        let (clients, counts) = (Mutex::new(gids), context.counts("in", name));
-        Ok(Service { server, querier: querier.wait()?, clients, counts })
-    }
+/// The stand-in for the far servers of one key, and the way of its requests.
+fn serve(
+    context: &Context,
+    node: &Node,
+    key: &str,
+    client: &LocalEndpoint,
+    gids: HashMap<Gid, Gid>,
+) -> Result<(Arc<Asker>, Arc<StandIn>), Box<dyn std::error::Error + Send + Sync>> {
+    let name = &client.endpoint.name;
+    let treatment = context.policy.treatment(Kind::Client, name);
+    let querier = context.network.session.declare_querier(key.to_owned());
+    let querier = querier.target(QueryTarget::AllComplete).consolidation(ConsolidationMode::None);
+    let querier = querier.congestion_control(CongestionControl::Block).allowed_destination(Locality::Remote);
+    let querier = querier.priority(Priority::try_from(treatment.priority)?).express(treatment.is_express);
+    // The result of an action may take hours.
+    let querier = if name.contains("/_action/get_result") { querier.timeout(FOREVER) } else { querier };
+    let asker = Arc::new(Asker { querier: querier.wait()?, clients: Mutex::new(gids) });
+    let of_stand_in = asker.clone();
+    let ask = move |stand_in: &Arc<StandIn>, request: GenericRequest| of_stand_in.ask(stand_in, &request);
+    let stand_in = StandIn::new(node, client, context.counts("in", name), ask)?;
+    Ok((asker, stand_in))
+}
 
-    fn take(self: &Arc<Service>) {
-        loop {
-            let mut server = lock(&self.server);
-            let request = match server.take_request() {
-                Ok(Some(request)) => request,
-                Ok(None) => return,
-                Err(_) => return self.counts.fail(),
-            };
-            drop(server);
-            self.ask(&request);
-        }
-    }
-
+impl Asker {
     /// Asks the far servers. Requests of the bridge itself come from far clients, which asked them already.
-    fn ask(self: &Arc<Service>, request: &GenericRequest) {
+    fn ask(&self, stand_in: &Arc<StandIn>, request: &GenericRequest) {
         let id = request.id();
         let Some(gid) = lock(&self.clients).get(&id.client_gid).copied() else { return };
         let source_time_ns = request.message_info().source_wall_time_ns.cast_signed();
         let attachment = Attachment { sequence: id.sequence.cast_signed(), source_time_ns, gid };
-        let (service, is_answered) = (self.clone(), AtomicBool::new(false));
+        let (of_reply, is_answered) = (stand_in.clone(), AtomicBool::new(false));
         let builder =
             self.querier.get().payload(payload::of_sample(request.sample())).attachment(attachment.to_bytes());
-        let asked = builder.callback(move |reply| service.answer(id, attachment, &is_answered, &reply)).wait();
+        let asked = builder.callback(move |reply| answer(&of_reply, id, attachment, &is_answered, &reply)).wait();
         if asked.is_err() {
-            self.counts.fail();
-        }
-    }
-
-    fn answer(&self, id: RequestId, asked: Attachment, is_answered: &AtomicBool, reply: &Reply) {
-        // An error of the network: time-out, or a server of another implementation.
-        let Ok(sample) = reply.result() else { return self.counts.fail() };
-        let attachment = sample.attachment().and_then(|bytes| Attachment::from_bytes(&bytes.to_bytes()));
-        let (Some(attachment), Some(length_bytes)) = (attachment, payload::body_length(sample.payload())) else {
-            return self.counts.malform();
-        };
-        if attachment.sequence != asked.sequence {
-            return self.counts.malform();
-        }
-        // Relaxed: one thread at a time gets the replies to a query.
-        if is_answered.swap(true, Relaxed) {
-            return self.counts.duplicate();
-        }
-        let copy = |body: &mut [u8]| payload::copy_body(sample.payload(), body);
-        match lock(&self.server).send_response_copy_with(id, length_bytes, copy) {
-            Ok(()) => self.counts.carry(length_bytes),
-            Err(_) => self.counts.fail(),
+            stand_in.counts.fail();
         }
     }
 }
 
-struct Source(Weak<Service>);
-
-impl ListenerSource for Source {
-    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attached>> {
-        let Some(service) = self.0.upgrade() else { return Ok(None) };
-        collector.attach(&mut *lock(&service.server))
+fn answer(stand_in: &StandIn, id: RequestId, asked: Attachment, is_answered: &AtomicBool, reply: &Reply) {
+    // An error of the network: time-out, or a server of another implementation.
+    let Ok(sample) = reply.result() else { return stand_in.counts.fail() };
+    let attachment = sample.attachment().and_then(|bytes| Attachment::from_bytes(&bytes.to_bytes()));
+    let (Some(attachment), Some(length_bytes)) = (attachment, payload::body_length(sample.payload())) else {
+        return stand_in.counts.malform();
+    };
+    if attachment.sequence != asked.sequence {
+        return stand_in.counts.malform();
     }
-
-    fn on_news(&self) {
-        if let Some(service) = self.0.upgrade() {
-            service.take();
-        }
+    // Relaxed: one thread at a time gets the replies to a query.
+    if is_answered.swap(true, Relaxed) {
+        return stand_in.counts.duplicate();
     }
+    stand_in.respond(id, length_bytes, |body| payload::copy_body(sample.payload(), body));
 }

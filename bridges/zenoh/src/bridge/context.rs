@@ -1,11 +1,10 @@
 //! The context that all parts of the bridge share.
 
-use super::lock;
 use crate::network::Network;
-use gantry_bridge::{Counts, Policy, Sender};
+use gantry_bridge::Policy;
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, mpsc},
+    ops::Deref,
+    sync::{Arc, mpsc},
 };
 
 /// A reason to look at the graph again.
@@ -18,35 +17,23 @@ pub enum Event {
     End,
 }
 
-/// The counters by direction and name.
-type CountsByName = BTreeMap<(&'static str, String), Arc<Counts>>;
-
-/// The session, the policy, the threads that send, and the counters.
+/// The session, and what every bridge shares: the policy, the threads that send, the counters.
 pub struct Context {
     pub network: Arc<Network>,
-    pub policy: Policy,
-    pub sender: Arc<Sender>,
-    events: mpsc::Sender<Event>,
-    counts: Mutex<CountsByName>,
+    shared: gantry_bridge::Context,
 }
 
 impl Context {
     pub fn new(network: Arc<Network>, policy: Policy, events: mpsc::Sender<Event>) -> Context {
-        Context { network, policy, sender: Arc::new(Sender::new()), events, counts: Mutex::default() }
+        let wake = move || drop(events.send(Event::Look)); // an error: the bridge ends
+        Context { network, shared: gantry_bridge::Context::new(policy, wake) }
     }
+}
 
-    /// The counters of a name. They stay as long as the bridge runs, because a topic may come again.
-    pub fn counts(&self, direction: &'static str, name: &str) -> Arc<Counts> {
-        lock(&self.counts).entry((direction, name.to_owned())).or_default().clone()
-    }
+impl Deref for Context {
+    type Target = gantry_bridge::Context;
 
-    pub fn all_counts(&self) -> CountsByName {
-        lock(&self.counts).clone()
-    }
-
-    /// A function that makes the bridge look at the graph again.
-    pub fn wake(&self) -> impl Fn() + Send + Sync + 'static {
-        let events = self.events.clone();
-        move || drop(events.send(Event::Look)) // the bridge ends
+    fn deref(&self) -> &gantry_bridge::Context {
+        &self.shared
     }
 }

@@ -2,13 +2,15 @@
 
 use crate::wire::{Token, gid_of, key_of};
 use gantry::Gid;
-use gantry_bridge::{Endpoint, Kind};
+use gantry_bridge::{Endpoint, FarNode, Kind};
 use std::collections::BTreeMap;
 
 /// A far node or endpoint.
 #[derive(Clone, Debug)]
 pub struct FarEntity {
     pub token: Token,
+    /// Its node, or itself.
+    pub node: FarNode,
     pub gid: Gid,
     /// The key of an endpoint; `None`: a node, or a name that has no key.
     pub key: Option<String>,
@@ -24,7 +26,14 @@ impl FarGraph {
         let Some(token) = Token::parse(text).filter(|token| token.domain_id == domain_id) else { return false };
         if token.session != own_session {
             let key = token.endpoint.as_ref().and_then(|endpoint| key_of(domain_id, endpoint));
-            self.0.insert(text.to_owned(), FarEntity { gid: gid_of(text), token, key });
+            let node = FarNode {
+                session: token.session.clone(),
+                number: token.node_number,
+                namespace: token.namespace.clone(),
+                name: token.node.clone(),
+                enclave: token.enclave.clone(),
+            };
+            self.0.insert(text.to_owned(), FarEntity { gid: gid_of(text), node, token, key });
         }
         true
     }

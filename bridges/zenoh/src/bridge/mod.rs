@@ -3,7 +3,6 @@
 mod clients;
 mod context;
 mod far_graph;
-mod far_nodes;
 mod mismatches;
 mod router;
 mod servers;
@@ -18,22 +17,24 @@ use crate::{log::say, network::Network, wire::all_tokens};
 use clients::Clients;
 use context::Event;
 use far_graph::FarGraph;
-use far_nodes::FarNodes;
-use gantry::{Collector, Gid, Listener, ListenerSource, Node};
-use gantry_bridge::{Kind, LocalEndpoint, LocalGraph, Policy, ServiceHashes};
+use gantry::{Gid, Node};
+use gantry_bridge::{
+    Endpoint, FarNodes, Kind, LocalEndpoint, LocalGraph, Policy, ServiceHashes, Sources, StatusPublisher, TopicsOut,
+    watch_domain,
+};
 use gantry_shm::Participant;
 use mismatches::mismatches;
 use servers::Servers;
 use shown::Shown;
-use status::{StatusPublisher, Tables};
+use status::status;
 use std::{
     collections::{BTreeSet, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering::Relaxed, mpsc},
     thread,
     time::{Duration, Instant},
 };
 use topics_in::TopicsIn;
-use topics_out::TopicsOut;
+use topics_out::{open, outgoing};
 use zenoh::{Wait, sample::SampleKind};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -75,20 +76,19 @@ impl Bridge {
         policy: Policy,
     ) -> Result<Bridge, Failure> {
         let (sender, events) = mpsc::channel();
-        let listener = |name: &str| -> Result<Listener<Box<dyn ListenerSource>>, Failure> {
-            Ok(Listener::start(Collector::new(&node)?, name)?.0)
-        };
         let context = Context::new(Arc::new(network), policy, sender.clone());
-        watch_domain(participant.clone(), sender.clone())?;
+        let of_domain = sender.clone();
+        watch_domain(participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
         watch_network(&context, &sender)?;
         gantry::on_shutdown(move || drop(sender.send(Event::End)));
         let own = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|entry| entry.description.gid);
         Ok(Bridge {
             own: own.ok_or("the bridge's own node is not in the graph")?,
-            topics_out: TopicsOut::new(listener("bridge-topics")?),
-            servers: Servers::new(listener("bridge-servers")?),
-            clients: Clients::new(listener("bridge-clients")?),
+            topics_out: TopicsOut::new(Sources::start(&node, "bridge-topics")?),
+            servers: Servers::new(Sources::start(&node, "bridge-servers")?),
+            clients: Clients::new(Sources::start(&node, "bridge-clients")?),
             status: StatusPublisher::new(&node)?,
+            nodes: FarNodes::new("zenoh", context.network.domain_id, participant.clone(), false),
             context,
             node,
             participant,
@@ -96,7 +96,6 @@ impl Bridge {
             hashes: ServiceHashes::default(),
             far: FarGraph::default(),
             shown: Shown::default(),
-            nodes: FarNodes::default(),
             topics_in: TopicsIn::default(),
             mismatches: BTreeSet::new(),
         })
@@ -160,7 +159,7 @@ impl Bridge {
 
     /// Makes everything follow from the two graphs.
     fn reconcile(&mut self) -> Result<(), Failure> {
-        let mut local = LocalGraph::read(&self.participant, self.own, &mut self.hashes)?;
+        let mut local = LocalGraph::read(&self.participant, self.own, &mut self.hashes, false)?;
         local.endpoints.iter_mut().for_each(|endpoint| self.adopt_hash(endpoint));
         let is_allowed = |local: &&LocalEndpoint| {
             self.context.policy.treatment(local.endpoint.kind, &local.endpoint.name).is_allowed
@@ -176,12 +175,14 @@ impl Bridge {
         let callers = self.far.of_kind(Kind::Client).filter(|(.., endpoint)| served.contains(endpoint.name.as_str()));
         let callers = callers.map(|(text, ..)| text.to_owned());
         let others = self.topics_in.tokens().chain(self.clients.tokens()).cloned();
-        let active = publishers.chain(callers).chain(others).collect();
-        self.nodes.update(&self.context.network, &self.participant, &self.far, &self.context.policy, &active);
+        let active: HashSet<String> = publishers.chain(callers).chain(others).collect();
+        update_far_nodes(&mut self.nodes, &self.context, &self.far, &active);
         self.topics_in.update(&self.context, &self.participant, &self.nodes, &wanted_in);
         self.shown.update(&self.context.network, &local, &self.context.policy);
         self.clients.update(&self.context, &self.nodes, &self.far, &self.shown);
-        self.topics_out.update(&self.context, &self.node, &self.far, &self.shown, &local.passed_over);
+        let outgoing = outgoing(&self.context, &self.far, &self.shown);
+        let open = |local: &LocalEndpoint| open(&self.context, &self.shown, local);
+        self.topics_out.update((&self.context, &self.node), outgoing, &local.passed_over, open, say);
         self.shown.declare(&self.context.network);
 
         let mismatches = mismatches(&self.far, &self.shown);
@@ -197,38 +198,30 @@ impl Bridge {
             return;
         }
         let other_end = if own.kind == Kind::Server { Kind::Client } else { Kind::Server };
-        let is_same = |other: &&gantry_bridge::Endpoint| other.name == own.name && other.type_name == own.type_name;
+        let is_same = |other: &&Endpoint| other.name == own.name && other.type_name == own.type_name;
         let hash = self.far.of_kind(other_end).map(|(.., other)| other).find(is_same).map(|other| other.hash);
         own.hash = hash.unwrap_or_default();
     }
 
     fn publish_status(&mut self) -> gantry::Result<()> {
-        let tables = Tables {
-            local_nodes: self.shown.node_count(),
-            far_nodes: self.nodes.count(),
-            waiting: self.topics_out.waiting(),
-            mismatches: self.mismatches.iter().cloned().collect(),
-        };
-        self.status.publish(&self.context, tables)
+        let mut status = status(&self.context);
+        (status.local_nodes, status.far_nodes) = (self.shown.node_count(), self.nodes.count());
+        status.mismatches = self.mismatches.iter().cloned().collect();
+        self.status.publish(status, &self.context, &self.topics_out.waiting())
     }
 }
 
-/// Sends an event after each change of the domain's graph.
-fn watch_domain(participant: Arc<Participant>, events: mpsc::Sender<Event>) -> Result<(), Failure> {
-    let mut seen = participant.graph_generation()?;
-    let watch = move || {
-        while gantry::ok() {
-            if participant.wait_for_graph_change(seen, PERIOD).unwrap_or_default() {
-                seen = participant.graph_generation().unwrap_or(seen);
-                if events.send(Event::Look).is_err() {
-                    return;
-                }
-            }
-        }
+/// Shows the far nodes and endpoints in the domain. `active` are the tokens of endpoints that have endpoints there.
+fn update_far_nodes(nodes: &mut FarNodes, context: &Context, far: &FarGraph, active: &HashSet<String>) {
+    let is_wanted = |text: &str, endpoint: &Endpoint| {
+        !active.contains(text) && context.policy.treatment(endpoint.kind, &endpoint.name).is_allowed
     };
-    let thread = thread::Builder::new().name("bridge-graph".to_owned());
-    gantry::with_signals_blocked(|| thread.spawn(watch))?;
-    Ok(())
+    let endpoints = far.entities().filter_map(|(text, entity)| {
+        let endpoint = entity.token.endpoint.as_ref().filter(|endpoint| is_wanted(text, endpoint))?;
+        Some((entity.gid, &entity.node, endpoint))
+    });
+    let refused = nodes.update(far.entities().map(|(_, entity)| &entity.node), endpoints, say);
+    context.network.malformed.fetch_add(refused, Relaxed);
 }
 
 /// Sends an event for each token that comes or leaves, beginning with those that are there.

@@ -105,6 +105,10 @@ impl Shown {
         self.endpoints.values()
     }
 
+    pub fn endpoint(&self, gid: Gid) -> Option<&ShownEndpoint> {
+        self.endpoints.get(&gid)
+    }
+
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }

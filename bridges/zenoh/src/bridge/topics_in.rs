@@ -7,12 +7,11 @@
 use super::{
     Context,
     far_graph::{FarEntity, FarGraph},
-    far_nodes::FarNodes,
     router::Router,
 };
 use crate::{log::say, network::FOREVER, wire::key_of};
 use gantry::{Durability, TypeDescription};
-use gantry_bridge::{Endpoint, Inlet, Kind, LocalGraph};
+use gantry_bridge::{Endpoint, FarNodes, Inlet, Kind, LocalGraph};
 use gantry_shm::Participant;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -134,7 +133,7 @@ impl Topic {
             if self.inlets.contains_key(*text) {
                 continue;
             }
-            let Some(node) = nodes.node(entity) else { continue };
+            let Some(node) = nodes.node(&entity.node) else { continue };
             let names = (&*node.fully_qualified_name(), &*endpoint.name);
             let counts = self.router.counts.clone();
             match Inlet::new(participant.clone(), names, (*message_type).clone(), endpoint.qos, counts) {

@@ -1,5 +1,7 @@
 //! Names and hashes of types: ROS 2's name in Gantry, the name of DDS on the network.
 
+pub use gantry_bridge::hash_text;
+
 /// The hash in keys and tokens of types without one, as ROS 2 Humble has it.
 const HASH_NOT_SUPPORTED: &str = "TypeHashNotSupported";
 
@@ -24,14 +26,6 @@ pub fn ros_type(dds_type: &str) -> Option<String> {
 
 fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// The hash as text; zeros are a hash that is not known.
-pub fn hash_text(hash: &[u8; 32]) -> String {
-    if *hash == [0; 32] {
-        return HASH_NOT_SUPPORTED.to_owned();
-    }
-    hash.iter().fold(HASH_VERSION.to_owned(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// The hash of a text, zeros for a type without one; `None` for another form.

@@ -13,5 +13,5 @@ mod token;
 pub use attachment::Attachment;
 pub use gid::gid_of;
 pub use key::key_of;
-pub use message_type::hash_text;
+
 pub use token::{Token, all_tokens};

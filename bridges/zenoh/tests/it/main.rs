@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod raw;
-mod restarts;
 mod services;
 mod slow_link;
+#[path = "../../../../crates/gantry-bridge/tests/suite/mod.rs"]
+mod suite;
 mod support;
-mod two_hosts;

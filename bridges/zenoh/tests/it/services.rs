@@ -28,7 +28,7 @@ fn response(text: &str) -> Vec<u8> {
 fn a_far_client_calls_a_local_server() {
     in_host("services::a_far_client_calls_a_local_server", |_| {
         let port = free_port();
-        let _bridge = Bridge::start(&first_host(), port, &[], &[]);
+        let _bridge = start(&first_host(), port, &[], &[]);
         let raw = session(port);
         let tokens = Tokens::watch(&raw);
         let arm = node("arm");
@@ -68,7 +68,7 @@ fn a_far_client_calls_a_local_server() {
 fn a_local_client_calls_a_far_server() {
     in_host("services::a_local_client_calls_a_far_server", |_| {
         let port = free_port();
-        let _bridge = Bridge::start(&first_host(), port, &[], &[]);
+        let _bridge = start(&first_host(), port, &[], &[]);
         let raw = session(port);
         let tokens = Tokens::watch(&raw);
         let type_and_hash = set_bool();
@@ -124,7 +124,7 @@ fn robot() {
 fn services_and_parameters_cross_two_bridges() {
     in_host("services::services_and_parameters_cross_two_bridges", |second| {
         let (a, b) = (free_port(), free_port());
-        let _bridges = [Bridge::start(&first_host(), a, &[], &[]), Bridge::start(second, b, &[a], &[])];
+        let _bridges = [start(&first_host(), a, &[], &[]), start(second, b, &[a], &[])];
         let _robot = in_other_host("services::robot", second);
         let asker = node("asker");
         let mut client = asker.create_client::<SetBool>("/robot/enable").unwrap();

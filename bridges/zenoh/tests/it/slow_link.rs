@@ -56,7 +56,7 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, is_stalled: &AtomicBool) {
 fn a_stalled_link_holds_few_pins_and_each_drop_is_counted() {
     in_host("slow_link::a_stalled_link_holds_few_pins_and_each_drop_is_counted", |_| {
         let (port, is_stalled) = (free_port(), Arc::new(AtomicBool::new(false)));
-        let _bridge = Bridge::start(&first_host(), port, &[], &[]);
+        let _bridge = start(&first_host(), port, &[], &[]);
         let talker = node("camera");
         let image = TypeDescription {
             name: "demo/msg/Image".into(),

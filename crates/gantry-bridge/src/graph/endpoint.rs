@@ -38,6 +38,17 @@ impl Kind {
     pub fn is_of_service(self) -> bool {
         matches!(self, Kind::Server | Kind::Client)
     }
+
+    /// The sort at the other end.
+    #[must_use]
+    pub fn other_end(self) -> Kind {
+        match self {
+            Kind::Publisher => Kind::Subscription,
+            Kind::Subscription => Kind::Publisher,
+            Kind::Server => Kind::Client,
+            Kind::Client => Kind::Server,
+        }
+    }
 }
 
 impl fmt::Display for Kind {

@@ -4,7 +4,7 @@ use super::{
     endpoint::{Endpoint, Kind},
     service_hashes::ServiceHashes,
 };
-use gantry::{Gid, Qos, ServiceTopic, service_topic};
+use gantry::{BRIDGE_NODE, Gid, Qos, ServiceTopic, service_topic};
 use gantry_shm::{EndpointDescription, GraphEntry, Participant, Role, TypeDescription};
 use std::sync::Arc;
 
@@ -56,18 +56,35 @@ pub fn far_mark(network: &str, session: &str) -> String {
 }
 
 impl LocalGraph {
-    /// Reads the domain. `own` is the id of any entity of the bridge.
+    /// Reads the domain. `own` is the id of any entity of the bridge. With `is_hub` the nodes that other bridges
+    /// brought are local ones, too.
     ///
     /// # Errors
     /// The domain cannot be read; the process forked.
-    pub fn read(participant: &Participant, own: Gid, hashes: &mut ServiceHashes) -> gantry_shm::Result<LocalGraph> {
+    pub fn read(
+        participant: &Participant,
+        own: Gid,
+        hashes: &mut ServiceHashes,
+        is_hub: bool,
+    ) -> gantry_shm::Result<LocalGraph> {
         let entries = participant.graph()?;
-        let is_bridge = |entry: &&GraphEntry| {
+        let is_marked = |entry: &&GraphEntry| {
             entry.description.node_details().is_some_and(|node| node.rmw_implementation.starts_with(FAR_MARK))
         };
-        let bridges: Vec<Gid> =
-            entries.iter().filter(is_bridge).map(|entry| entry.description.gid).chain([own]).collect();
-        let is_local = |entry: &GraphEntry| !bridges.iter().any(|gid| gid.is_of_same_process(&entry.description.gid));
+        let marked: Vec<&EndpointDescription> =
+            entries.iter().filter(is_marked).map(|entry| &*entry.description).collect();
+        let bridges: Vec<Gid> = marked.iter().map(|node| node.gid).chain([own]).collect();
+        // Another bridge's own node, which carries, is no node of its network.
+        let is_brought = |node: &&&EndpointDescription| {
+            is_hub && !node.gid.is_of_same_process(&own) && !node.node.starts_with(BRIDGE_NODE)
+        };
+        let brought: Vec<(Gid, String)> =
+            marked.iter().filter(is_brought).map(|node| (node.gid, node.node.clone())).collect();
+        let is_local = |entry: &GraphEntry| {
+            let EndpointDescription { gid, node, .. } = &*entry.description;
+            !bridges.iter().any(|bridge| bridge.is_of_same_process(gid))
+                || brought.iter().any(|(far, name)| far.is_of_same_process(gid) && name == node)
+        };
         let (local, others): (Vec<GraphEntry>, _) = entries.into_iter().partition(is_local);
         let passed_over = others.iter().map(|entry| entry.description.gid).collect();
         let local: Vec<Arc<EndpointDescription>> = local.into_iter().map(|entry| entry.description).collect();

@@ -3,7 +3,9 @@
 mod endpoint;
 mod local_graph;
 mod service_hashes;
+mod watch;
 
 pub use endpoint::{Endpoint, Kind};
 pub use local_graph::{LocalEndpoint, LocalGraph, LocalNode, far_mark};
 pub use service_hashes::ServiceHashes;
+pub use watch::watch_domain;

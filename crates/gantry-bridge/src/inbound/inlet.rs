@@ -9,6 +9,9 @@ use std::{
     time::Duration,
 };
 
+/// More padding than any network appends.
+const PADDING_END: usize = 4;
+
 /// A sample from the network, without its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct FarSample {
@@ -27,6 +30,8 @@ pub struct FarSample {
 pub struct Inlet {
     state: Mutex<State>,
     lifespan: Option<Duration>,
+    /// The longest message of the type.
+    payload_bytes: usize,
     counts: Arc<Counts>,
 }
 
@@ -51,9 +56,10 @@ impl Inlet {
         counts: Arc<Counts>,
     ) -> gantry_shm::Result<Inlet> {
         let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };
+        let payload_bytes = message_type.payload_bytes;
         let publisher = Publisher::new(participant, node, topic, message_type, qos, options)?;
         let state = Mutex::new(State { publisher, seen: Seen::default(), is_full: false });
-        Ok(Inlet { state, lifespan: qos.lifespan, counts })
+        Ok(Inlet { state, lifespan: qos.lifespan, payload_bytes, counts })
     }
 
     /// Whether a subscription is matched.
@@ -63,12 +69,15 @@ impl Inlet {
         lock(&self.state).publisher.subscription_count().unwrap_or_default() > 0
     }
 
-    /// Publishes a sample; `write` fills its bytes, all of them.
-    pub fn publish(&self, sample: FarSample, write: impl FnOnce(&mut [u8])) {
+    /// Publishes a sample; `write` fills its bytes, all of them. They are fewer than the sample's if the network padded
+    /// it to a multiple of four.
+    pub fn publish(&self, mut sample: FarSample, write: impl FnOnce(&mut [u8])) {
         let mut state = lock(&self.state);
         if !state.seen.is_new(sample.sequence) {
             return self.counts.duplicate();
         }
+        let padding_bytes = sample.length_bytes.saturating_sub(self.payload_bytes);
+        sample.length_bytes -= if padding_bytes < PADDING_END { padding_bytes } else { 0 };
         let now = SourceTime::now();
         // The clocks of two hosts differ, so a sample from the future was published now.
         let age_ns = now.wall_ns.saturating_sub(sample.wall_ns);
@@ -114,6 +123,23 @@ mod tests {
     use super::*;
     use gantry_shm::Subscription;
     use std::time::{SystemTime, UNIX_EPOCH};
+
+    #[test]
+    fn padding_behind_a_sample_is_cut_off() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let of_type = || TypeDescription { payload_bytes: 1, ..TypeDescription::default() };
+        let (qos, counts) = (Qos::default(), Arc::new(Counts::default()));
+        let mut subscription = Subscription::new(participant.clone(), "/node", "/topic", of_type(), qos).unwrap();
+        let inlet = Inlet::new(participant, ("/far", "/topic"), of_type(), qos, counts.clone()).unwrap();
+        for (sequence, length_bytes) in [(1, 4), (2, 5)] {
+            let wall_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+            let sample = FarSample { gid: Gid([7; 16]), sequence, wall_ns, length_bytes };
+            inlet.publish(sample, |bytes| bytes.fill(9));
+        }
+        assert_eq!(subscription.take().unwrap().unwrap().bytes(), [9]);
+        assert_eq!((counts.values().carried, counts.values().failed), (1, 1));
+    }
 
     #[test]
     fn a_far_sample_keeps_its_identity_and_comes_once() {

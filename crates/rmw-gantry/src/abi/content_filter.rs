@@ -2,12 +2,15 @@
 
 use crate::{
     allocator::Allocator,
-    bindings::*,
     entities::{ContentFilter, Subscription},
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{argument, entity, output, text},
 };
 use gantry::TypeDescription;
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+};
 use std::{ffi::c_char, slice};
 
 /// The filter that the options of a new subscription ask for.

@@ -3,11 +3,14 @@
 use super::init_options::{DEFAULT_DOMAIN_ID, copy_options, free_options};
 use crate::{
     allocator::Allocator,
-    bindings::*,
-    distribution::in_layout,
     entities::Context,
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{IDENTIFIER, argument, check_identifier, entity, in_out, text},
+};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+    in_layout,
 };
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 

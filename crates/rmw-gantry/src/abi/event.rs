@@ -1,11 +1,14 @@
 //! QoS events. An event's `data` is the endpoint's [`Event`] of its kind, so it needs no destruction.
 
 use crate::{
+    entities::Event,
+    failure::run,
+    handle::{IDENTIFIER, argument, check_identifier, entity, in_out, output},
+};
+use rmw_abi::{
     bindings::*,
     distribution,
-    entities::Event,
-    failure::{Failure, Result, run},
-    handle::{IDENTIFIER, argument, check_identifier, entity, in_out, output},
+    failure::{Failure, Result},
 };
 use std::ffi::c_void;
 

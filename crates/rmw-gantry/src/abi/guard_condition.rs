@@ -1,11 +1,11 @@
 //! Guard conditions.
 
 use crate::{
-    bindings::*,
     entities::GuardCondition,
     failure::{run, run_for_pointer},
     handle::{IDENTIFIER, entity, free},
 };
+use rmw_abi::bindings::*;
 
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -1,12 +1,11 @@
 //! The implementation itself: its name, its features, its log, and its gids.
 
 use crate::{
-    bindings::*,
-    distribution,
-    failure::{Failure, run},
+    failure::run,
     handle::{IDENTIFIER, argument, check_identifier, output},
 };
 use gantry::LogLevel;
+use rmw_abi::{bindings::*, distribution, failure::Failure};
 use std::ffi::c_char;
 
 /// "rmw_gantry".
@@ -149,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_reason_needs_a_buffer() {
-        let profile = crate::qos::qos_profile(&gantry::Qos::default());
+        let profile = rmw_abi::qos::qos_profile(&gantry::Qos::default());
         let mut compatibility = RMW_QOS_COMPATIBILITY_ERROR;
         let null = std::ptr::null_mut();
         let checked = |compatibility, size| {

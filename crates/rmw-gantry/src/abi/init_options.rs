@@ -2,10 +2,13 @@
 
 use crate::{
     allocator::Allocator,
-    bindings::*,
-    distribution::in_layout,
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{IDENTIFIER, argument, check_identifier, in_out},
+};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+    in_layout,
 };
 use std::{
     ffi::{CStr, c_char},

@@ -2,11 +2,14 @@
 
 use super::take::message_info;
 use crate::{
-    bindings::*,
     entities::{Publisher, Subscription},
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{Output, entity, in_out, output},
     tracing,
+};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
 };
 use std::ffi::c_void;
 

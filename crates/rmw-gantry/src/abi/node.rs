@@ -2,11 +2,11 @@
 
 use super::context::shared_context;
 use crate::{
-    bindings::*,
     entities::Node,
     failure::{run, run_for_pointer},
     handle::{IDENTIFIER, entity, free, text},
 };
+use rmw_abi::bindings::*;
 use std::ffi::c_char;
 
 /// # Safety

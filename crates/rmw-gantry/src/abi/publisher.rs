@@ -1,16 +1,20 @@
 //! Publishers.
 
 use crate::{
-    bindings::*,
     entities::Publisher,
-    failure::{Failure, Result, run, run_for_pointer},
+    failure::{run, run_for_pointer},
     handle::{IDENTIFIER, argument, c_string, entity, free, output, text},
-    messages::{known, serialized},
     names::check_topic,
-    qos::{publisher_qos, qos_profile},
+    qos::publisher_qos,
     tracing,
 };
 use gantry::{PublisherOptions, Qos};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+    messages::{known, serialized},
+    qos::qos_profile,
+};
 use std::ffi::{c_char, c_void};
 
 /// # Safety

@@ -1,8 +1,9 @@
 //! Messages to bytes and back, without a node, for bags and `rclcpp::Serialization`.
 
-use crate::{
+use crate::failure::run;
+use rmw_abi::{
     bindings::*,
-    failure::{Failure, run},
+    failure::Failure,
     messages::{Codec, serialized},
 };
 use std::ffi::c_void;

@@ -2,15 +2,13 @@
 
 use super::take::wall_time_ns;
 use crate::{
-    bindings::*,
     entities::Service,
-    failure::{Failure, run, run_for_pointer},
+    failure::{run, run_for_pointer},
     handle::{IDENTIFIER, argument, entity, free, output, text},
-    messages::ServiceType,
-    qos::qos_profile,
     tracing,
 };
 use gantry::{GenericRequest, Gid, RequestId, SampleInfo};
+use rmw_abi::{bindings::*, failure::Failure, messages::ServiceType, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
 /// Requests and responses are reliable, whatever the QoS asks for.

@@ -2,15 +2,14 @@
 
 use super::{content_filter::requested, publisher::check_network_flow};
 use crate::{
-    bindings::*,
     entities::Subscription,
     failure::{run, run_for_pointer},
     handle::{IDENTIFIER, argument, c_string, entity, free, output, text},
-    messages::known,
     names::check_topic,
-    qos::{qos_profile, subscription_qos},
+    qos::subscription_qos,
     tracing,
 };
+use rmw_abi::{bindings::*, messages::known, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
 /// # Safety

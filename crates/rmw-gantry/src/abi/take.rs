@@ -1,14 +1,17 @@
 //! Taking messages: into the caller's message by deserialising, or as bytes.
 
 use crate::{
-    bindings::*,
     entities::Subscription,
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{IDENTIFIER, Output, entity, in_out, output},
-    messages::serialized,
     tracing,
 };
 use gantry::GenericSample;
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+    messages::serialized,
+};
 use std::{
     ffi::c_void,
     slice,

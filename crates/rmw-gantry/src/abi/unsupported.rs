@@ -1,10 +1,7 @@
 //! The functions that are not supported: each returns `RMW_RET_UNSUPPORTED` with its name.
 
-use crate::{
-    bindings::*,
-    failure::{Failure, run},
-    handle::entity,
-};
+use crate::{failure::run, handle::entity};
+use rmw_abi::{bindings::*, failure::Failure};
 use std::ffi::c_char;
 
 /// Preallocation has no use here: publishing takes memory that is ready.

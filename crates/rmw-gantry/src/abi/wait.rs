@@ -2,10 +2,13 @@
 
 use super::event::event;
 use crate::{
-    bindings::*,
     entities::{AnySource, Client, Conditions, GuardCondition, Service, Subscription, WaitSet},
-    failure::{Failure, Result, run, run_for_pointer},
+    failure::{run, run_for_pointer},
     handle::{IDENTIFIER, entity, free},
+};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
 };
 use std::{
     ffi::c_void,

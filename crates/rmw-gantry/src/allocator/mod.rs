@@ -3,8 +3,8 @@
 //!
 //! A value is made completely or not at all: if an allocation fails, all earlier allocations are freed.
 
-use crate::{
-    argument::argument,
+use crate::argument::argument;
+use rmw_abi::{
     bindings::*,
     failure::{Failure, Result},
 };

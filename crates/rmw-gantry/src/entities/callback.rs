@@ -1,6 +1,6 @@
 //! The callbacks of C for news.
 
-use crate::{bindings::rmw_event_callback_t, failure::Result};
+use rmw_abi::{bindings::rmw_event_callback_t, failure::Result};
 use std::ffi::c_void;
 
 /// A callback for news, with its argument, and the number of messages that it has been called for.

@@ -1,13 +1,13 @@
 //! Clients: the ends that ask.
 
 use super::{context::Context, library::Close, node::Node, service::granted, source::Source, take_valid};
-use crate::{
-    argument::c_string,
+use crate::argument::c_string;
+use gantry::{GenericClient, GenericResponse, Gid, Qos};
+use rmw_abi::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
     messages::ServiceType,
 };
-use gantry::{GenericClient, GenericResponse, Gid, Qos};
 use std::{
     ffi::{CString, c_void},
     sync::{

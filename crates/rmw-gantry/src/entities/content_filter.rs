@@ -1,9 +1,9 @@
 //! Content filters of subscriptions.
 
-use crate::failure::{Failure, Result};
 use gantry::{TypeDescription, gantry_cdr::ByteOrder};
 use gantry_dynamic::{Filter, MessageType};
 use gantry_idl::{Definitions, TypeName};
+use rmw_abi::failure::{Failure, Result};
 use std::fmt::Display;
 
 /// A filter expression of DDS with its parameters, compiled for the messages of a type.

@@ -1,10 +1,8 @@
 //! Contexts: the objects that the nodes of one `rmw_init` share.
 
 use super::{graph_news::GraphNews, listener::Listener};
-use crate::{
-    failure::{Failure, Result},
-    lock::lock,
-};
+use crate::lock::lock;
+use rmw_abi::failure::{Failure, Result};
 use std::sync::{
     Arc, Mutex,
     atomic::{AtomicBool, AtomicUsize, Ordering::*},

@@ -7,12 +7,12 @@ use super::{
     event::{Change, Event},
     library::Close,
 };
-use crate::{
+use crate::lock::lock;
+use gantry::{Events, PublisherEvent, QosPolicy, SubscriptionEvent, Waitable};
+use rmw_abi::{
     bindings::*,
     failure::{Failure, Result},
-    lock::lock,
 };
-use gantry::{Events, PublisherEvent, QosPolicy, SubscriptionEvent, Waitable};
 use std::{
     sync::{Arc, Mutex},
     task::Wake,

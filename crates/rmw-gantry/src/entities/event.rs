@@ -1,7 +1,8 @@
 //! The events of one kind of a publisher or a subscription, and their status.
 
 use super::{callback::Callback, wake_up::Flag};
-use crate::{bindings::*, lock::lock};
+use crate::lock::lock;
+use rmw_abi::bindings::*;
 use std::{
     ffi::c_void,
     sync::{Arc, Mutex},

@@ -4,8 +4,9 @@
 //! change of the domain.
 
 use super::wake_up::Flag;
-use crate::{failure::Result, lock::lock};
+use crate::lock::lock;
 use gantry::{GraphChanges, Waitable, WeakNode};
+use rmw_abi::failure::Result;
 use std::{
     sync::{Arc, Mutex, Weak},
     task::Wake,

@@ -1,8 +1,8 @@
 //! Guard conditions: a program triggers them itself, or changes of the graph do.
 
 use super::{graph_news::GraphNews, wake_up::Flag};
-use crate::failure::Result;
 use gantry::WeakNode;
+use rmw_abi::failure::Result;
 use std::sync::{Arc, Weak};
 
 /// A flag that wakes `rmw_wait`; wait sets may keep it longer than its handle.

@@ -3,10 +3,8 @@
 //! An object ends with its entity, or with the entity's node if the node is destroyed first. The latter is needed
 //! because rclpy 7.1 never destroys a node's service `get_type_description`, which would keep the node in the graph.
 
-use crate::{
-    failure::{Failure, Result},
-    lock::lock,
-};
+use crate::lock::lock;
+use rmw_abi::failure::{Failure, Result};
 use std::sync::Mutex;
 
 /// A publisher, a subscription, a service or a client of the library.

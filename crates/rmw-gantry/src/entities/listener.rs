@@ -3,8 +3,8 @@
 //! No thread of this process announces samples, so a thread has to wait for them. The listener is started for the first
 //! callback of a context.
 
-use crate::failure::{Failure, Result};
 use gantry::{Collector, ListenerSource};
+use rmw_abi::failure::{Failure, Result};
 use std::thread::{self, JoinHandle};
 
 /// The handle of the thread, which ends with it.

@@ -1,6 +1,6 @@
 //! The entities behind the handles: safe Rust over the library.
 
-use crate::failure::Result;
+use rmw_abi::failure::Result;
 
 mod callback;
 mod client;

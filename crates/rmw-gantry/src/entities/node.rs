@@ -3,10 +3,9 @@
 use super::{context::Context, guard_condition::GuardCondition, library::Close};
 use crate::{
     argument::{IDENTIFIER, c_string},
-    bindings::rmw_guard_condition_t,
-    failure::Result,
     lock::lock,
 };
+use rmw_abi::{bindings::rmw_guard_condition_t, failure::Result};
 use std::{
     ffi::CString,
     sync::{Arc, Mutex, Weak, atomic::Ordering::Relaxed},

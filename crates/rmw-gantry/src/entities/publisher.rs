@@ -4,12 +4,12 @@ use super::{
     endpoint_events::EndpointEvents,
     library::{Close, Library},
 };
-use crate::{
+use crate::lock::lock;
+use gantry::{GenericLoan, GenericPublisher, Gid, PublishError, PublisherEvent, Qos, SourceTime};
+use rmw_abi::{
     failure::{Failure, Result},
-    lock::lock,
     messages::MessageType,
 };
-use gantry::{GenericLoan, GenericPublisher, Gid, PublishError, PublisherEvent, Qos, SourceTime};
 use std::{
     ffi::{CString, c_void},
     sync::{Arc, Mutex},

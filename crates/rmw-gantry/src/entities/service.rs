@@ -1,15 +1,13 @@
 //! Services: the ends that answer.
 
 use super::{context::Context, library::Close, node::Node, source::Source, take_valid};
-use crate::{
-    argument::c_string,
+use crate::{argument::c_string, names::check_full_name, qos::service_qos};
+use gantry::{EngineError, Error, GenericRequest, GenericService, Qos, RequestId, SourceTime};
+use rmw_abi::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
     messages::ServiceType,
-    names::check_full_name,
-    qos::service_qos,
 };
-use gantry::{EngineError, Error, GenericRequest, GenericService, Qos, RequestId, SourceTime};
 use std::{
     ffi::{CString, c_void},
     sync::{

@@ -5,8 +5,9 @@ use super::{
     context::Context,
     library::{Close, Library},
 };
-use crate::{bindings::rmw_event_callback_t, failure::Result, lock::lock};
+use crate::lock::lock;
 use gantry::{Attachment, Collector, GenericClient, GenericService, ListenerSource, Waitable};
+use rmw_abi::{bindings::rmw_event_callback_t, failure::Result};
 use std::{
     ffi::c_void,
     sync::{

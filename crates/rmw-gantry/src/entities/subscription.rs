@@ -4,13 +4,13 @@ use super::{
     content_filter::ContentFilter, context::Context, endpoint_events::EndpointEvents, event::Change,
     filtered_subscription::FilteredSubscription, library::Close, source::Source, take_valid,
 };
-use crate::{
+use crate::lock::lock;
+use gantry::{GenericSample, GenericSubscription, Gid, Qos, SubscriptionEvent};
+use rmw_abi::{
     bindings::RMW_EVENT_MESSAGE_LOST,
     failure::{Failure, Result},
-    lock::lock,
     messages::{MessageInPlace, MessageType},
 };
-use gantry::{GenericSample, GenericSubscription, Gid, Qos, SubscriptionEvent};
 use std::{
     collections::VecDeque,
     ffi::{CString, c_void},

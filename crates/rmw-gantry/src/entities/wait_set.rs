@@ -10,8 +10,8 @@ use super::{
     source::AnySource,
     wake_up::{Flag, WakeUp},
 };
-use crate::failure::{Failure, Result};
 use gantry::{Attachment, Collector};
+use rmw_abi::failure::{Failure, Result};
 use std::{
     sync::{Arc, Mutex, TryLockError},
     time::{Duration, Instant},

@@ -1,9 +1,12 @@
 //! Policies that are best available: an endpoint gets them from the topic's endpoints of the other kind when it is
 //! made. `rmw/types.h` has the rules.
 
-use super::{BEST_AVAILABLE, qos_profile, without_best_available};
-use crate::{bindings::*, failure::Result};
 use gantry::Qos;
+use rmw_abi::{
+    bindings::*,
+    failure::Result,
+    qos::{BEST_AVAILABLE, qos_from_profile, qos_profile},
+};
 
 /// The QoS of a publisher of this topic: the best that the topic's subscriptions can use.
 ///
@@ -15,7 +18,7 @@ pub fn publisher_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic: &s
         let subscriptions = node.subscriptions_info_by_topic(topic)?;
         choose_for_publisher(&mut profile, subscriptions.iter().map(|subscription| subscription.qos_profile));
     }
-    without_best_available(&profile)
+    qos_from_profile(&profile)
 }
 
 /// The QoS of a subscription to this topic: the best that all publishers of the topic offer.
@@ -28,7 +31,7 @@ pub fn subscription_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic:
         let publishers = node.publishers_info_by_topic(topic)?;
         choose_for_subscription(&mut profile, publishers.iter().map(|publisher| publisher.qos_profile));
     }
-    without_best_available(&profile)
+    qos_from_profile(&profile)
 }
 
 fn is_any_best_available(profile: &rmw_qos_profile_t) -> bool {

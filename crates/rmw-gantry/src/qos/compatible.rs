@@ -2,8 +2,7 @@
 //!
 //! An error is certain; a warning depends on a policy that is a system default or unknown. Nothing is allocated.
 
-use super::limit;
-use crate::bindings::*;
+use rmw_abi::{bindings::*, qos::limit};
 use std::{
     fmt::{self, Write},
     time::Duration,

@@ -1,6 +1,4 @@
-//! QoS: from `rmw_qos_profile_t` to [`Qos`] and back.
-//!
-//! A system default has DDS's value: reliable, volatile, automatic, the last sample.
+//! The QoS of entities by the profiles that programs ask for.
 
 mod best_available;
 mod compatible;
@@ -8,21 +6,8 @@ mod compatible;
 pub use best_available::{publisher_qos, subscription_qos};
 pub use compatible::check_compatible;
 
-use crate::{
-    bindings::*,
-    failure::{Failure, Result},
-};
-use gantry::{Durability, History, Liveliness, Qos, Reliability};
-use std::time::Duration;
-
-/// `RMW_DURATION_INFINITE`.
-const INFINITE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_807 };
-/// `RMW_QOS_DEADLINE_BEST_AVAILABLE`, which is also `RMW_QOS_LIVELINESS_LEASE_DURATION_BEST_AVAILABLE`.
-const BEST_AVAILABLE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_806 };
-/// The depth of a system default.
-const DEFAULT_DEPTH: u32 = 1;
-/// The largest depth that the library has; deeper profiles get this depth.
-const MAX_DEPTH: u32 = 1_000_000;
+use gantry::Qos;
+use rmw_abi::{bindings::*, failure::Result, qos::qos_from_profile};
 
 /// The QoS of a service or a client: policies that are best available come from `rmw_qos_profile_services_default`.
 /// Requests and responses are reliable, whatever the profile asks for.
@@ -40,109 +25,7 @@ pub fn service_qos(profile: &rmw_qos_profile_t) -> Result<Qos> {
     if profile.liveliness == RMW_QOS_POLICY_LIVELINESS_BEST_AVAILABLE {
         profile.liveliness = RMW_QOS_POLICY_LIVELINESS_AUTOMATIC;
     }
-    without_best_available(&profile)
-}
-
-/// A profile without open policies; a duration that is best available counts as unset.
-fn without_best_available(profile: &rmw_qos_profile_t) -> Result<Qos> {
-    let (history, depth) = history(profile)?;
-    let reliability = match profile.reliability {
-        RMW_QOS_POLICY_RELIABILITY_SYSTEM_DEFAULT | RMW_QOS_POLICY_RELIABILITY_RELIABLE => Reliability::Reliable,
-        RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT => Reliability::BestEffort,
-        value => return Err(unknown("reliability", value)),
-    };
-    let durability = match profile.durability {
-        RMW_QOS_POLICY_DURABILITY_SYSTEM_DEFAULT | RMW_QOS_POLICY_DURABILITY_VOLATILE => Durability::Volatile,
-        RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL => Durability::TransientLocal,
-        value => return Err(unknown("durability", value)),
-    };
-    let liveliness = match profile.liveliness {
-        RMW_QOS_POLICY_LIVELINESS_SYSTEM_DEFAULT | RMW_QOS_POLICY_LIVELINESS_AUTOMATIC => Liveliness::Automatic,
-        RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC => Liveliness::ManualByTopic,
-        RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_NODE => {
-            return Err(Failure::invalid(
-                "the liveliness MANUAL_BY_NODE of the QoS profile is not supported; use MANUAL_BY_TOPIC",
-            ));
-        }
-        value => return Err(unknown("liveliness", value)),
-    };
-    Ok(Qos {
-        history,
-        depth,
-        reliability,
-        durability,
-        deadline: limit(profile.deadline),
-        lifespan: limit(profile.lifespan),
-        liveliness,
-        liveliness_lease_duration: limit(profile.liveliness_lease_duration),
-        avoid_ros_namespace_conventions: profile.avoid_ros_namespace_conventions,
-    })
-}
-
-fn history(profile: &rmw_qos_profile_t) -> Result<(History, u32)> {
-    let depth = match u32::try_from(profile.depth) {
-        Ok(0) => DEFAULT_DEPTH,
-        Ok(depth) => depth.min(MAX_DEPTH),
-        Err(_) => MAX_DEPTH,
-    };
-    match profile.history {
-        RMW_QOS_POLICY_HISTORY_SYSTEM_DEFAULT | RMW_QOS_POLICY_HISTORY_KEEP_LAST => Ok((History::KeepLast, depth)),
-        RMW_QOS_POLICY_HISTORY_KEEP_ALL => Ok((History::KeepAll, depth)),
-        value => Err(unknown("history", value)),
-    }
-}
-
-fn unknown(policy: &str, value: u32) -> Failure {
-    Failure::invalid(format_args!("the {policy} of the QoS profile is unknown: {value}"))
-}
-
-/// A duration of a profile; `None` if it is unspecified or infinite.
-fn limit(time: rmw_time_t) -> Option<Duration> {
-    let duration = Duration::from_secs(time.sec).checked_add(Duration::from_nanos(time.nsec))?;
-    (duration > Duration::ZERO && duration < as_duration(BEST_AVAILABLE)).then_some(duration)
-}
-
-/// One of the constants above.
-fn as_duration(time: rmw_time_t) -> Duration {
-    Duration::from_secs(time.sec).saturating_add(Duration::from_nanos(time.nsec))
-}
-
-/// The profile of a QoS that was granted. KEEP_ALL has the depth 0, and an unlimited duration is
-/// `RMW_DURATION_INFINITE`, as in the other implementations.
-pub fn qos_profile(qos: &Qos) -> rmw_qos_profile_t {
-    let (history, depth) = match qos.history {
-        History::KeepLast => (RMW_QOS_POLICY_HISTORY_KEEP_LAST, qos.depth as usize),
-        History::KeepAll => (RMW_QOS_POLICY_HISTORY_KEEP_ALL, 0),
-    };
-    rmw_qos_profile_t {
-        history,
-        depth,
-        reliability: match qos.reliability {
-            Reliability::Reliable => RMW_QOS_POLICY_RELIABILITY_RELIABLE,
-            Reliability::BestEffort => RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT,
-        },
-        durability: match qos.durability {
-            Durability::Volatile => RMW_QOS_POLICY_DURABILITY_VOLATILE,
-            Durability::TransientLocal => RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL,
-        },
-        deadline: time(qos.deadline),
-        lifespan: time(qos.lifespan),
-        liveliness: match qos.liveliness {
-            Liveliness::Automatic => RMW_QOS_POLICY_LIVELINESS_AUTOMATIC,
-            Liveliness::ManualByTopic => RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC,
-        },
-        liveliness_lease_duration: time(qos.liveliness_lease_duration),
-        avoid_ros_namespace_conventions: qos.avoid_ros_namespace_conventions,
-    }
-}
-
-fn time(limit: Option<Duration>) -> rmw_time_t {
-    match limit {
-        Some(limit) if limit < as_duration(INFINITE) => {
-            rmw_time_t { sec: limit.as_secs(), nsec: limit.subsec_nanos().into() }
-        }
-        _ => INFINITE,
-    }
+    qos_from_profile(&profile)
 }
 
 #[cfg(test)]

@@ -3,6 +3,10 @@ use super::{
     *,
 };
 
+use gantry::Liveliness;
+use rmw_abi::qos::{BEST_AVAILABLE, INFINITE, MAX_DEPTH, limit, qos_profile};
+use std::time::Duration;
+
 const UNSPECIFIED: rmw_time_t = rmw_time_t { sec: 0, nsec: 0 };
 
 fn system_default() -> rmw_qos_profile_t {
@@ -39,7 +43,7 @@ fn ms(count: u64) -> Duration {
 
 #[test]
 fn system_defaults_are_those_of_dds() {
-    let granted = without_best_available(&system_default()).unwrap();
+    let granted = qos_from_profile(&system_default()).unwrap();
     assert_eq!(granted, Qos::default().keep_last(1));
     let shown = qos_profile(&granted);
     assert_eq!((shown.deadline, shown.lifespan, shown.liveliness_lease_duration), (INFINITE, INFINITE, INFINITE));
@@ -60,7 +64,7 @@ fn profiles_come_back_as_they_were_given() {
         liveliness_lease_duration: second,
         avoid_ros_namespace_conventions: true,
     };
-    assert_eq!(qos_profile(&without_best_available(&given).unwrap()), given);
+    assert_eq!(qos_profile(&qos_from_profile(&given).unwrap()), given);
     let reliable = rmw_qos_profile_t { reliability: RMW_QOS_POLICY_RELIABILITY_RELIABLE, ..given };
     assert_eq!(qos_profile(&service_qos(&given).unwrap()), reliable, "services are reliable");
 }
@@ -75,7 +79,7 @@ fn unknown_policies_are_refused_by_name() {
         (rmw_qos_profile_t { liveliness: RMW_QOS_POLICY_LIVELINESS_UNKNOWN, ..given }, "liveliness"),
         (rmw_qos_profile_t { liveliness: RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_NODE, ..given }, "MANUAL_BY_NODE"),
     ] {
-        for failure in [without_best_available(&profile).unwrap_err(), service_qos(&profile).unwrap_err()] {
+        for failure in [qos_from_profile(&profile).unwrap_err(), service_qos(&profile).unwrap_err()] {
             assert_eq!(failure.code, RMW_RET_INVALID_ARGUMENT);
             assert!(failure.sentence.contains(policy), "{}", failure.sentence);
         }
@@ -89,7 +93,7 @@ fn durations_beyond_the_range_are_no_limit() {
     }
     assert_eq!(limit(rmw_time_t { sec: 0, nsec: 2_500_000_000 }), Some(ms(2500)));
     let deep = rmw_qos_profile_t { depth: usize::MAX, ..system_default() };
-    assert_eq!(without_best_available(&deep).unwrap().depth, MAX_DEPTH);
+    assert_eq!(qos_from_profile(&deep).unwrap().depth, MAX_DEPTH);
 }
 
 #[test]
@@ -97,7 +101,7 @@ fn a_subscription_gets_the_best_that_all_publishers_offer() {
     let chosen = |publishers: &[Qos]| {
         let mut profile = best_available();
         choose_for_subscription(&mut profile, publishers.iter().copied());
-        without_best_available(&profile).unwrap()
+        qos_from_profile(&profile).unwrap()
     };
     let strong = Qos::default().transient_local().liveliness(Liveliness::ManualByTopic).deadline(ms(10));
     let best = Qos::default().transient_local().liveliness(Liveliness::ManualByTopic);
@@ -115,7 +119,7 @@ fn a_publisher_offers_what_its_strictest_subscription_requests() {
     let chosen = |subscriptions: &[Qos]| {
         let mut profile = best_available();
         choose_for_publisher(&mut profile, subscriptions.iter().copied());
-        without_best_available(&profile).unwrap()
+        qos_from_profile(&profile).unwrap()
     };
     let best = Qos::default().transient_local();
     assert_eq!(chosen(&[]), best);

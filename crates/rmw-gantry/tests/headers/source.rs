@@ -1,4 +1,4 @@
-//! The crate's own source: the structs, aliases and constants of its bindings, and its functions that C calls.
+//! The source: the structs, aliases and constants of rmw-abi's bindings, and the crate's functions that C calls.
 
 use std::{fs, path::Path};
 use syn::{
@@ -26,8 +26,9 @@ pub struct Source {
 /// Reads all files of the crate.
 pub fn read() -> Source {
     let mut source = Source::default();
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut directories = vec![src.clone()];
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let bindings = own.join("../rmw-abi/src/bindings");
+    let mut directories = vec![own.join("src"), bindings.clone()];
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -35,7 +36,7 @@ pub fn read() -> Source {
                 directories.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
-                if path.starts_with(src.join("bindings")) {
+                if path.starts_with(&bindings) {
                     file.items.iter().for_each(|item| source.declare(item));
                 }
                 source.visit_file(&file);

@@ -1,7 +1,7 @@
 //! `on_new_message` callbacks.
 
 use crate::{filters::set_filter, ros::*};
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::c_void,
     ptr::null,

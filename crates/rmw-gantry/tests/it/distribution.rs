@@ -1,7 +1,7 @@
 //! Processes of several distributions of ROS 2: those that the library knows, and others.
 
 use crate::ros::{self, DEFAULT_QOS, malloc, point_type};
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::c_void,
     fs,
@@ -152,7 +152,7 @@ fn each_distribution_gets_its_own_layouts_and_numbers_of_events() {
 fn another_name_of_the_distribution_is_refused_before_a_struct_is_written() {
     let (said, errors) = outcome(Some("lyrical"), None);
     assert!(said.ends_with("code 1, options untouched"), "{said}");
-    assert!(errors.contains("ROS_DISTRO is \"lyrical\", and rmw_gantry knows"), "{errors}");
+    assert!(errors.contains("ROS_DISTRO is \"lyrical\", and Gantry knows"), "{errors}");
     assert!(outcome(Some("jazzy"), None).0.ends_with("code 0, options written"));
 }
 

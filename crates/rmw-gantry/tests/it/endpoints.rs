@@ -1,7 +1,7 @@
 //! Publishing and taking, by copies and by loans.
 
 use crate::ros::*;
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::c_void,
     ptr::{null, null_mut},

@@ -1,7 +1,7 @@
 //! QoS events.
 
 use crate::ros::*;
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{ffi::CString, thread};
 use test_support::{eventually, tests};
 

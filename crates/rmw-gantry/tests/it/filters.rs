@@ -1,7 +1,7 @@
 //! Content filters: waits, counts and arguments.
 
 use crate::ros::*;
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::{CStr, c_char},
     ptr::{null, null_mut},

@@ -1,7 +1,7 @@
 //! Loans and samples in place, as `gantry_rclcpp` uses them.
 
 use crate::ros::*;
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::mem::zeroed;
 use test_support::tests;
 

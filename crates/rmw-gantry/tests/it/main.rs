@@ -19,6 +19,7 @@ mod unload;
 mod waits;
 
 use libtest_mimic::Arguments;
+use rmw_gantry as _; // its functions are linked by their names
 use std::process::ExitCode;
 use test_support::trials;
 

@@ -2,7 +2,7 @@
 
 use crate::ros::*;
 use gantry::{Node, Qos, ServiceTypeDescription, TypeDescription};
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::{CStr, c_void},
     ptr::null_mut,

@@ -2,7 +2,7 @@
 
 use crate::ros::*;
 use gantry::{GenericClient, Node, Qos, ServiceTypeDescription, TypeDescription};
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::ffi::CStr;
 use test_support::{PATIENCE, eventually, ignore, in_small_tmpfs, say, tests, why_no_small_tmpfs};
 

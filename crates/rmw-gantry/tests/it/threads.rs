@@ -2,7 +2,7 @@
 //! create and destroy entities.
 
 use crate::ros::*;
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::c_void,
     ptr::{null, null_mut},

@@ -2,7 +2,7 @@
 //! what it did.
 
 use crate::ros::*;
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::{CString, c_void},
     fmt::Display,

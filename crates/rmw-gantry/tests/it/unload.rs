@@ -1,7 +1,7 @@
 //! The library is closed while a context lives, as `rmw_implementation` closes it at the end of a program.
 
 use crate::ros::malloc;
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::{CString, c_char, c_void},
     process::Command,

@@ -1,7 +1,7 @@
 //! `rmw_wait`.
 
 use crate::ros::*;
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::thread;
 use test_support::tests;
 

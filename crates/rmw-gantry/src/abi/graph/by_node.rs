@@ -2,13 +2,16 @@
 
 use super::{NamesAndTypes, list_names_and_types, topics_of};
 use crate::{
-    bindings::*,
     entities::Node,
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{entity, text},
     names::full_node_name,
 };
 use gantry::{EndpointType, Error};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+};
 use std::ffi::c_char;
 
 /// As [`list_names_and_types`], for the node with this name and namespace. `list` gets its full name.

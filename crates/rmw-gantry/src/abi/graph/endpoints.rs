@@ -3,13 +3,16 @@
 use super::without_client;
 use crate::{
     allocator::Allocator,
-    bindings::*,
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{entity, in_out, text},
     names::check_full_name,
-    qos::qos_profile,
 };
 use gantry::{EndpointType, TopicEndpointInfo};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+    qos::qos_profile,
+};
 use std::ffi::c_char;
 
 /// `rosidl_type_hash_t` of RIHS01.

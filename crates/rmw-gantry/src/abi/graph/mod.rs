@@ -9,13 +9,16 @@ mod nodes;
 
 use crate::{
     allocator::Allocator,
-    bindings::*,
     entities::Node,
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{entity, in_out, output, text},
     names::check_full_name,
 };
 use gantry::TopicEndpointInfo;
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
+};
 use std::{collections::BTreeMap, ffi::c_char};
 
 /// Names, each with its types.

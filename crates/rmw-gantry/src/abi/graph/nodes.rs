@@ -3,9 +3,12 @@
 use crate::{
     abi::context,
     allocator::Allocator,
-    bindings::*,
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{entity, in_out},
+};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
 };
 
 /// Fills in the arrays: all of them or none. Their memory is of the allocator of the node's context.

@@ -4,11 +4,14 @@ mod loan;
 mod sample;
 
 use crate::{
-    bindings::*,
     entities::{Publisher, Subscription},
-    failure::{Failure, Result, run},
+    failure::run,
     handle::{argument, entity, in_out, output, text},
     tracing,
+};
+use rmw_abi::{
+    bindings::*,
+    failure::{Failure, Result},
 };
 use std::{ffi::c_char, ptr::from_ref};
 

@@ -1,6 +1,6 @@
 //! The functions of `rmw` that the tests call.
 
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::ffi::{c_char, c_void};
 
 unsafe extern "C" {

@@ -6,7 +6,7 @@ mod types;
 pub use functions::*;
 pub use types::*;
 
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::{CStr, c_void},
     ptr::null_mut,

@@ -1,6 +1,6 @@
 //! The types of messages and services, described as ROS 2's generated code would.
 
-use rmw_gantry::bindings::*;
+use rmw_abi::bindings::*;
 use std::{
     ffi::{CStr, c_char, c_void},
     ptr::null,

@@ -1,0 +1,279 @@
+//! Far servers for local clients: one local server for each name, which asks the far servers through the counterpart of
+//! the local client. A local server of the same name goes first: then no far one is asked.
+
+use super::{
+    far_graph::{FarEndpoint, FarGraph},
+    mirror::{Mirror, Object, Shown},
+};
+use crate::{
+    log::say,
+    rmw::{Client, Handle, Ready, Serialized},
+};
+use gantry::{GenericRequest, Gid, RequestId};
+use gantry_bridge::{Context, Counts, FarNodes, Kind, Sources, StandIn};
+use rmw_abi::messages::Message;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet, VecDeque, hash_map::Entry},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+/// The calls of one client that wait for a response or for their server; beyond them the oldest is given up.
+const MAX_CALLS: usize = 1000;
+
+/// The counterparts of local clients, by their ids in the domain.
+type Counterparts = Mutex<HashMap<Gid, Arc<Counterpart>>>;
+
+/// The services of far servers that local clients ask for, by name.
+pub struct Clients {
+    sources: Sources,
+    services: BTreeMap<String, Service>,
+    counterparts: Arc<Counterparts>,
+    /// Any entity of the bridge.
+    own: Gid,
+}
+
+struct Service {
+    /// The far server on whose node the stand-in is.
+    of: Gid,
+    _stand_in: Arc<StandIn>,
+    source: u64,
+}
+
+/// The counterpart of a local client, as the waiter has it.
+struct Counterpart {
+    /// The name of the service.
+    name: String,
+    client: Arc<Client>,
+    state: Mutex<State>,
+    counts: Arc<Counts>,
+    wake: Box<dyn Fn() + Send + Sync>,
+}
+
+struct State {
+    request: Message,
+    response: Message,
+    /// Calls that wait until a server is matched.
+    waiting: VecDeque<WaitingCall>,
+    /// Calls that wait for their responses, by the network's number.
+    pending: BTreeMap<i64, (RequestId, Weak<StandIn>)>,
+}
+
+struct WaitingCall {
+    id: RequestId,
+    body: Vec<u8>,
+    stand_in: Weak<StandIn>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Clients {
+    /// `own` is the id of any entity of the bridge.
+    pub fn new(sources: Sources, own: Gid) -> Clients {
+        Clients { sources, services: BTreeMap::new(), counterparts: Arc::default(), own }
+    }
+
+    /// The far servers that have a server here.
+    pub fn active(&self) -> impl Iterator<Item = Gid> {
+        self.services.values().map(|service| service.of)
+    }
+
+    /// The first far server of each service that local clients ask for, with one of these.
+    fn wanted<'a>(
+        context: &Context,
+        far: &'a FarGraph,
+        mirror: &'a Mirror,
+    ) -> BTreeMap<&'a str, (&'a FarEndpoint, &'a Shown)> {
+        let of_kind = |kind| mirror.endpoints().filter(move |shown| shown.local.endpoint.kind == kind);
+        let served: HashSet<&str> = of_kind(Kind::Server).map(|shown| &*shown.local.endpoint.name).collect();
+        let mut wanted = BTreeMap::new();
+        for shown in of_kind(Kind::Client).filter(|shown| !served.contains(&*shown.local.endpoint.name)) {
+            let name = &*shown.local.endpoint.name;
+            let server = far.other_end(&shown.local.endpoint).min_by_key(|far| far.gid);
+            if let Some(server) = server.filter(|_| context.policy.treatment(Kind::Server, name).is_allowed) {
+                wanted.entry(name).or_insert((server, shown));
+            }
+        }
+        wanted
+    }
+
+    /// Begins and ends serving.
+    pub fn update(&mut self, context: &Context, nodes: &FarNodes, far: &FarGraph, mirror: &Mirror) {
+        self.update_counterparts(context, mirror);
+        let wanted = Clients::wanted(context, far, mirror);
+        let sources = &self.sources;
+        self.services.retain(|name, service| {
+            let is_wanted = wanted.get(name.as_str()).is_some_and(|(server, _)| server.gid == service.of);
+            if !is_wanted {
+                sources.remove(service.source);
+            }
+            is_wanted
+        });
+        for (name, (server, shown)) in wanted {
+            let Some(node) = nodes.node(&server.node).filter(|_| !self.services.contains_key(name)) else { continue };
+            match self.stand_in(context, node, shown) {
+                Ok(stand_in) => {
+                    let source = self.sources.add(stand_in.source());
+                    self.services.insert(name.to_owned(), Service { of: server.gid, _stand_in: stand_in, source });
+                }
+                Err(error) => say(format_args!("service {name} is not carried: {error}")),
+            }
+        }
+    }
+
+    /// Makes the counterparts of local clients that came.
+    fn update_counterparts(&mut self, context: &Context, mirror: &Mirror) {
+        let mut counterparts = lock(&self.counterparts);
+        let clients: HashMap<Gid, (&Shown, &Arc<Client>)> = mirror
+            .endpoints()
+            .filter_map(|shown| match &shown.object {
+                Object::Client(client) => Some((shown.local.gid, (shown, client))),
+                _ => None,
+            })
+            .collect();
+        // A client that took the place of another one has its counterpart, with its calls.
+        for (_, counterpart) in std::mem::take(&mut *counterparts) {
+            let is_its = |(_, (_, client)): &(&Gid, &(&Shown, &Arc<Client>))| Arc::ptr_eq(client, &counterpart.client);
+            if let Some((gid, _)) = clients.iter().find(is_its) {
+                counterparts.insert(*gid, counterpart);
+            }
+        }
+        for (gid, (shown, client)) in clients {
+            let Entry::Vacant(place) = counterparts.entry(gid) else { continue };
+            match Counterpart::new(context, &shown.local.endpoint.name, client) {
+                Ok(counterpart) => drop(place.insert(Arc::new(counterpart))),
+                Err(error) => say(format_args!("a client of {} is not carried: {error}", shown.local.endpoint.name)),
+            }
+        }
+    }
+
+    fn stand_in(&self, context: &Context, node: &gantry::Node, shown: &Shown) -> gantry::Result<Arc<StandIn>> {
+        let name = shown.local.endpoint.name.clone();
+        let (counts, counterparts, own) = (context.counts("in", &name), self.counterparts.clone(), self.own);
+        StandIn::new(node, &shown.with_installed_types(), counts, move |stand_in, request| {
+            // Requests of the bridge itself come from far clients, which asked the far servers already.
+            let client = request.id().client_gid;
+            if client.is_of_same_process(&own) {
+                return;
+            }
+            let counterparts = lock(&counterparts);
+            // Another bridge asks for all of its clients with one of its own.
+            let of_name = || counterparts.values().find(|counterpart| counterpart.name == name);
+            let counterpart = counterparts.get(&client).or_else(of_name).cloned();
+            drop(counterparts);
+            match counterpart {
+                Some(counterpart) => counterpart.ask(&request, stand_in),
+                None => stand_in.counts.disown(),
+            }
+        })
+    }
+
+    /// The counterparts that wait for responses, for the waiter.
+    pub fn ready(&self) -> Vec<Arc<dyn Ready>> {
+        if self.services.is_empty() {
+            return Vec::new();
+        }
+        lock(&self.counterparts).values().map(|counterpart| counterpart.clone() as Arc<dyn Ready>).collect()
+    }
+
+    /// Whether calls wait for servers that are not matched yet.
+    pub fn is_waiting(&self) -> bool {
+        lock(&self.counterparts).values().any(|counterpart| !lock(&counterpart.state).waiting.is_empty())
+    }
+
+    /// Sends calls whose servers were matched meanwhile.
+    pub fn flush(&self) {
+        let counterparts: Vec<_> = lock(&self.counterparts).values().cloned().collect();
+        counterparts.iter().for_each(|counterpart| counterpart.flush(&mut lock(&counterpart.state)));
+    }
+
+    pub fn end(&mut self) {
+        self.services.clear();
+        lock(&self.counterparts).clear();
+        self.sources.end();
+    }
+}
+
+impl Counterpart {
+    fn new(context: &Context, name: &str, client: &Arc<Client>) -> Result<Counterpart, String> {
+        let message = |message_type| Message::new(message_type).map_err(|failure| failure.sentence);
+        let service_type = &client.support.service_type;
+        let (request, response) = (message(&service_type.request)?, message(&service_type.response)?);
+        let state = State { request, response, waiting: VecDeque::new(), pending: BTreeMap::new() };
+        let (counts, wake) = (context.counts("in", name), Box::new(context.wake()));
+        Ok(Counterpart { name: name.to_owned(), client: client.clone(), state: Mutex::new(state), counts, wake })
+    }
+
+    fn ask(&self, request: &GenericRequest, stand_in: &Arc<StandIn>) {
+        let mut body = vec![0; request.message_info().length_bytes];
+        request.sample().copy_to(&mut body);
+        let mut state = lock(&self.state);
+        state.waiting.push_back(WaitingCall { id: request.id(), body, stand_in: Arc::downgrade(stand_in) });
+        if state.waiting.len() > MAX_CALLS {
+            state.waiting.pop_front();
+            self.counts.overwrite();
+        }
+        self.flush(&mut state);
+        if !state.waiting.is_empty() {
+            (self.wake)();
+        }
+    }
+
+    /// Sends the calls that wait, if a server is matched.
+    fn flush(&self, state: &mut State) {
+        if state.waiting.is_empty() || !self.client.is_ready() {
+            return;
+        }
+        let State { request, waiting, pending, .. } = state;
+        for WaitingCall { id, body, stand_in } in waiting.drain(..) {
+            if request.read(&body).is_err() {
+                self.counts.malform();
+                continue;
+            }
+            match self.client.send(request) {
+                Ok(number) => drop(pending.insert(number, (id, stand_in))),
+                Err(_) => self.counts.fail(),
+            }
+            if pending.len() > MAX_CALLS {
+                pending.pop_first();
+                self.counts.overwrite();
+            }
+        }
+    }
+
+    /// Hands a response to the local client. A second one, of another far server, is counted.
+    fn respond(&self, state: &mut State, number: i64) {
+        let Some((id, stand_in)) = state.pending.remove(&number) else { return self.counts.duplicate() };
+        let Some(stand_in) = stand_in.upgrade() else { return self.counts.disown() };
+        match state.response.size_bytes() {
+            Ok(bytes) => stand_in.respond(id, bytes, |body| {
+                // It was measured, and no thread changes it.
+                if state.response.write(body).is_err() {
+                    self.counts.malform();
+                }
+            }),
+            Err(_) => self.counts.malform(),
+        }
+    }
+}
+
+impl Ready for Counterpart {
+    fn handle(&self) -> Handle {
+        self.client.handle()
+    }
+
+    fn take(&self, _memory: &mut Serialized) -> bool {
+        loop {
+            let mut state = lock(&self.state);
+            match self.client.take(&mut state.response) {
+                Ok(Some(number)) => self.respond(&mut state, number),
+                Ok(None) => return true,
+                Err(_) => {
+                    self.counts.fail();
+                    return true;
+                }
+            }
+        }
+    }
+}

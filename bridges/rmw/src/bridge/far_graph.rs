@@ -1,0 +1,117 @@
+//! The nodes and endpoints of other sessions.
+
+use super::own::Own;
+use crate::rmw::{Graph, GraphNode, Node, RmwError};
+use gantry::{Gid, Qos};
+use gantry_bridge::{Endpoint, FarNode, Kind};
+use std::{
+    collections::{BTreeSet, HashMap, hash_map::DefaultHasher},
+    hash::{Hash, Hasher},
+};
+
+/// A far endpoint.
+#[derive(Clone, Debug)]
+pub struct FarEndpoint {
+    /// Its id on the network; of a client or a server, which have none there, a hash of its names.
+    pub gid: Gid,
+    pub node: FarNode,
+    pub endpoint: Endpoint,
+}
+
+/// The far nodes and endpoints.
+#[derive(Debug, Default)]
+pub struct FarGraph {
+    pub nodes: Vec<FarNode>,
+    pub endpoints: Vec<FarEndpoint>,
+    /// Whether endpoints were left out because the network did not name their nodes yet.
+    pub is_incomplete: bool,
+}
+
+impl FarGraph {
+    /// Reads the network's graph, and leaves out the bridge's own nodes and endpoints, which `own` learns to know.
+    ///
+    /// # Errors
+    /// The RMW fails.
+    pub fn read(node: &Node, own: &mut Own) -> Result<FarGraph, RmwError> {
+        let Graph { nodes, topics } = Graph::read(node)?;
+        let mut far = FarGraph { nodes: far_nodes(nodes, own), ..FarGraph::default() };
+        let by_name: HashMap<(String, String), FarNode> = far
+            .nodes
+            .iter()
+            .filter(|node| node.number == 0)
+            .map(|node| ((node.namespace.clone(), node.name.clone()), node.clone()))
+            .collect();
+        own.begin();
+        for (gid, names, endpoint) in topics {
+            if own.is_own(gid, &names, &endpoint) {
+                continue;
+            }
+            match by_name.get(&names) {
+                Some(node) => far.endpoints.push(FarEndpoint { gid, node: node.clone(), endpoint }),
+                None => far.is_incomplete = true,
+            }
+        }
+        far.is_incomplete |= own.end();
+        for (names, far_node) in by_name.iter().filter(|(names, _)| !own.has_node(names)) {
+            let of = GraphNode { namespace: names.0.clone(), name: names.1.clone(), enclave: String::new() };
+            for kind in [Kind::Server, Kind::Client] {
+                let services = Graph::services(node, &of, kind).into_iter();
+                far.endpoints.extend(services.map(|(name, type_name)| service(far_node, kind, name, type_name)));
+            }
+        }
+        Ok(far)
+    }
+
+    /// The endpoints of this sort.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &FarEndpoint> {
+        self.endpoints.iter().filter(move |far| far.endpoint.kind == kind)
+    }
+
+    /// The endpoints at the other end of a local one: of the same name and type.
+    pub fn other_end<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
+        self.of_name(local).filter(|far| is_same_type(local, &far.endpoint))
+    }
+
+    /// The endpoints at the other end of a local one, of any type.
+    pub fn of_name<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
+        self.of_kind(local.kind.other_end()).filter(|far| far.endpoint.name == local.name)
+    }
+}
+
+/// Whether two endpoints have the same type; a hash that is not known agrees with each other one.
+pub fn is_same_type(one: &Endpoint, other: &Endpoint) -> bool {
+    let unknown = [0; 32];
+    one.type_name == other.type_name && (one.hash == other.hash || one.hash == unknown || other.hash == unknown)
+}
+
+fn far_nodes(nodes: Vec<GraphNode>, own: &Own) -> Vec<FarNode> {
+    let mut own = own.node_counts();
+    let mut numbers: HashMap<(String, String), u64> = HashMap::new();
+    let mut far = BTreeSet::new();
+    for GraphNode { namespace, name, enclave } in nodes {
+        let names = (namespace, name);
+        if let Some(count) = own.get_mut(&names).filter(|count| **count > 0) {
+            *count -= 1;
+            continue;
+        }
+        let number = numbers.entry(names.clone()).or_default();
+        let (namespace, name) = names;
+        far.insert(FarNode { session: String::new(), number: *number, namespace, name, enclave });
+        *number += 1;
+    }
+    far.into_iter().collect()
+}
+
+fn service(node: &FarNode, kind: Kind, name: String, type_name: String) -> FarEndpoint {
+    let half = |seed: u8| {
+        let mut hasher = DefaultHasher::new();
+        (seed, node, kind, &name, &type_name).hash(&mut hasher);
+        hasher.finish().to_le_bytes()
+    };
+    let mut gid = [0; 16];
+    let (first, second) = gid.split_at_mut(8);
+    first.copy_from_slice(&half(0));
+    second.copy_from_slice(&half(1));
+    let endpoint = Endpoint { kind, name, type_name, hash: [0; 32], qos: Qos::default() };
+    FarEndpoint { gid: Gid(gid), node: node.clone(), endpoint }
+}

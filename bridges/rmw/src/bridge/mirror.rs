@@ -1,0 +1,248 @@
+//! The local nodes and endpoints as the network sees them: each node with its own name, each endpoint with its own QoS.
+
+use super::own::{Names, Own};
+use crate::{
+    log::say,
+    rmw::{Client, Node, Publisher, Server, Session, Subscription, Types},
+};
+use gantry::{Gid, TypeDescription};
+use gantry_bridge::{Kind, LocalEndpoint, LocalGraph, LocalNode, Policy, hash_text};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+/// The network's object of a local endpoint.
+#[derive(Clone)]
+pub enum Object {
+    Publisher(Arc<Publisher>),
+    Subscription(Arc<Subscription>),
+    Client(Arc<Client>),
+    Server(Arc<Server>),
+}
+
+/// A local endpoint that the network sees.
+pub struct Shown {
+    pub local: LocalEndpoint,
+    pub object: Object,
+}
+
+impl Shown {
+    /// The endpoint, with the types of the installed package in place of those that the graph does not know: another
+    /// bridge brought it.
+    pub fn with_installed_types(&self) -> LocalEndpoint {
+        let support = match &self.object {
+            Object::Client(client) => &client.support,
+            Object::Server(server) => &server.support,
+            _ => return self.local.clone(),
+        };
+        let installed = &support.service_type;
+        let known = |of_graph: &TypeDescription, installed: &TypeDescription| {
+            if of_graph.hash == [0; 32] { installed.clone() } else { of_graph.clone() }
+        };
+        LocalEndpoint {
+            message_type: known(&self.local.message_type, installed.request.description()),
+            response_type: self
+                .local
+                .response_type
+                .as_ref()
+                .map(|of_graph| known(of_graph, installed.response.description())),
+            ..self.local.clone()
+        }
+    }
+}
+
+/// The local nodes and endpoints that the network sees, by their ids in the domain.
+#[derive(Default)]
+pub struct Mirror {
+    types: Types,
+    endpoints: BTreeMap<Gid, Shown>,
+    nodes: HashMap<Gid, (LocalNode, Arc<Node>)>,
+    /// Sentences about those that cannot be shown.
+    refused: BTreeMap<Gid, String>,
+}
+
+impl Mirror {
+    /// Makes what came, and ends what left.
+    pub fn update(&mut self, session: &Arc<Session>, local: &LocalGraph, policy: &Policy, own: &mut Own) {
+        let nodes: HashMap<Gid, &LocalNode> = local.nodes.iter().map(|node| (node.gid, node)).collect();
+        let endpoints: HashMap<Gid, &LocalEndpoint> = local.endpoints.iter().map(|each| (each.gid, each)).collect();
+        self.rename(&endpoints, own);
+        self.endpoints.retain(|gid, shown| {
+            let is_there = endpoints.get(gid).is_some_and(|local| is_same(local, &shown.local));
+            match &shown.object {
+                Object::Subscription(_) if !is_there => own.remove_subscription(*gid),
+                Object::Publisher(publisher) if !is_there => own.remove_publisher(publisher.gid),
+                _ => {}
+            }
+            is_there
+        });
+        self.nodes.retain(|gid, (node, made)| {
+            let is_there = nodes.get(gid) == Some(&&*node);
+            if !is_there {
+                own.remove_node(&names(made));
+            }
+            is_there
+        });
+        self.refused.retain(|gid, _| endpoints.contains_key(gid) || nodes.contains_key(gid));
+        for (gid, node) in nodes {
+            if !self.nodes.contains_key(&gid) && !self.refused.contains_key(&gid) {
+                self.show_node(session, node, own);
+            }
+        }
+        for (gid, endpoint) in endpoints {
+            let is_allowed = policy.treatment(endpoint.endpoint.kind, &endpoint.endpoint.name).is_allowed;
+            let is_known = self.endpoints.contains_key(&gid) || self.refused.contains_key(&gid);
+            if is_allowed && !is_known && !self.is_second_server(endpoint) {
+                self.show(endpoint, own);
+            }
+        }
+    }
+
+    /// Whether its node has a server of this name already: another bridge's record is there for a while beside the
+    /// server that it stands for, and the network would see two.
+    fn is_second_server(&self, local: &LocalEndpoint) -> bool {
+        let is_same = |shown: &Shown| {
+            shown.local.endpoint.kind == Kind::Server
+                && shown.local.endpoint.name == local.endpoint.name
+                && shown.local.node == local.node
+                && shown.local.gid.is_of_same_process(&local.gid)
+        };
+        local.endpoint.kind == Kind::Server && self.endpoints.values().any(is_same)
+    }
+
+    /// Keeps the network's object of an endpoint that another one replaced: another bridge's record, which a real
+    /// endpoint follows when something is carried.
+    fn rename(&mut self, endpoints: &HashMap<Gid, &LocalEndpoint>, own: &mut Own) {
+        let gone: Vec<Gid> = self.endpoints.keys().filter(|gid| !endpoints.contains_key(*gid)).copied().collect();
+        for old in gone {
+            let Some(shown) = self.endpoints.get(&old) else { continue };
+            let is_next = |(gid, local): &(&Gid, &&LocalEndpoint)| {
+                !self.endpoints.contains_key(*gid)
+                    && gid.is_of_same_process(&old)
+                    && local.node == shown.local.node
+                    && local.endpoint.kind == shown.local.endpoint.kind
+                    && local.endpoint.name == shown.local.endpoint.name
+                    && local.endpoint.type_name == shown.local.endpoint.type_name
+                    && local.endpoint.qos == shown.local.endpoint.qos
+            };
+            let Some((new, local)) = endpoints.iter().find(is_next) else { continue };
+            if let Some(mut shown) = self.endpoints.remove(&old) {
+                shown.local = (*local).clone();
+                own.rename_subscription(old, *new);
+                self.endpoints.insert(*new, shown);
+            }
+        }
+    }
+
+    fn show_node(&mut self, session: &Arc<Session>, local: &LocalNode, own: &mut Own) {
+        let (namespace, name) = local.name.rsplit_once('/').unwrap_or(("", &local.name));
+        let namespace = if namespace.is_empty() { "/" } else { namespace };
+        match Node::new(session, namespace, name) {
+            Ok(node) => {
+                own.add_node(names(&node));
+                self.nodes.insert(local.gid, (local.clone(), node));
+            }
+            Err(error) => self.refuse(local.gid, format!("node {} is not shown to the network: {error}", local.name)),
+        }
+    }
+
+    fn show(&mut self, local: &LocalEndpoint, own: &mut Own) {
+        // The node comes into the graph before its endpoints; without it the endpoint waits for the next change.
+        let is_its =
+            |(node, _): &&(LocalNode, Arc<Node>)| node.name == local.node && node.gid.is_of_same_process(&local.gid);
+        let Some(node) = self.nodes.values().find(is_its).map(|(_, node)| node.clone()) else { return };
+        match make(&mut self.types, &node, local) {
+            Ok(object) => {
+                match &object {
+                    Object::Publisher(publisher) => own.add_publisher(publisher.gid),
+                    Object::Subscription(_) => own.add_subscription(local.gid, names(&node), &local.endpoint.name),
+                    Object::Client(_) | Object::Server(_) => {}
+                }
+                self.endpoints.insert(local.gid, Shown { local: local.clone(), object });
+            }
+            Err(why) => {
+                let (name, kind) = (&local.endpoint.name, local.endpoint.kind);
+                self.refuse(local.gid, format!("{name} is not carried for the {kind} of node {}: {why}", local.node));
+            }
+        }
+    }
+
+    fn refuse(&mut self, gid: Gid, sentence: String) {
+        say(&sentence);
+        self.refused.insert(gid, sentence);
+    }
+
+    /// The endpoints, by their ids in the domain.
+    pub fn endpoints(&self) -> impl Iterator<Item = &Shown> {
+        self.endpoints.values()
+    }
+
+    pub fn publisher(&self, gid: Gid) -> Option<&Arc<Publisher>> {
+        match &self.endpoints.get(&gid)?.object {
+            Object::Publisher(publisher) => Some(publisher),
+            _ => None,
+        }
+    }
+
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Sentences about nodes and endpoints that cannot be shown.
+    pub fn refused(&self) -> impl Iterator<Item = &String> {
+        self.refused.values()
+    }
+}
+
+/// Whether an endpoint is as it was; the hash of a service's type may become known later.
+fn is_same(one: &LocalEndpoint, other: &LocalEndpoint) -> bool {
+    let is_service = one.endpoint.kind.is_of_service();
+    one == other
+        || is_service
+            && one.node == other.node
+            && one.endpoint.type_name == other.endpoint.type_name
+            && one.message_type == other.message_type
+            && one.response_type == other.response_type
+}
+
+fn names(node: &Node) -> Names {
+    (node.namespace.clone(), node.name.clone())
+}
+
+fn make(types: &mut Types, node: &Arc<Node>, local: &LocalEndpoint) -> Result<Object, String> {
+    let endpoint = &local.endpoint;
+    let (name, qos) = (&endpoint.name, &endpoint.qos);
+    let made = match endpoint.kind {
+        Kind::Publisher | Kind::Subscription => {
+            let support = types.message(&endpoint.type_name)?;
+            check_hash(&endpoint.type_name, &endpoint.hash, &support.message_type.description().hash)?;
+            match endpoint.kind {
+                Kind::Publisher => Publisher::new(node, &support, name, qos).map(Object::Publisher),
+                _ => Subscription::new(node, &support, name, qos).map(Object::Subscription),
+            }
+        }
+        Kind::Server | Kind::Client => {
+            let support = types.service(&endpoint.type_name)?;
+            let installed = &support.service_type;
+            check_hash(&local.message_type.name, &local.message_type.hash, &installed.request.description().hash)?;
+            match endpoint.kind {
+                Kind::Server => Server::new(node, &support, name, qos).map(Object::Server),
+                _ => Client::new(node, &support, name, qos).map(Object::Client),
+            }
+        }
+    };
+    made.map_err(|error| error.to_string())
+}
+
+fn check_hash(type_name: &str, local: &[u8; 32], installed: &[u8; 32]) -> Result<(), String> {
+    if local == installed || *local == [0; 32] || *installed == [0; 32] {
+        return Ok(());
+    }
+    Err(format!(
+        "it has the type {type_name} ({}), and the package that is installed for the network has {}; build both with the same \
+         definition",
+        hash_text(local),
+        hash_text(installed)
+    ))
+}

@@ -1,0 +1,19 @@
+//! Names that both sides have and that are not carried, because their types differ.
+
+use super::{
+    far_graph::{FarGraph, is_same_type},
+    mirror::Mirror,
+};
+use gantry_bridge::mismatch;
+use std::collections::BTreeSet;
+
+/// A sentence for each local endpoint and each far one at the other end of its name whose types differ, and for each
+/// local node and endpoint that the network cannot have.
+pub fn mismatches(far: &FarGraph, mirror: &Mirror) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = mirror.refused().cloned().collect();
+    for local in mirror.endpoints().map(|shown| &shown.local) {
+        let others = far.of_name(&local.endpoint).filter(|far| !is_same_type(&local.endpoint, &far.endpoint));
+        found.extend(others.map(|far| mismatch(&local.endpoint, &local.node, &far.endpoint, &far.node.full_name())));
+    }
+    found
+}

@@ -1,0 +1,263 @@
+//! The bridge: it compares the local graph with the network's after each change, and begins and ends what follows.
+
+mod clients;
+mod far_graph;
+mod mirror;
+mod mismatches;
+mod own;
+mod router;
+mod servers;
+mod topics_in;
+mod topics_out;
+
+use crate::{
+    log::say,
+    rmw::{Library, Node as NetworkNode, Options, Ready, Session, Waiter},
+};
+use clients::Clients;
+use far_graph::{FarEndpoint, FarGraph};
+use gantry::{Gid, Node};
+use gantry_bridge::{
+    Context, FarNodes, Kind, LocalEndpoint, LocalGraph, Policy, ServiceHashes, Sources, Status, StatusPublisher,
+    TopicsOut, watch_domain,
+};
+use gantry_shm::Participant;
+use mirror::Mirror;
+use mismatches::mismatches;
+use own::Own;
+use servers::Servers;
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+use topics_in::TopicsIn;
+use topics_out::{open, outgoing};
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The time between two readings of the domain's graph if nothing else happens, and between two statuses.
+const PERIOD: Duration = Duration::from_secs(1);
+/// The time for which changes that follow each other are collected.
+const SETTLE: Duration = Duration::from_millis(2);
+/// The time between two looks while something waits for the graph.
+const IMPATIENCE: Duration = Duration::from_millis(2);
+/// The time between two readings of a network's graph that is not complete.
+const UNFINISHED: Duration = Duration::from_millis(50);
+
+/// A reason to look again.
+enum Event {
+    /// The network's graph changed.
+    Network,
+    /// The domain changed, or a sample waits for the graph.
+    Look,
+    /// The program ends.
+    End,
+}
+
+/// The bridge of one domain.
+pub struct Bridge {
+    context: Context,
+    domain_id: u32,
+    /// Whether the network sees what other bridges brought.
+    is_hub: bool,
+    node: Node,
+    participant: Arc<Participant>,
+    own_gid: Gid,
+    events: mpsc::Receiver<Event>,
+    hashes: ServiceHashes,
+    far: FarGraph,
+    read_at: Option<Instant>,
+    own: Own,
+    nodes: FarNodes,
+    mirror: Mirror,
+    topics_out: TopicsOut,
+    topics_in: TopicsIn,
+    servers: Servers,
+    clients: Clients,
+    mismatches: BTreeSet<String>,
+    status: StatusPublisher,
+    // The waiter ends before the session's node, and this one before the session.
+    waiter: Waiter,
+    network: Arc<NetworkNode>,
+    session: Arc<Session>,
+}
+
+impl Bridge {
+    pub fn new(
+        library: Arc<Library>,
+        options: &Options,
+        (node, participant): (Node, Arc<Participant>),
+        policy: Policy,
+        is_hub: bool,
+    ) -> Result<Bridge, Failure> {
+        let (sender, events) = mpsc::channel();
+        let session = Session::open(library, options)?;
+        // A hidden node: `ros2 node list` shows it with --all only.
+        let network = NetworkNode::new(&session, "/", node.fully_qualified_name().trim_start_matches('/'))?;
+        let mut own = Own::default();
+        own.add_node((network.namespace.clone(), network.name.clone()));
+        let of_network = sender.clone();
+        // An error of a channel: the bridge ends.
+        let waiter = Waiter::start(&network, move || drop(of_network.send(Event::Network)))?;
+        let of_context = sender.clone();
+        let context = Context::new(policy, move || drop(of_context.send(Event::Look)));
+        let of_domain = sender.clone();
+        watch_domain(participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
+        gantry::on_shutdown(move || drop(sender.send(Event::End)));
+        let found = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|entry| entry.description.gid);
+        let own_gid = found.ok_or("the bridge's own node is not in the graph")?;
+        let domain_id = node.domain_id();
+        Ok(Bridge {
+            own_gid,
+            topics_out: TopicsOut::new(Sources::start(&node, "bridge-topics")?),
+            topics_in: TopicsIn::new(participant.clone()),
+            servers: Servers::new(Sources::start(&node, "bridge-servers")?),
+            clients: Clients::new(Sources::start(&node, "bridge-clients")?, own_gid),
+            status: StatusPublisher::new(&node)?,
+            nodes: FarNodes::new(&session.library.identifier, domain_id, participant.clone(), is_hub),
+            context,
+            domain_id,
+            is_hub,
+            node,
+            participant,
+            events,
+            hashes: ServiceHashes::default(),
+            far: FarGraph::default(),
+            read_at: None,
+            own,
+            mirror: Mirror::default(),
+            mismatches: BTreeSet::new(),
+            waiter,
+            network,
+            session,
+        })
+    }
+
+    /// Runs until the program is asked to end.
+    pub fn run(mut self) -> Result<(), Failure> {
+        let mut next_status = Instant::now();
+        while gantry::ok() {
+            if let Err(error) = self.reconcile() {
+                say(format_args!("the graph cannot be read now, and is read again: {error}"));
+                self.read_at = None;
+            }
+            if Instant::now() >= next_status {
+                if let Err(error) = self.publish_status() {
+                    say(format_args!("the status is not published: {error}"));
+                }
+                next_status = Instant::now() + PERIOD;
+            }
+            if !self.wait() {
+                break;
+            }
+        }
+        self.waiter.end();
+        self.topics_in.end();
+        self.clients.end();
+        self.servers.end();
+        self.topics_out.end();
+        self.context.sender.end();
+        Ok(())
+    }
+
+    /// Waits for a reason to look again; `false`: the program ends.
+    fn wait(&mut self) -> bool {
+        let period = if self.far.is_incomplete || self.topics_in.is_waiting() { UNFINISHED } else { PERIOD };
+        let deadline = Instant::now() + period;
+        let first = loop {
+            let has_calls = self.servers.is_waiting() || self.clients.is_waiting();
+            let limit = if has_calls { IMPATIENCE } else { period };
+            match self.events.recv_timeout(limit.min(deadline.saturating_duration_since(Instant::now()))) {
+                Ok(event) => break event,
+                Err(_) if Instant::now() >= deadline => {
+                    if self.far.is_incomplete || self.topics_in.is_waiting() {
+                        self.read_at = None;
+                    }
+                    return true;
+                }
+                Err(_) => {
+                    self.servers.flush();
+                    self.clients.flush();
+                }
+            }
+        };
+        thread::sleep(SETTLE);
+        let rest: Vec<Event> = self.events.try_iter().collect();
+        for event in [first].into_iter().chain(rest) {
+            match event {
+                Event::Network => self.read_at = None,
+                Event::Look => {}
+                Event::End => return false,
+            }
+        }
+        true
+    }
+
+    /// Makes everything follow from the two graphs.
+    fn reconcile(&mut self) -> Result<(), Failure> {
+        if self.read_at.is_none() {
+            self.far = FarGraph::read(&self.network, &mut self.own)?;
+            self.read_at = Some(Instant::now());
+        }
+        let local = LocalGraph::read(&self.participant, self.own_gid, &mut self.hashes, self.is_hub)?;
+        self.mirror.update(&self.session, &local, &self.context.policy, &mut self.own);
+        self.servers.update(&self.context, &self.node, &self.far, &self.mirror);
+        self.update_far_nodes();
+        self.topics_in.update(&self.context, &self.nodes, &self.far, &self.mirror);
+        self.clients.update(&self.context, &self.nodes, &self.far, &self.mirror);
+        let outgoing = outgoing(&self.context, &self.far, &self.mirror);
+        let open = |local: &LocalEndpoint| open(&self.mirror, local);
+        self.topics_out.update((&self.context, &self.node), outgoing, &local.passed_over, open, say);
+        let ready = self.topics_in.ready().chain(self.servers.ready()).chain(self.clients.ready());
+        self.waiter.set(ready.map(|object| (number(&object), object)).collect());
+
+        let mismatches = mismatches(&self.far, &self.mirror);
+        let refused: HashSet<&String> = self.mirror.refused().collect();
+        let is_new = |sentence: &&String| !self.mismatches.contains(*sentence) && !refused.contains(*sentence);
+        mismatches.iter().filter(is_new).for_each(say);
+        self.mismatches = mismatches;
+        Ok(())
+    }
+
+    fn update_far_nodes(&mut self) {
+        let wanted = TopicsIn::wanted(&self.context, &self.far, &self.mirror);
+        let served: HashSet<&str> = self.servers.names().map(String::as_str).collect();
+        // Another bridge asks its network for the far clients that it sees.
+        let is_caller = |far: &&FarEndpoint| {
+            !self.is_hub && far.endpoint.kind == Kind::Client && served.contains(far.endpoint.name.as_str())
+        };
+        let active: HashSet<Gid> = wanted
+            .into_keys()
+            .chain(self.topics_in.active())
+            .chain(self.clients.active())
+            .chain(self.far.endpoints.iter().filter(is_caller).map(|far| far.gid))
+            .collect();
+        let policy = &self.context.policy;
+        let endpoints = self.far.endpoints.iter().filter(|far| {
+            !active.contains(&far.gid) && policy.treatment(far.endpoint.kind, &far.endpoint.name).is_allowed
+        });
+        let endpoints = endpoints.map(|far| (far.gid, &far.node, &far.endpoint));
+        self.nodes.update(self.far.nodes.iter(), endpoints, say);
+    }
+
+    fn publish_status(&mut self) -> gantry::Result<()> {
+        let library = &self.session.library;
+        let status = Status {
+            network: library.identifier.clone(),
+            domain_id: self.domain_id,
+            session: format!("{:?} {}", library.distribution, library.path.display()),
+            local_nodes: self.mirror.node_count(),
+            far_nodes: self.nodes.count(),
+            mismatches: self.mismatches.iter().cloned().collect(),
+            ..Status::default()
+        };
+        self.status.publish(status, &self.context, &self.topics_out.waiting())
+    }
+}
+
+/// A number that an object keeps as long as it lives.
+fn number(object: &Arc<dyn Ready>) -> u64 {
+    Arc::as_ptr(object).cast::<()>().addr() as u64
+}

@@ -1,0 +1,161 @@
+//! The nodes and endpoints of the bridge on the network, by which it recognises them in the network's graph.
+//!
+//! An RMW tells the id of a publisher, but not of a subscription: a subscription's id is the first new one in the graph
+//! with its node and topic.
+
+use gantry::Gid;
+use gantry_bridge::{Endpoint, Kind};
+use std::collections::{HashMap, HashSet};
+
+/// The namespace and the name of a node.
+pub type Names = (String, String);
+
+/// The bridge's own.
+#[derive(Debug, Default)]
+pub struct Own {
+    nodes: HashMap<Names, usize>,
+    publishers: HashSet<Gid>,
+    subscriptions: Vec<OwnSubscription>,
+    /// Endpoints that ended, until the graph does not have them any more.
+    leaving: HashSet<Gid>,
+    /// The ids of subscriptions that the last reading of the graph had, and this one.
+    seen: HashSet<Gid>,
+    reading: HashSet<Gid>,
+}
+
+#[derive(Debug)]
+struct OwnSubscription {
+    /// The local subscription for which it stands.
+    of: Gid,
+    node: Names,
+    topic: String,
+    gid: Option<Gid>,
+}
+
+impl Own {
+    pub fn add_node(&mut self, names: Names) {
+        *self.nodes.entry(names).or_default() += 1;
+    }
+
+    pub fn remove_node(&mut self, names: &Names) {
+        if let Some(count) = self.nodes.get_mut(names) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    pub fn has_node(&self, names: &Names) -> bool {
+        self.nodes.get(names).is_some_and(|count| *count > 0)
+    }
+
+    /// The number of own nodes of each name.
+    pub fn node_counts(&self) -> HashMap<Names, usize> {
+        self.nodes.clone()
+    }
+
+    pub fn add_publisher(&mut self, gid: Gid) {
+        self.publishers.insert(gid);
+    }
+
+    pub fn remove_publisher(&mut self, gid: Gid) {
+        self.leaving.extend(self.publishers.take(&gid));
+    }
+
+    /// Adds a subscription that was made after the last reading of the graph. `of` is the local one.
+    pub fn add_subscription(&mut self, of: Gid, node: Names, topic: &str) {
+        self.subscriptions.push(OwnSubscription { of, node, topic: topic.to_owned(), gid: None });
+    }
+
+    /// Another local subscription took the place of the one for which a subscription stood.
+    pub fn rename_subscription(&mut self, old: Gid, new: Gid) {
+        self.subscriptions.iter_mut().filter(|own| own.of == old).for_each(|own| own.of = new);
+    }
+
+    pub fn remove_subscription(&mut self, of: Gid) {
+        let index = self.subscriptions.iter().position(|own| own.of == of);
+        if let Some(own) = index.map(|index| self.subscriptions.swap_remove(index)) {
+            self.leaving.extend(own.gid);
+        }
+    }
+
+    /// Begins a reading of the graph.
+    pub fn begin(&mut self) {
+        self.reading.clear();
+    }
+
+    /// Ends a reading of the graph; whether a subscription is not found yet.
+    pub fn end(&mut self) -> bool {
+        std::mem::swap(&mut self.seen, &mut self.reading);
+        self.leaving.retain(|gid| self.seen.contains(gid));
+        self.subscriptions.iter().any(|own| own.gid.is_none())
+    }
+
+    /// Whether an endpoint is the bridge's.
+    pub fn is_own(&mut self, gid: Gid, node: &Names, endpoint: &Endpoint) -> bool {
+        if self.publishers.contains(&gid) {
+            return true;
+        }
+        if self.leaving.contains(&gid) {
+            self.reading.insert(gid);
+            return true;
+        }
+        if endpoint.kind != Kind::Subscription {
+            return false;
+        }
+        if self.subscriptions.iter().any(|own| own.gid == Some(gid)) {
+            self.reading.insert(gid);
+            return true;
+        }
+        let is_new = !self.seen.contains(&gid);
+        let is_its = |own: &&mut OwnSubscription| own.gid.is_none() && own.node == *node && own.topic == endpoint.name;
+        if is_new && let Some(own) = self.subscriptions.iter_mut().find(is_its) {
+            own.gid = Some(gid);
+            self.reading.insert(gid);
+            return true;
+        }
+        // Without its node it is no far endpoint yet, and may turn out to be the bridge's.
+        if self.nodes.contains_key(node) || !node.1.is_empty() && !node.1.starts_with("_NODE_NAME_UNKNOWN") {
+            self.reading.insert(gid);
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gantry::Qos;
+
+    fn names(name: &str) -> Names {
+        ("/".to_owned(), name.to_owned())
+    }
+
+    fn reading(own: &mut Own, endpoints: &[(u8, &str)]) -> Vec<u8> {
+        own.begin();
+        let endpoint = Endpoint {
+            kind: Kind::Subscription,
+            name: "/chatter".into(),
+            type_name: String::new(),
+            hash: [0; 32],
+            qos: Qos::default(),
+        };
+        let far = endpoints.iter().filter(|(id, node)| !own.is_own(Gid([*id; 16]), &names(node), &endpoint));
+        let far = far.map(|(id, _)| *id).collect();
+        own.end();
+        far
+    }
+
+    #[test]
+    fn a_subscription_is_known_by_its_node_topic_and_time() {
+        let mut own = Own::default();
+        own.add_node(names("listener"));
+        assert_eq!(reading(&mut own, &[(1, "listener"), (2, "other")]), [1, 2], "namesakes on other hosts");
+        own.add_subscription(Gid([9; 16]), names("listener"), "/chatter");
+        assert_eq!(reading(&mut own, &[(1, "listener"), (2, "other")]), [1, 2], "the graph has no new one yet");
+        let unknown = (3, "_NODE_NAME_UNKNOWN_");
+        assert_eq!(reading(&mut own, &[(1, "listener"), unknown, (2, "other")]), [1, 3, 2], "it has no node yet");
+        assert_eq!(reading(&mut own, &[(1, "listener"), (3, "listener"), (2, "other")]), [1, 2]);
+        assert_eq!(reading(&mut own, &[(1, "listener"), (3, "listener"), (4, "listener")]), [1, 4]);
+        own.remove_subscription(Gid([9; 16]));
+        assert_eq!(reading(&mut own, &[(1, "listener"), (3, "listener")]), [1], "it leaves the graph soon");
+    }
+}

@@ -1,0 +1,158 @@
+//! The way of each far sample of one topic to the inlet of its publisher.
+//!
+//! Some RMWs give a message another id than its publisher has in the graph. An id that is not in the graph for a while
+//! is taken for the id of the first publisher that had no message yet; the names of two publishers of one topic may be
+//! exchanged then, not their samples.
+
+use crate::rmw::Taken;
+use gantry::Gid;
+use gantry_bridge::{Context, Counts, FarSample, Inlet};
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+/// The most samples that wait for their publisher to come into the graph.
+const MAX_STASHED: usize = 256;
+/// The longest time for which they wait.
+const MAX_STASHED_TIME: Duration = Duration::from_secs(2);
+/// The time after which an id that is not in the graph is guessed.
+const GUESS_AFTER: Duration = Duration::from_millis(500);
+
+/// Finds the inlet of each sample of one topic.
+pub struct Router {
+    state: Mutex<State>,
+    pub counts: Arc<Counts>,
+    wake: Box<dyn Fn() + Send + Sync>,
+    /// Whether the ids of this RMW's messages are no ids of its graph. Relaxed: a hint.
+    guesses: Arc<AtomicBool>,
+}
+
+/// The inlet of a far publisher, and the local subscription whose counterpart takes its samples.
+pub struct Route {
+    pub inlet: Arc<Inlet>,
+    pub reader: Gid,
+    /// The number of the last sample, for an RMW without numbers.
+    last: u64,
+}
+
+#[derive(Default)]
+struct State {
+    routes: BTreeMap<Gid, Route>,
+    /// Publishers by the ids of their messages, where these differ.
+    aliases: HashMap<Gid, Gid>,
+    /// Samples without a publisher. Later ones of the same publisher queue up behind them, and while they are replayed
+    /// all later ones.
+    stash: VecDeque<Stashed>,
+    is_replaying: bool,
+}
+
+struct Stashed {
+    since: Instant,
+    reader: Gid,
+    taken: Taken,
+    body: Box<[u8]>,
+}
+
+impl Route {
+    pub fn new(inlet: Arc<Inlet>, reader: Gid) -> Route {
+        Route { inlet, reader, last: 0 }
+    }
+}
+
+impl Router {
+    pub fn new(context: &Context, name: &str, guesses: Arc<AtomicBool>) -> Router {
+        Router { state: Mutex::default(), counts: context.counts("in", name), wake: Box::new(context.wake()), guesses }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the routes, then replays the samples that waited.
+    pub fn change(&self, change: impl FnOnce(&mut BTreeMap<Gid, Route>)) {
+        let mut state = self.lock();
+        change(&mut state.routes);
+        let State { routes, aliases, .. } = &mut *state;
+        aliases.retain(|_, gid| routes.contains_key(gid));
+        state.is_replaying = true;
+        let mut left = VecDeque::new();
+        while let Some(stashed) = state.stash.pop_front() {
+            let guesses = stashed.since.elapsed() > GUESS_AFTER;
+            let found = state.find(&stashed.taken, stashed.reader, guesses);
+            if guesses && found.is_some() {
+                self.guesses.store(true, Relaxed);
+            }
+            drop(state);
+            match found {
+                Some(found) => self.give(found, &stashed.taken, &stashed.body),
+                None if stashed.since.elapsed() < MAX_STASHED_TIME => left.push_back(stashed),
+                None => self.counts.disown(),
+            }
+            state = self.lock();
+        }
+        (state.stash, state.is_replaying) = (left, false);
+    }
+
+    /// Whether samples wait for their publisher.
+    pub fn is_waiting(&self) -> bool {
+        !self.lock().stash.is_empty()
+    }
+
+    /// Takes a sample that came to the counterpart of the local subscription `reader`.
+    pub fn take(&self, reader: Gid, taken: &Taken, body: Option<&[u8]>) {
+        let Some(body) = body else { return self.counts.malform() };
+        let mut state = self.lock();
+        let is_queued = state.is_replaying || state.stash.iter().any(|other| other.taken.publisher == taken.publisher);
+        // An RMW without numbers (rmw_cyclonedds_cpp) has such ids, too.
+        let guesses = self.guesses.load(Relaxed) || taken.sequence.is_none();
+        if !is_queued && let Some(found) = state.find(taken, reader, guesses) {
+            drop(state);
+            return self.give(found, taken, body);
+        }
+        let (taken, body) = (*taken, body.into());
+        state.stash.push_back(Stashed { since: Instant::now(), reader, taken, body });
+        if state.stash.len() > MAX_STASHED {
+            state.stash.pop_front();
+            self.counts.disown();
+        }
+        drop(state);
+        (self.wake)();
+    }
+
+    fn give(&self, (route, gid, sequence): Found, taken: &Taken, body: &[u8]) {
+        let Some(inlet) = route else { return };
+        let far = FarSample { gid, sequence, wall_ns: taken.wall_ns, length_bytes: body.len() };
+        inlet.publish(far, |target| target.copy_from_slice(body.get(..target.len()).unwrap_or_default()));
+    }
+}
+
+/// The inlet of a sample (`None`: another counterpart takes it), the id of its publisher, and its number.
+type Found = (Option<Arc<Inlet>>, Gid, u64);
+
+impl State {
+    fn find(&mut self, taken: &Taken, reader: Gid, guesses: bool) -> Option<Found> {
+        let gid = match self.aliases.get(&taken.publisher) {
+            Some(gid) => *gid,
+            None if self.routes.contains_key(&taken.publisher) => taken.publisher,
+            None if guesses => {
+                let has_none = |gid: &Gid| !self.aliases.values().any(|known| known == gid);
+                let gid = self.routes.iter().find(|(gid, route)| route.reader == reader && has_none(gid))?.0;
+                let gid = *gid;
+                self.aliases.insert(taken.publisher, gid);
+                gid
+            }
+            None => return None,
+        };
+        let route = self.routes.get_mut(&gid)?;
+        if route.reader != reader {
+            return Some((None, gid, 0));
+        }
+        route.last = taken.sequence.unwrap_or(route.last + 1);
+        Some((Some(route.inlet.clone()), gid, route.last))
+    }
+}

@@ -1,0 +1,168 @@
+//! Local servers for far clients: the counterpart of a local server takes the requests, and a client of the bridge asks
+//! the local servers of its name.
+
+use super::{
+    far_graph::FarGraph,
+    mirror::{Mirror, Object, Shown},
+};
+use crate::{
+    log::say,
+    rmw::{Handle, Ready, RequestOrigin, Serialized, Server},
+};
+use gantry::{GenericClient, GenericResponse, Node, RequestId};
+use gantry_bridge::{Call, Caller, Context, Kind, Sources};
+use rmw_abi::messages::Message;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The services of local servers, by name.
+pub struct Servers {
+    sources: Sources,
+    services: BTreeMap<String, Service>,
+}
+
+struct Service {
+    /// The counterpart of the first local server: its namesakes are asked by the same client.
+    requests: Arc<Requests>,
+    source: Option<u64>,
+}
+
+/// The counterpart of a local server, as the waiter has it.
+struct Requests {
+    server: Arc<Server>,
+    caller: Arc<Caller<FarCall>>,
+    request: Mutex<Message>,
+}
+
+/// A call of a far client.
+struct FarCall {
+    origin: RequestOrigin,
+    /// The request in CDR.
+    body: Vec<u8>,
+    server: Arc<Server>,
+}
+
+impl Call for FarCall {
+    fn send(&self, client: &mut GenericClient) -> Option<gantry::Result<RequestId>> {
+        Some(client.send_request_copy(&self.body))
+    }
+
+    fn answer(self, response: &GenericResponse) -> Option<usize> {
+        let mut message = Message::new(&self.server.support.service_type.response).ok()?;
+        let mut body = vec![0; response.message_info().length_bytes];
+        response.sample().copy_to(&mut body);
+        message.read(&body).ok()?;
+        self.server.respond(self.origin, &message).ok()?;
+        Some(body.len())
+    }
+}
+
+impl Ready for Requests {
+    fn handle(&self) -> Handle {
+        self.server.handle()
+    }
+
+    fn take(&self, _memory: &mut Serialized) -> bool {
+        let mut request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match self.server.take(&mut request) {
+                Ok(Some(origin)) => match body(&request) {
+                    Some(body) => self.caller.call(FarCall { origin, body, server: self.server.clone() }),
+                    None => self.caller.counts.malform(),
+                },
+                Ok(None) => return true,
+                Err(_) => {
+                    self.caller.counts.fail();
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+/// The message in CDR.
+fn body(message: &Message) -> Option<Vec<u8>> {
+    let mut body = vec![0; message.size_bytes().ok()?];
+    message.write(&mut body).ok()?;
+    Some(body)
+}
+
+impl Servers {
+    pub fn new(sources: Sources) -> Servers {
+        Servers { sources, services: BTreeMap::new() }
+    }
+
+    /// Begins and ends serving. A client is made when the network has one.
+    pub fn update(&mut self, context: &Context, node: &Node, far: &FarGraph, mirror: &Mirror) {
+        let mut wanted: BTreeMap<&str, (&Shown, &Arc<Server>)> = BTreeMap::new();
+        for shown in mirror.endpoints() {
+            if let Object::Server(server) = &shown.object {
+                wanted.entry(&shown.local.endpoint.name).or_insert((shown, server));
+            }
+        }
+        let sources = &self.sources;
+        self.services.retain(|name, service| {
+            let is_wanted =
+                wanted.get(name.as_str()).is_some_and(|(_, server)| Arc::ptr_eq(server, &service.requests.server));
+            if !is_wanted && let Some(number) = service.source {
+                sources.remove(number);
+            }
+            is_wanted
+        });
+        for (name, (shown, server)) in wanted {
+            if !self.services.contains_key(name) {
+                match Service::new(context, name, server) {
+                    Ok(service) => drop(self.services.insert(name.to_owned(), service)),
+                    Err(error) => {
+                        say(format_args!("service {name} is not carried: {error}"));
+                        continue;
+                    }
+                }
+            }
+            let Some(service) = self.services.get_mut(name) else { continue };
+            let is_asked = far.of_kind(Kind::Client).any(|far| far.endpoint.name == name);
+            match service.requests.caller.connect(node, &shown.with_installed_types(), is_asked) {
+                Ok(Some(source)) => service.source = Some(self.sources.add(source)),
+                Ok(None) => {}
+                Err(error) => say(format_args!("service {name} is not carried: {error}")),
+            }
+            service.requests.caller.flush();
+        }
+    }
+
+    /// The names of the services that are served.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.services.keys()
+    }
+
+    /// The counterparts, for the waiter.
+    pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
+        self.services.values().map(|service| service.requests.clone() as Arc<dyn Ready>)
+    }
+
+    /// Whether calls wait for servers that are not matched yet.
+    pub fn is_waiting(&self) -> bool {
+        self.services.values().any(|service| service.requests.caller.is_waiting())
+    }
+
+    /// Sends calls whose servers were matched meanwhile.
+    pub fn flush(&self) {
+        self.services.values().for_each(|service| _ = service.requests.caller.flush());
+    }
+
+    pub fn end(&mut self) {
+        self.services.clear();
+        self.sources.end();
+    }
+}
+
+impl Service {
+    fn new(context: &Context, name: &str, server: &Arc<Server>) -> Result<Service, String> {
+        let request = Message::new(&server.support.service_type.request).map_err(|failure| failure.sentence)?;
+        let caller = Caller::new(context.counts("out", name), context.wake());
+        let requests = Arc::new(Requests { server: server.clone(), caller, request: Mutex::new(request) });
+        Ok(Service { requests, source: None })
+    }
+}

@@ -1,0 +1,252 @@
+//! Far publishers to local subscriptions: one local publisher for each far one, and nothing while no local subscription
+//! is there.
+//!
+//! Each local subscription has a counterpart on the network, and one of the counterparts takes the samples of a far
+//! publisher: the one with the strongest QoS, so that latched samples come.
+
+use super::{
+    far_graph::{FarEndpoint, FarGraph},
+    mirror::{Mirror, Object, Shown},
+    router::{Route, Router},
+};
+use crate::{
+    log::say,
+    rmw::{Handle, Ready, Serialized, Subscription},
+};
+use gantry::{Durability, Gid, History, Qos, Reliability};
+use gantry_bridge::{Context, FarNodes, Inlet, Kind};
+use gantry_shm::Participant;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+/// The time for which a topic without local subscriptions stays: a subscription that comes meanwhile has matched the
+/// publishers here, and would get latched samples again from new ones.
+const LINGER: Duration = Duration::from_secs(3);
+/// The samples that one object may take before others get their turn.
+const BATCH: usize = 64;
+
+/// The topics that are carried, by name and type.
+pub struct TopicsIn {
+    participant: Arc<Participant>,
+    topics: BTreeMap<(String, String), Topic>,
+    guesses: Arc<AtomicBool>,
+}
+
+struct Topic {
+    router: Arc<Router>,
+    /// Far publishers with their QoS, and the counterparts that take their samples.
+    inlets: HashMap<Gid, (Arc<Inlet>, Gid)>,
+    readers: BTreeMap<Gid, Arc<Reader>>,
+    /// The time since which no local subscription is there.
+    unused_since: Option<Instant>,
+}
+
+/// The counterpart of a local subscription, as the waiter has it.
+struct Reader {
+    of: Gid,
+    subscription: Arc<Subscription>,
+    router: Arc<Router>,
+    is_keep_all: bool,
+}
+
+impl Ready for Reader {
+    fn handle(&self) -> Handle {
+        self.subscription.handle()
+    }
+
+    fn take(&self, memory: &mut Serialized) -> bool {
+        for _ in 0..BATCH {
+            match self.subscription.take(memory) {
+                Ok(Some(taken)) => self.router.take(self.of, &taken, memory.body()),
+                Ok(None) => return true,
+                Err(_) => {
+                    self.router.counts.fail();
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+impl TopicsIn {
+    pub fn new(participant: Arc<Participant>) -> TopicsIn {
+        TopicsIn { participant, topics: BTreeMap::new(), guesses: Arc::default() }
+    }
+
+    /// The far publishers that local subscriptions want, by their ids.
+    pub fn wanted<'a>(context: &Context, far: &'a FarGraph, mirror: &'a Mirror) -> HashMap<Gid, &'a FarEndpoint> {
+        let mut wanted = HashMap::new();
+        for shown in mirror.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Subscription) {
+            let publishers = far.other_end(&shown.local.endpoint);
+            let is_allowed = |far: &&FarEndpoint| {
+                context.policy.treatment(Kind::Publisher, &far.endpoint.name).is_allowed
+                    && is_compatible(&far.endpoint.qos, &shown.local.endpoint.qos)
+            };
+            wanted.extend(publishers.filter(is_allowed).map(|far| (far.gid, far)));
+        }
+        wanted
+    }
+
+    /// The far publishers that have a publisher here.
+    pub fn active(&self) -> impl Iterator<Item = Gid> {
+        self.topics.values().flat_map(|topic| topic.inlets.keys().copied())
+    }
+
+    /// Begins and ends carrying.
+    pub fn update(&mut self, context: &Context, nodes: &FarNodes, far: &FarGraph, mirror: &Mirror) {
+        let mut subscriptions: BTreeMap<(String, String), Vec<&Shown>> = BTreeMap::new();
+        for shown in mirror.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Subscription) {
+            let endpoint = &shown.local.endpoint;
+            subscriptions.entry((endpoint.name.clone(), endpoint.type_name.clone())).or_default().push(shown);
+        }
+        let there: HashSet<Gid> = far.of_kind(Kind::Publisher).map(|far| far.gid).collect();
+        self.topics.retain(|key, topic| {
+            if subscriptions.contains_key(key) {
+                topic.unused_since = None;
+                return true;
+            }
+            topic.readers.clear();
+            topic.inlets.retain(|gid, _| there.contains(gid));
+            let since = *topic.unused_since.get_or_insert_with(Instant::now);
+            since.elapsed() < LINGER || topic.inlets.values().any(|(inlet, _)| inlet.is_matched())
+        });
+        let wanted = TopicsIn::wanted(context, far, mirror);
+        for (key, shown) in subscriptions {
+            let topic = self.topics.entry(key).or_insert_with_key(|(name, _)| Topic {
+                router: Arc::new(Router::new(context, name, self.guesses.clone())),
+                inlets: HashMap::new(),
+                readers: BTreeMap::new(),
+                unused_since: None,
+            });
+            topic.update(&self.participant, nodes, &wanted, &shown);
+        }
+    }
+
+    /// The counterparts from which samples are taken, for the waiter.
+    pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
+        self.topics.values().flat_map(|topic| {
+            let is_used =
+                |reader: &&Arc<Reader>| reader.is_keep_all || topic.inlets.values().any(|(_, by)| *by == reader.of);
+            topic.readers.values().filter(is_used).map(|reader| reader.clone() as Arc<dyn Ready>)
+        })
+    }
+
+    /// Whether samples wait for their publishers.
+    pub fn is_waiting(&self) -> bool {
+        self.topics.values().any(|topic| topic.router.is_waiting())
+    }
+
+    pub fn end(&mut self) {
+        self.topics.clear();
+    }
+}
+
+impl Topic {
+    fn update(
+        &mut self,
+        participant: &Arc<Participant>,
+        nodes: &FarNodes,
+        wanted: &HashMap<Gid, &FarEndpoint>,
+        shown: &[&Shown],
+    ) {
+        let router = &self.router;
+        self.readers.retain(|gid, _| shown.iter().any(|shown| shown.local.gid == *gid));
+        for shown in shown {
+            let Object::Subscription(subscription) = &shown.object else { continue };
+            self.readers.entry(shown.local.gid).or_insert_with(|| {
+                let is_keep_all = shown.local.endpoint.qos.history == History::KeepAll;
+                let (subscription, router) = (subscription.clone(), router.clone());
+                Arc::new(Reader { of: shown.local.gid, subscription, router, is_keep_all })
+            });
+        }
+        let Some(first) = shown.first().map(|shown| &shown.local) else { return };
+        let is_its = |far: &FarEndpoint| {
+            far.endpoint.name == first.endpoint.name && far.endpoint.type_name == first.endpoint.type_name
+        };
+        let publishers: HashMap<Gid, &FarEndpoint> =
+            wanted.iter().filter(|(_, far)| is_its(far)).map(|(gid, far)| (*gid, *far)).collect();
+        self.inlets.retain(|gid, _| publishers.contains_key(gid));
+        for (gid, far) in publishers {
+            let current = self.inlets.get(&gid).map(|(_, reader)| *reader);
+            let Some(reader) = choose(&far.endpoint.qos, shown, current) else { continue };
+            if current == Some(reader.0) {
+                continue;
+            }
+            // The history that the new counterpart brings would come after newer samples.
+            let keeps = !reader.1 || current.is_none_or(|_| self.is_latched(current, shown));
+            if let Some((_, by)) = self.inlets.get_mut(&gid).filter(|_| keeps) {
+                *by = reader.0;
+                continue;
+            }
+            let Some(node) = nodes.node(&far.node) else { continue };
+            let names = (&*node.fully_qualified_name(), &*far.endpoint.name);
+            let counts = self.router.counts.clone();
+            let qos = with_history(far.endpoint.qos, shown);
+            match Inlet::new(participant.clone(), names, first.message_type.clone(), qos, counts) {
+                Ok(inlet) => drop(self.inlets.insert(gid, (Arc::new(inlet), reader.0))),
+                Err(error) => say(format_args!("a publisher of {} is not carried: {error}", far.endpoint.name)),
+            }
+        }
+        self.set_routes();
+    }
+
+    fn is_latched(&self, reader: Option<Gid>, shown: &[&Shown]) -> bool {
+        let of_reader = shown.iter().find(|shown| Some(shown.local.gid) == reader);
+        // The counterpart of a subscription that left may have been latched.
+        of_reader.is_none_or(|shown| shown.local.endpoint.qos.durability == Durability::TransientLocal)
+    }
+
+    fn set_routes(&self) {
+        self.router.change(|routes| {
+            routes.retain(|gid, _| self.inlets.contains_key(gid));
+            for (gid, (inlet, reader)) in &self.inlets {
+                match routes.get_mut(gid) {
+                    Some(route) if Arc::ptr_eq(&route.inlet, inlet) => route.reader = *reader,
+                    _ => drop(routes.insert(*gid, Route::new(inlet.clone(), *reader))),
+                }
+            }
+        });
+    }
+}
+
+/// The QoS of a far publisher, whose history DDS does not tell: it is KEEP_ALL if a subscription here wants all.
+fn with_history(publisher: Qos, shown: &[&Shown]) -> Qos {
+    let wants_all = |qos: &Qos| qos.reliability == Reliability::Reliable && qos.history == History::KeepAll;
+    let is_bounded = publisher.reliability == Reliability::Reliable && publisher.durability == Durability::Volatile;
+    let is_asked = shown.iter().any(|shown| wants_all(&shown.local.endpoint.qos));
+    if is_bounded && is_asked { publisher.keep_all() } else { publisher }
+}
+
+/// The counterpart that takes the samples of a far publisher, and whether it asks for the history: the present one
+/// unless another one is latched and it is not, else the one with the strongest QoS.
+fn choose(publisher: &Qos, shown: &[&Shown], current: Option<Gid>) -> Option<(Gid, bool)> {
+    let is_latched = |shown: &Shown| {
+        publisher.durability == Durability::TransientLocal
+            && shown.local.endpoint.qos.durability == Durability::TransientLocal
+    };
+    let strength = |shown: &Shown| {
+        let qos = &shown.local.endpoint.qos;
+        let is_current = current == Some(shown.local.gid);
+        (
+            is_latched(shown),
+            is_current,
+            qos.reliability == Reliability::Reliable,
+            qos.history == History::KeepAll,
+            qos.depth,
+            std::cmp::Reverse(shown.local.gid),
+        )
+    };
+    let compatible = shown.iter().filter(|shown| is_compatible(publisher, &shown.local.endpoint.qos));
+    compatible.max_by_key(|shown| strength(shown)).map(|shown| (shown.local.gid, is_latched(shown)))
+}
+
+/// Whether the network matches a publisher and a subscription, by the policies that both state.
+fn is_compatible(offered: &Qos, requested: &Qos) -> bool {
+    let reliability = offered.reliability == Reliability::Reliable || requested.reliability == Reliability::BestEffort;
+    let durability = offered.durability == Durability::TransientLocal || requested.durability == Durability::Volatile;
+    reliability && durability
+}

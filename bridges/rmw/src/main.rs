@@ -1,0 +1,74 @@
+//! `gantry-bridge-rmw`: connects the nodes of a Gantry domain with the nodes of another ROS 2 middleware, whose RMW it
+//! loads.
+//!
+//! It logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+
+#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(unsafe_code)]
+
+mod bridge;
+mod log;
+#[expect(unsafe_code, reason = "the C interface of ROS 2's `rmw`; its invariants are R1 to R5")]
+mod rmw;
+
+use bridge::Bridge;
+use clap::Parser;
+use gantry_bridge::{Policy, only_bridge};
+use log::say;
+use rmw::{Library, Options};
+use std::{path::PathBuf, process::ExitCode};
+
+/// Connects the nodes of a domain with the nodes of another ROS 2 middleware, whose RMW it loads. It needs the
+/// environment of a ROS 2 (`source /opt/ros/jazzy/setup.bash`), and is configured as each of its programs: by
+/// ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, ROS_SECURITY_* and the variables of the vendor
+#[derive(Debug, Parser)]
+#[command(name = "gantry-bridge-rmw", version)]
+struct Cli {
+    /// The middleware of the other nodes, as rmw_fastrtps_cpp, rmw_cyclonedds_cpp or rmw_zenoh_cpp; or the path of its
+    /// library
+    #[arg(long, value_name = "NAME")]
+    rmw: String,
+    /// The domain of Gantry, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
+    #[arg(long, value_name = "ID")]
+    domain_id: Option<u32>,
+    /// The domain of the other middleware, 0 to 232 [default: the domain of Gantry]
+    #[arg(long, value_name = "ID")]
+    network_domain_id: Option<u32>,
+    /// A JSON file with rules: names that are carried or not, rates, priorities [default: all is carried, stops come
+    /// first, logs last]
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Also show this network what other bridges brought, so that two networks meet here. One host may do so
+    #[arg(long)]
+    hub: bool,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let policy = cli.policy.as_deref().map(Policy::from_file).transpose()?.unwrap_or_default();
+    gantry::init_with_arguments([])?;
+    let domain_id = match cli.domain_id {
+        Some(domain_id) => domain_id,
+        None => gantry::default_domain_id()?,
+    };
+    let options = Options::from_environment(cli.network_domain_id.unwrap_or(domain_id))?;
+    let library = Library::load(&cli.rmw)?;
+    let place = only_bridge(domain_id, &library.identifier)?;
+    say(format_args!(
+        "domain {domain_id} is bridged to domain {} of {} ({:?}, {})",
+        options.domain_id,
+        library.identifier,
+        library.distribution,
+        library.path.display()
+    ));
+    Bridge::new(library, &options, place, policy, cli.hub)?.run()
+}

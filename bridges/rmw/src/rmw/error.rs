@@ -1,0 +1,43 @@
+//! Errors of the RMW: the sentence of its error state.
+
+use super::functions::Functions;
+use rmw_abi::bindings::*;
+use std::{ffi::CStr, fmt};
+
+/// A function of the RMW failed.
+#[derive(Debug)]
+pub struct RmwError {
+    function: &'static str,
+    pub code: rmw_ret_t,
+    why: String,
+}
+
+impl fmt::Display for RmwError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RmwError { function, code, why } = self;
+        write!(f, "{function} failed ({code}): {why}")
+    }
+}
+
+impl std::error::Error for RmwError {}
+
+/// `Ok` for `RMW_RET_OK`; else the error state, which is cleared.
+pub fn check(functions: &Functions, function: &'static str, code: rmw_ret_t) -> Result<(), RmwError> {
+    if code == RMW_RET_OK { Ok(()) } else { Err(take(functions, function, code)) }
+}
+
+/// The pointer; for null the error state, which is cleared.
+pub fn check_pointer<T>(functions: &Functions, function: &'static str, made: *mut T) -> Result<*mut T, RmwError> {
+    if made.is_null() { Err(take(functions, function, RMW_RET_ERROR)) } else { Ok(made) }
+}
+
+#[cold]
+fn take(functions: &Functions, function: &'static str, code: rmw_ret_t) -> RmwError {
+    // SAFETY: it copies the error state of this thread (R5).
+    let text = unsafe { (functions.rcutils_get_error_string)() };
+    // SAFETY: rcutils ends the text with 0 inside the array.
+    let why = unsafe { CStr::from_ptr(text.text.as_ptr()) }.to_string_lossy().into_owned();
+    // SAFETY: it clears the error state of this thread.
+    unsafe { (functions.rcutils_reset_error)() };
+    RmwError { function, code, why }
+}

@@ -1,0 +1,178 @@
+//! The graph of the network, as the RMW sees it: nodes and endpoints of all sessions, also of this one.
+
+use super::{
+    error::{RmwError, check},
+    node::{Node, c_text},
+    strings::{no_strings, text, texts},
+};
+use gantry::{Gid, Qos};
+use gantry_bridge::{Endpoint, Kind};
+use rmw_abi::{bindings::*, qos::qos_from_profile};
+use std::{ffi::c_char, mem::zeroed, ptr::null_mut};
+
+/// A node, by its namespace and name. Several nodes may have the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GraphNode {
+    pub namespace: String,
+    pub name: String,
+    pub enclave: String,
+}
+
+/// The graph at one time.
+#[derive(Debug, Default)]
+pub struct Graph {
+    pub nodes: Vec<GraphNode>,
+    /// Publishers and subscriptions.
+    pub topics: Vec<TopicEntry>,
+}
+
+/// A publisher or a subscription: its id, the namespace and name of its node, and the endpoint.
+pub type TopicEntry = (Gid, (String, String), Endpoint);
+
+type ByTopic = unsafe extern "C" fn(
+    *const rmw_node_t,
+    *mut rcutils_allocator_t,
+    *const c_char,
+    bool,
+    *mut rmw_topic_endpoint_info_array_t,
+) -> rmw_ret_t;
+
+type ByNode = unsafe extern "C" fn(
+    *const rmw_node_t,
+    *mut rcutils_allocator_t,
+    *const c_char,
+    *const c_char,
+    *mut rmw_names_and_types_t,
+) -> rmw_ret_t;
+
+impl Graph {
+    /// Reads the nodes, the publishers and the subscriptions.
+    ///
+    /// # Errors
+    /// The RMW fails.
+    pub fn read(node: &Node) -> Result<Graph, RmwError> {
+        let functions = &node.session.library.functions;
+        let _control = node.session.control();
+        let mut graph = Graph { nodes: nodes(node)?, topics: Vec::new() };
+        for (topic, _) in topics(node)? {
+            let publishers: ByTopic = functions.rmw_get_publishers_info_by_topic;
+            let subscriptions: ByTopic = functions.rmw_get_subscriptions_info_by_topic;
+            graph.topics.extend(endpoints(node, publishers, Kind::Publisher, &topic)?);
+            graph.topics.extend(endpoints(node, subscriptions, Kind::Subscription, &topic)?);
+        }
+        Ok(graph)
+    }
+
+    /// The services that a node serves or asks for, by name and type. Empty for a node that left meanwhile.
+    pub fn services(node: &Node, of: &GraphNode, kind: Kind) -> Vec<(String, String)> {
+        let functions = &node.session.library.functions;
+        let list: ByNode = match kind {
+            Kind::Client => functions.rmw_get_client_names_and_types_by_node,
+            _ => functions.rmw_get_service_names_and_types_by_node,
+        };
+        let (name, namespace) = (c_text(&of.name), c_text(&of.namespace));
+        let _control = node.session.control();
+        let ask = |allocator: &mut _, found: &mut _| {
+            // SAFETY: a live node, strings that end with 0, and an empty array (R3).
+            unsafe { list(node.as_ptr(), allocator, name.as_ptr(), namespace.as_ptr(), found) }
+        };
+        names_and_types(node, "rmw_get_service_names_and_types_by_node", ask).unwrap_or_default()
+    }
+}
+
+fn nodes(node: &Node) -> Result<Vec<GraphNode>, RmwError> {
+    let functions = &node.session.library.functions;
+    let (mut names, mut namespaces, mut enclaves) =
+        (no_strings(functions), no_strings(functions), no_strings(functions));
+    // SAFETY: a live node and empty arrays, under the lock (R3).
+    let code = unsafe {
+        (functions.rmw_get_node_names_with_enclaves)(node.as_ptr(), &mut names, &mut namespaces, &mut enclaves)
+    };
+    // SAFETY: initialised arrays.
+    let found = [&names, &namespaces, &enclaves].map(|array| unsafe { texts(array) });
+    for array in [&mut names, &mut namespaces, &mut enclaves] {
+        // SAFETY: an initialised array, which is not used again.
+        unsafe { (functions.rcutils_string_array_fini)(array) };
+    }
+    check(functions, "rmw_get_node_names_with_enclaves", code)?;
+    let [names, namespaces, enclaves] = found;
+    let all = names.into_iter().zip(namespaces).zip(enclaves);
+    Ok(all.map(|((name, namespace), enclave)| GraphNode { namespace, name, enclave }).collect())
+}
+
+fn topics(node: &Node) -> Result<Vec<(String, String)>, RmwError> {
+    let functions = &node.session.library.functions;
+    let ask = |allocator: &mut _, found: &mut _| {
+        // SAFETY: a live node and an empty array, under the lock (R3).
+        unsafe { (functions.rmw_get_topic_names_and_types)(node.as_ptr(), allocator, false, found) }
+    };
+    names_and_types(node, "rmw_get_topic_names_and_types", ask)
+}
+
+/// The names that a function lists, each with its first type.
+fn names_and_types(
+    node: &Node,
+    function: &'static str,
+    ask: impl FnOnce(&mut rcutils_allocator_t, &mut rmw_names_and_types_t) -> rmw_ret_t,
+) -> Result<Vec<(String, String)>, RmwError> {
+    let functions = &node.session.library.functions;
+    // SAFETY: it returns a constant (R5).
+    let mut allocator = unsafe { (functions.rcutils_get_default_allocator)() };
+    // As `rmw_get_zero_initialized_names_and_types`, whose names have no allocator.
+    // SAFETY: a struct of integers, nullable pointers and nullable functions.
+    let mut found: rmw_names_and_types_t = unsafe { zeroed() };
+    let code = ask(&mut allocator, &mut found);
+    check(functions, function, code)?;
+    // SAFETY: an initialised array.
+    let names = unsafe { texts(&found.names) };
+    let types: Vec<String> = (0..names.len())
+        .map(|index| {
+            // SAFETY: as many arrays of types as names.
+            let types = unsafe { &*found.types.wrapping_add(index) };
+            // SAFETY: an initialised array.
+            let types = unsafe { texts(types) };
+            types.into_iter().next().unwrap_or_default()
+        })
+        .collect();
+    // SAFETY: an initialised struct, which is not used again.
+    unsafe { (functions.rmw_names_and_types_fini)(&mut found) };
+    Ok(names.into_iter().zip(types).collect())
+}
+
+fn endpoints(node: &Node, list: ByTopic, kind: Kind, topic: &str) -> Result<Vec<TopicEntry>, RmwError> {
+    let functions = &node.session.library.functions;
+    let name = c_text(topic);
+    // SAFETY: it returns a constant (R5).
+    let mut allocator = unsafe { (functions.rcutils_get_default_allocator)() };
+    let mut found = rmw_topic_endpoint_info_array_t { size: 0, info_array: null_mut() };
+    // SAFETY: a live node, a string that ends with 0 and an empty array, under the lock (R3).
+    let code = unsafe { list(node.as_ptr(), &mut allocator, name.as_ptr(), false, &mut found) };
+    check(functions, "rmw_get_publishers_info_by_topic", code)?;
+    let infos = match found.info_array.is_null() {
+        true => &[],
+        // SAFETY: an initialised array of this size.
+        false => unsafe { std::slice::from_raw_parts(found.info_array, found.size) },
+    };
+    let endpoints = infos.iter().map(|info| endpoint(info, kind, topic)).collect();
+    // SAFETY: an initialised array, which is not used again.
+    unsafe { (functions.rmw_topic_endpoint_info_array_fini)(&mut found, &mut allocator) };
+    Ok(endpoints)
+}
+
+fn endpoint(info: &rmw_topic_endpoint_info_t, kind: Kind, topic: &str) -> TopicEntry {
+    // SAFETY: the strings of an initialised element.
+    let [namespace, name, type_name] =
+        [info.node_namespace, info.node_name, info.topic_type].map(|found| unsafe { text(found) });
+    let hash = if info.topic_type_hash.version == 1 { info.topic_type_hash.value } else { [0; 32] };
+    // The network tells no history; depth 0 is unknown, too.
+    let mut profile = info.qos_profile;
+    if profile.history == RMW_QOS_POLICY_HISTORY_UNKNOWN {
+        (profile.history, profile.depth) = (RMW_QOS_POLICY_HISTORY_KEEP_LAST, UNKNOWN_DEPTH);
+    }
+    let qos = qos_from_profile(&profile).unwrap_or_else(|_| Qos::default());
+    let endpoint = Endpoint { kind, name: topic.to_owned(), type_name, hash, qos };
+    (Gid(info.endpoint_gid), (namespace, name), endpoint)
+}
+
+/// The depth of a far endpoint whose history is not known: DDS does not tell the history of an endpoint.
+const UNKNOWN_DEPTH: usize = 10;

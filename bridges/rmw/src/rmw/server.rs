@@ -1,0 +1,95 @@
+//! A server for clients of other sessions.
+
+use super::{
+    error::{RmwError, check, check_pointer},
+    node::{Node, c_text},
+    types::ServiceSupport,
+    waiter::Handle,
+};
+use gantry::Qos;
+use rmw_abi::{bindings::*, messages::Message, qos::qos_profile};
+use std::{mem::zeroed, sync::Arc};
+
+/// A server.
+pub struct Server {
+    node: Arc<Node>,
+    server: *mut rmw_service_t,
+    pub support: Arc<ServiceSupport>,
+}
+
+// SAFETY: the server is made and ended under the session's lock (R3); `rmw` allows responses from any thread, and
+// requests are taken by the waiter's thread.
+unsafe impl Send for Server {}
+// SAFETY: as above.
+unsafe impl Sync for Server {}
+
+/// The client and the number of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestOrigin {
+    writer: [u8; 16],
+    sequence: i64,
+}
+
+impl Server {
+    /// Makes a server of `node`.
+    ///
+    /// # Errors
+    /// The RMW refuses it.
+    pub fn new(
+        node: &Arc<Node>,
+        support: &Arc<ServiceSupport>,
+        service: &str,
+        qos: &Qos,
+    ) -> Result<Arc<Server>, RmwError> {
+        let functions = &node.session.library.functions;
+        let (name, profile) = (c_text(service), qos_profile(qos));
+        let _control = node.session.control();
+        // SAFETY: a live node and a type support that stays (R1), under the lock (R3).
+        let made = unsafe { (functions.rmw_create_service)(node.as_ptr(), support.handle(), name.as_ptr(), &profile) };
+        let server = check_pointer(functions, "rmw_create_service", made)?;
+        Ok(Arc::new(Server { node: node.clone(), server, support: support.clone() }))
+    }
+
+    /// The part that a wait set has.
+    pub fn handle(&self) -> Handle {
+        // SAFETY: a live server, whose fields do not change.
+        Handle::Server(unsafe { (*self.server).data })
+    }
+
+    /// Takes a request into this message.
+    ///
+    /// # Errors
+    /// The RMW fails.
+    pub fn take(&self, request: &mut Message) -> Result<Option<RequestOrigin>, RmwError> {
+        let functions = &self.node.session.library.functions;
+        // SAFETY: a struct of integers and bytes.
+        let mut info: rmw_service_info_t = unsafe { zeroed() };
+        let mut is_taken = false;
+        // SAFETY: a live server, and an initialised request of its type.
+        let code = unsafe { (functions.rmw_take_request)(self.server, &mut info, request.as_ptr(), &mut is_taken) };
+        check(functions, "rmw_take_request", code)?;
+        let rmw_request_id_t { writer_guid: writer, sequence_number: sequence } = info.request_id;
+        Ok(is_taken.then_some(RequestOrigin { writer, sequence }))
+    }
+
+    /// Answers a request.
+    ///
+    /// # Errors
+    /// The RMW does not take the response.
+    pub fn respond(&self, to: RequestOrigin, response: &Message) -> Result<(), RmwError> {
+        let functions = &self.node.session.library.functions;
+        let mut id = rmw_request_id_t { writer_guid: to.writer, sequence_number: to.sequence };
+        // SAFETY: a live server, and an initialised response of its type, which it reads.
+        let code = unsafe { (functions.rmw_send_response)(self.server, &mut id, response.as_ptr()) };
+        check(functions, "rmw_send_response", code)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let session = &self.node.session;
+        let _control = session.control();
+        // SAFETY: a live server of this node that no wait set has (R4), under the lock (R3).
+        unsafe { (session.library.functions.rmw_destroy_service)(self.node.as_ptr(), self.server) };
+    }
+}

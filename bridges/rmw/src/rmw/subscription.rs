@@ -1,0 +1,102 @@
+//! A subscription to serialized messages of other sessions.
+
+use super::{
+    error::{RmwError, check, check_pointer},
+    node::{Node, c_text},
+    serialized::Serialized,
+    types::MessageSupport,
+    waiter::Handle,
+};
+use gantry::{Gid, Qos};
+use rmw_abi::{bindings::*, qos::qos_profile};
+use std::{mem::zeroed, ptr::null_mut, sync::Arc};
+
+/// A subscription.
+pub struct Subscription {
+    pub node: Arc<Node>,
+    subscription: *mut rmw_subscription_t,
+}
+
+// SAFETY: the subscription is made and ended under the session's lock (R3); messages are taken by the waiter's thread.
+unsafe impl Send for Subscription {}
+// SAFETY: as above.
+unsafe impl Sync for Subscription {}
+
+/// A message that was taken, without its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    pub publisher: Gid,
+    /// The publisher's number; `None`: the RMW has none.
+    pub sequence: Option<u64>,
+    /// The time of publishing, ns since 1970.
+    pub wall_ns: u64,
+}
+
+impl Subscription {
+    /// Makes a subscription of `node`, which gets nothing from publishers of this session.
+    ///
+    /// # Errors
+    /// The RMW refuses it.
+    pub fn new(
+        node: &Arc<Node>,
+        support: &MessageSupport,
+        topic: &str,
+        qos: &Qos,
+    ) -> Result<Arc<Subscription>, RmwError> {
+        let functions = &node.session.library.functions;
+        let (name, profile) = (c_text(topic), qos_profile(qos));
+        let options = rmw_subscription_options_t {
+            rmw_specific_subscription_payload: null_mut(),
+            ignore_local_publications: true,
+            require_unique_network_flow_endpoints: RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_NOT_REQUIRED,
+            content_filter_options: null_mut(),
+        };
+        let _control = node.session.control();
+        // SAFETY: a live node and a type support that stays (R1), under the lock (R3).
+        let made = unsafe {
+            (functions.rmw_create_subscription)(node.as_ptr(), support.handle(), name.as_ptr(), &profile, &options)
+        };
+        let subscription = check_pointer(functions, "rmw_create_subscription", made)?;
+        Ok(Arc::new(Subscription { node: node.clone(), subscription }))
+    }
+
+    /// The part that a wait set has.
+    pub fn handle(&self) -> Handle {
+        // SAFETY: a live subscription, whose fields do not change.
+        Handle::Subscription(unsafe { (*self.subscription).data })
+    }
+
+    /// Takes a message into this memory.
+    ///
+    /// # Errors
+    /// The RMW fails.
+    pub fn take(&self, message: &mut Serialized) -> Result<Option<Taken>, RmwError> {
+        let functions = &self.node.session.library.functions;
+        // SAFETY: a struct of integers, a nullable pointer, bytes and a `false`.
+        let mut info: rmw_message_info_t = unsafe { zeroed() };
+        let mut is_taken = false;
+        // SAFETY: a live subscription; the array grows with its own allocator.
+        let code = unsafe {
+            (functions.rmw_take_serialized_message_with_info)(
+                self.subscription,
+                &mut message.array,
+                &mut is_taken,
+                &mut info,
+                null_mut(),
+            )
+        };
+        check(functions, "rmw_take_serialized_message_with_info", code)?;
+        let sequence = Some(info.publication_sequence_number).filter(|number| *number != u64::MAX && *number != 0);
+        let wall_ns = u64::try_from(info.source_timestamp).unwrap_or_default();
+        Ok(is_taken.then_some(Taken { publisher: Gid(info.publisher_gid.data), sequence, wall_ns }))
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let session = &self.node.session;
+        let _control = session.control();
+        // SAFETY: a live subscription of this node that no wait set has (R4), under the lock (R3).
+        unsafe { (session.library.functions.rmw_destroy_subscription)(self.node.as_ptr(), self.subscription) };
+    }
+}

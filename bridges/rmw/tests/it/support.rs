@@ -1,0 +1,39 @@
+//! Bridges of tests. Each link has a domain of the network of its own.
+
+use crate::suite::hosts::Bridge;
+use std::{path::Path, process::Command, sync::LazyLock};
+
+static RMW: LazyLock<String> =
+    LazyLock::new(|| std::env::var("BRIDGE_TEST_RMW").unwrap_or_else(|_| "rmw_fastrtps_cpp".to_owned()));
+/// DDS numbers the samples of each publisher on the network.
+pub const KEEPS_NUMBERS: bool = false;
+
+/// A domain of the network.
+pub struct Link {
+    domain_id: u32,
+}
+
+impl Link {
+    pub fn new() -> Link {
+        // Tests are processes of their own, and ids of processes follow each other.
+        Link { domain_id: std::process::id() % 100 + 1 }
+    }
+
+    pub fn start(&self, host: &Path) -> Bridge {
+        Bridge::spawn(self.command(), host)
+    }
+
+    /// The program with its options.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-bridge-rmw"));
+        command.args(["--rmw", &RMW, "--domain-id", "0", "--network-domain-id", &self.domain_id.to_string()]);
+        // Segments of shared memory would stay after a kill.
+        command.env("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4").env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+        command
+    }
+}
+
+/// The network's name in marks and status.
+pub fn network() -> &'static str {
+    &RMW
+}

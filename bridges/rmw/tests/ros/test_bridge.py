@@ -1,0 +1,226 @@
+"""Programs of rclpy over rmw_gantry on one side of a bridge and over the RMW of `FAR_RMW` on the other."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OF_RMW_GANTRY = HERE.parents[3] / "crates/rmw-gantry/tests/ros"
+sys.path.append(str(OF_RMW_GANTRY))
+
+import support
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+import messages
+
+BRIDGE = os.environ["GANTRY_BRIDGE"]
+FAR_RMW = os.environ.get("FAR_RMW", "rmw_fastrtps_cpp")
+# Segments of shared memory would stay after a kill.
+os.environ.update(FASTDDS_BUILTIN_TRANSPORTS="UDPv4", ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
+FAR = {**support.without_preload(), "RMW_IMPLEMENTATION": FAR_RMW}
+FAR["LD_PRELOAD"] = os.environ.get("FAR_PRELOAD", "")
+LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Bridged(support.RosTest):
+    """Each test has a bridge, between the domain and the same domain of the other middleware."""
+
+    def setUp(self):
+        super().setUp()
+        os.environ["ROS_DOMAIN_ID"] = str(self.domain)
+        FAR["ROS_DOMAIN_ID"] = str(self.domain)
+        self.bridge = self.start_bridge()
+
+    def start_bridge(self):
+        # The message libraries of the wheels have unresolved symbols of Python.
+        environment = {**FAR, "LD_PRELOAD": str(support.PYTHON), "GANTRY_SHM_DIR": support.SHM_DIR}
+        command = [BRIDGE, "--rmw", FAR_RMW, "--domain-id", str(self.domain)]
+        return self.process(command, env=environment)
+
+    def far(self, role, *arguments, file=HERE / "far.py"):
+        """A process over the other middleware, once it is ready."""
+        return self.of_side(role, arguments, file, FAR)
+
+    def near(self, role, *arguments, file=HERE / "far.py"):
+        """A process over rmw_gantry, once it is ready."""
+        return self.of_side(role, arguments, file, {**os.environ, "ROS_DOMAIN_ID": str(self.domain)})
+
+    def of_side(self, role, arguments, file, environment):
+        arguments = [str(argument) for argument in arguments]
+        peer = self.process([sys.executable, str(file), role, *arguments], env=environment)
+        peer.expect("ready")
+        return peer
+
+    def status(self):
+        lines = self.gantry_output("--domain-id", str(self.domain), "--json", "bridge", "status")
+        status = json.loads("\n".join(lines))[0]
+        return status["mismatches"], status["topics"]
+
+
+class Topics(Bridged):
+    def test_each_message_goes_there_and_back(self):
+        node = self.node("near")
+        self.far("echo", "test_msgs", *messages.TEST_MSGS, file=OF_RMW_GANTRY / "peer.py")
+        heard, publishers = {name: [] for name in messages.TEST_MSGS}, {}
+        for name in messages.TEST_MSGS:
+            kind = messages.message_class("test_msgs", name)
+            node.create_subscription(kind, f"{name}_back", heard[name].append, 10)
+            publishers[name] = node.create_publisher(kind, name, 10)
+        for name, publisher in publishers.items():
+            self.match(publisher)
+            self.spin_until(lambda: node.count_publishers(f"{name}_back") == 1, "the way back")
+            for message in messages.fixtures(name):
+                with self.subTest(name):
+                    self.exchange(publisher, message, heard[name])
+
+    def exchange(self, publisher, message, heard):
+        """Publishes a message until it comes back: the first ones may come before the far reader is matched, as in any DDS."""
+        before, limit = len(heard), time.monotonic() + support.PATIENCE
+        while len(heard) == before:
+            self.assertLess(time.monotonic(), limit, f"{message} does not come back: {self.status()}")
+            publisher.publish(message)
+            again = time.monotonic() + 0.5
+            while len(heard) == before and time.monotonic() < again:
+                self.executor.spin_once(timeout_sec=0.02)
+        self.assertEqual(heard[-1], message)
+
+    def test_a_stream_arrives_once_and_in_order(self):
+        heard = []
+        node = self.node("near")
+        node.create_subscription(String, "chatter", lambda message: heard.append(int(message.data)), 1000)
+        talker = self.far("talker", "chatter", 1000, file=OF_RMW_GANTRY / "peer.py")
+        talker.order("talk 0 1")
+        talker.expect("talked")
+        talker.order("talk 1 1000")
+        talker.expect("talked")
+        self.spin_until(lambda: heard and heard[-1] == 1000, "the last message")
+        self.assertEqual(heard, list(range(heard[0], 1001)))
+
+
+class Latched(Bridged):
+    def test_each_late_joiner_gets_the_newest_of_a_far_publisher_once(self):
+        talker = self.far("latched_talker", "/map", 1)
+        for number in range(3):
+            talker.order(f"before {number}")
+            talker.expect("published")
+        node, heard = self.node("near"), [[], []]
+        node.create_subscription(String, "/map", lambda message: heard[0].append(message.data), LATCHED)
+        self.spin_until(lambda: heard[0], "the latched message")
+        self.assertEqual(heard[0], ["before 2"])
+        node.create_subscription(String, "/map", lambda message: heard[1].append(message.data), LATCHED)
+        self.spin_until(lambda: heard[1], "the latched message")
+        talker.order("after")
+        self.spin_until(lambda: all(texts[-1] == "after" for texts in heard), "the next message")
+        self.assertEqual(heard, [["before 2", "after"]] * 2)
+
+    def test_each_far_late_joiner_gets_the_newest_once(self):
+        node = self.node("near")
+        publisher = node.create_publisher(String, "/map", QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+        for number in range(4):
+            publisher.publish(String(data=str(number)))
+        for _ in range(2):
+            listener = self.far("latched_listener", "/map", 100)
+            listener.expect("heard 2")
+            listener.expect("heard 3")
+        publisher.publish(String(data="next"))
+        listener.expect("heard next")
+
+    def test_kills_of_the_bridge_lose_and_repeat_nothing(self):
+        talker = self.far("latched_talker", "/map", 1)
+        for kill in range(int(os.environ.get("BRIDGE_TEST_ROUNDS", "3"))):
+            talker.order(f"round {kill}")
+            talker.expect("published")
+            node, heard = self.node(f"near_{kill}"), []
+            node.create_subscription(String, "/map", lambda message: heard.append(message.data), LATCHED)
+            self.spin_until(lambda: heard, "the latched message")
+            talker.order(f"again {kill}")
+            talker.expect("published")
+            self.spin_until(lambda: heard[-1] == f"again {kill}", "the next message")
+            self.assertEqual(heard, [f"round {kill}", f"again {kill}"])
+            node.destroy_node()
+            self.nodes.remove(node)
+            self.bridge.kill()
+            self.bridge = self.start_bridge()
+
+
+class Services(Bridged):
+    def test_a_near_client_calls_a_far_server(self):
+        self.far("server", "/arm", file=OF_RMW_GANTRY / "peer.py")
+        caller = self.near("caller", "/arm")
+        for order, answer in (("yes", "answer True Größe True"), ("no", "answer False Größe False")):
+            caller.order(order)
+            caller.expect(answer)
+
+    def test_a_far_client_calls_a_near_server(self):
+        self.near("server", "/arm", file=OF_RMW_GANTRY / "peer.py")
+        caller = self.far("caller", "/arm")
+        for order, answer in (("yes", "answer True Größe True"), ("no", "answer False Größe False")):
+            caller.order(order)
+            caller.expect(answer)
+
+    def test_actions_go_both_ways(self):
+        for server, client in ((self.far, self.near), (self.near, self.far)):
+            process = server("action_server", f"/{server.__name__}_fibonacci")
+            asker = client("action_client", f"/{server.__name__}_fibonacci")
+            asker.order("6")
+            asker.expect("result [0, 1, 1, 2, 3, 5, 8] status 4 feedback True")
+            process.kill()
+
+    def test_parameters_go_both_ways(self):
+        for server, reader in ((self.far, self.near), (self.near, self.far)):
+            robot = server("robot", file=OF_RMW_GANTRY / "peer.py")
+            asker = reader("parameter_reader", "/robot")
+            for name, value in (("name", "value Günther"), ("speed", "value 1.5")):
+                asker.order(name)
+                asker.expect(value)
+            robot.kill()
+            asker.kill()
+
+
+class GraphTest(Bridged):
+    NODES = "/talker /listener /robot"
+
+    def graph(self, observer, is_whole):
+        limit = time.monotonic() + support.PATIENCE
+        while True:
+            observer.order(self.NODES)
+            lines = list(iter(observer.line, "end"))
+            if is_whole(lines):
+                return lines
+            self.assertLess(time.monotonic(), limit, lines)
+
+    def test_the_far_graph_is_that_of_a_system_without_a_bridge(self):
+        start = lambda side: [
+            side("talker", "chatter", 10, file=OF_RMW_GANTRY / "peer.py"),
+            side("listener", "chatter", 10, file=OF_RMW_GANTRY / "peer.py"),
+            side("robot", file=OF_RMW_GANTRY / "peer.py"),
+        ]
+        self.bridge.kill()
+        observer, peers = self.far("observer"), start(self.far)
+        readings = []
+
+        def is_stable(lines):
+            """Whether all nodes are there, and three readings are the same."""
+            readings.append(lines)
+            of_nodes = lambda kind: {line.split()[1] for line in lines if line.startswith(kind)}
+            is_whole = all(of_nodes(kind) == set(self.NODES.split()) for kind in ("node", "server", "publisher"))
+            return is_whole and readings[-3:] == [lines] * 3
+
+        direct = self.graph(observer, is_stable)
+        for peer in peers:
+            peer.end()
+        self.graph(observer, lambda lines: not lines)
+        peers = start(self.near)
+        self.bridge = self.start_bridge()
+        bridged = self.graph(observer, lambda lines: len(lines) >= len(direct))
+        self.assertEqual(bridged, direct)
+
+
+if __name__ == "__main__":
+    import unittest
+
+    unittest.main(verbosity=2)

@@ -1,0 +1,15 @@
+//! The storeys of this program: no import goes up, and no files import each other in a circle.
+
+use test_support::storeys;
+
+const STOREYS: &[&str] = &["log", "rmw", "bridge", "main"];
+
+#[test]
+fn imports_go_down_and_in_no_circle() {
+    storeys::check(env!("CARGO_MANIFEST_DIR"), STOREYS);
+}
+
+#[test]
+fn the_readme_draws_these_storeys() {
+    assert_eq!(storeys::drawn(include_str!("../README.md")), STOREYS);
+}

@@ -1,0 +1,42 @@
+//! The sources of one of the bridge's threads.
+
+use gantry::{Collector, Listener, ListenerSource, Node};
+
+/// A thread that takes what comes, and its sources by number.
+pub struct Sources {
+    listener: Listener<Box<dyn ListenerSource>>,
+    next_number: u64,
+}
+
+impl Sources {
+    /// Starts the thread, with this name.
+    ///
+    /// # Errors
+    /// No thread can be started; the domain cannot be read.
+    pub fn start(node: &Node, name: &str) -> Result<Sources, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Sources { listener: Listener::start(Collector::new(node)?, name)?.0, next_number: 0 })
+    }
+
+    /// Adds a source; its number removes it.
+    pub fn add(&mut self, source: Box<dyn ListenerSource>) -> u64 {
+        self.next_number += 1;
+        self.listener.add(self.next_number, source);
+        self.next_number
+    }
+
+    /// Removes a source.
+    pub fn remove(&self, number: u64) {
+        self.listener.remove(number);
+    }
+
+    /// Ends the thread.
+    pub fn end(&mut self) {
+        self.listener.end();
+    }
+}
+
+impl std::fmt::Debug for Sources {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Sources({} were added)", self.next_number)
+    }
+}

@@ -1,0 +1,90 @@
+//! A stand-in: the local server that stands for the far servers of one name.
+
+use crate::{counts::Counts, graph::LocalEndpoint, lock::lock};
+use gantry::{
+    Attachment, Collector, GenericRequest, GenericService, ListenerSource, Node, RequestId, ServiceTypeDescription,
+};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, Weak},
+};
+
+/// Asks the network with a request of a local client.
+type Ask = dyn Fn(&Arc<StandIn>, GenericRequest) + Send + Sync;
+
+/// The local server that stands for far ones.
+pub struct StandIn {
+    server: Mutex<GenericService>,
+    ask: Box<Ask>,
+    /// The counters of the service.
+    pub counts: Arc<Counts>,
+}
+
+impl StandIn {
+    /// A server of `node` for clients like `client`. `ask` is called with each request, also of the bridge's own
+    /// clients, from the thread of the source.
+    ///
+    /// # Errors
+    /// As [`Node::create_generic_service`].
+    pub fn new(
+        node: &Node,
+        client: &LocalEndpoint,
+        counts: Arc<Counts>,
+        ask: impl Fn(&Arc<StandIn>, GenericRequest) + Send + Sync + 'static,
+    ) -> gantry::Result<Arc<StandIn>> {
+        let service_type = ServiceTypeDescription {
+            name: client.endpoint.type_name.clone(),
+            request: client.message_type.clone(),
+            response: client.response_type.clone().unwrap_or_default(),
+        };
+        let server = Mutex::new(node.create_generic_service(&client.endpoint.name, service_type)?);
+        Ok(Arc::new(StandIn { server, ask: Box::new(ask), counts }))
+    }
+
+    /// Answers a request; `write` fills the bytes, all of them.
+    pub fn respond(&self, id: RequestId, length_bytes: usize, write: impl FnOnce(&mut [u8])) {
+        match lock(&self.server).send_response_copy_with(id, length_bytes, write) {
+            Ok(()) => self.counts.carry(length_bytes),
+            Err(_) => self.counts.fail(),
+        }
+    }
+
+    /// The server as a source of requests.
+    #[must_use]
+    pub fn source(self: &Arc<StandIn>) -> Box<dyn ListenerSource> {
+        Box::new(Source(Arc::downgrade(self)))
+    }
+
+    fn take(self: &Arc<StandIn>) {
+        loop {
+            // The lock ends before the network is asked: the reply may come at once.
+            let request = lock(&self.server).take_request();
+            match request {
+                Ok(Some(request)) => (self.ask)(self, request),
+                Ok(None) => return,
+                Err(_) => return self.counts.fail(),
+            }
+        }
+    }
+}
+
+struct Source(Weak<StandIn>);
+
+impl ListenerSource for Source {
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        let Some(stand_in) = self.0.upgrade() else { return Ok(None) };
+        collector.attach(&mut *lock(&stand_in.server))
+    }
+
+    fn on_news(&self) {
+        if let Some(stand_in) = self.0.upgrade() {
+            stand_in.take();
+        }
+    }
+}
+
+impl fmt::Debug for StandIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StandIn")
+    }
+}

@@ -1,0 +1,26 @@
+//! The sentence about a name that both sides have with different types.
+
+use crate::graph::Endpoint;
+
+/// The hash as text, as ROS 2 writes it; zeros are a hash that is not known.
+#[must_use]
+pub fn hash_text(hash: &[u8; 32]) -> String {
+    if *hash == [0; 32] {
+        return "TypeHashNotSupported".to_owned();
+    }
+    hash.iter().fold("RIHS01_".to_owned(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// The sentence about a local endpoint of this node and a far one at the other end of its name.
+#[must_use]
+pub fn mismatch(own: &Endpoint, node: &str, other: &Endpoint, far_node: &str) -> String {
+    let of_type = |endpoint: &Endpoint| format!("{} ({})", endpoint.type_name, hash_text(&endpoint.hash));
+    let (kind, far_kind, far_node) = (own.kind, other.kind, gantry::printable(far_node, &[]));
+    format!(
+        "{} is not carried: the {kind} of node {node} here has the type {}, and the {far_kind} of node {far_node} on another host has \
+         {}; build both with the same definition",
+        own.name,
+        of_type(own),
+        of_type(other)
+    )
+}

@@ -1,0 +1,130 @@
+//! The far nodes and endpoints as the domain sees them: each node with its own name, each endpoint with its own QoS.
+
+use super::node::FarNode;
+use crate::graph::{Endpoint, Kind, far_mark};
+use gantry::{Gid, Node, Qos, TypeDescription};
+use gantry_shm::{GraphRecord, Participant};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+/// The nodes and records that a bridge adds to the domain.
+#[derive(Debug)]
+pub struct FarNodes {
+    network: String,
+    domain_id: u32,
+    participant: Arc<Participant>,
+    /// Whether services have entries for their replies, by which other bridges know their types.
+    is_hub: bool,
+    /// `None`: a node that the domain refuses.
+    nodes: HashMap<FarNode, Option<Node>>,
+    records: HashMap<Gid, Vec<GraphRecord>>,
+}
+
+impl FarNodes {
+    /// No nodes of this network yet. With `is_hub` other bridges can show the services to their networks.
+    #[must_use]
+    pub fn new(network: &str, domain_id: u32, participant: Arc<Participant>, is_hub: bool) -> FarNodes {
+        let network = network.to_owned();
+        FarNodes { network, domain_id, participant, is_hub, nodes: HashMap::new(), records: HashMap::new() }
+    }
+
+    /// Adds what came and removes what left. `endpoints` are those that have no endpoints in the domain, which would
+    /// stand in the graph themselves, each with its id and its node. `say` gets a sentence for each node or endpoint
+    /// that the domain refuses. Returns the number of nodes that were refused now.
+    pub fn update<'a>(
+        &mut self,
+        nodes: impl Iterator<Item = &'a FarNode>,
+        endpoints: impl Iterator<Item = (Gid, &'a FarNode, &'a Endpoint)>,
+        say: impl Fn(String),
+    ) -> u64 {
+        let nodes: HashSet<&FarNode> = nodes.collect();
+        let endpoints: HashMap<Gid, (&FarNode, &Endpoint)> =
+            endpoints.map(|(gid, node, endpoint)| (gid, (node, endpoint))).collect();
+        self.records.retain(|gid, _| endpoints.contains_key(gid));
+        self.nodes.retain(|node, _| nodes.contains(node));
+        let mut refused = 0;
+        for node in nodes {
+            if self.nodes.contains_key(node) {
+                continue;
+            }
+            let made = self.make(node).map_err(|error| {
+                refused += 1;
+                let name = node.full_name();
+                say(format!("the far node {} is not in the graph: {error}", gantry::printable(&name, &[])));
+            });
+            self.nodes.insert(node.clone(), made.ok());
+        }
+        for (gid, (node, endpoint)) in endpoints {
+            let Some(Some(node)) = self.nodes.get(node).filter(|_| !self.records.contains_key(&gid)) else { continue };
+            match records(&self.participant, &node.fully_qualified_name(), endpoint, self.is_hub) {
+                Ok(records) => {
+                    self.records.insert(gid, records);
+                }
+                Err(error) => say(format!("far {} {} is not in the graph: {error}", endpoint.kind, endpoint.name)),
+            }
+        }
+        refused
+    }
+
+    /// The node in the domain that stands for a far node.
+    #[must_use]
+    pub fn node(&self, node: &FarNode) -> Option<&Node> {
+        self.nodes.get(node)?.as_ref()
+    }
+
+    /// The number of nodes.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.nodes.values().flatten().count()
+    }
+
+    fn make(&self, node: &FarNode) -> gantry::Result<Node> {
+        let builder = Node::builder(&node.name).namespace(&node.namespace).enclave(&node.enclave);
+        let builder = builder.domain_id(self.domain_id).use_global_arguments(false).start_parameter_services(false);
+        // Eight digits tell sessions apart for a reader.
+        let session: String = node.session.chars().take(8).collect();
+        builder.rmw_implementation(&far_mark(&self.network, &session)).build()
+    }
+}
+
+/// The entries of an endpoint in the graph: a service has one for its requests and, `with_replies`, one for its
+/// replies.
+fn records(
+    participant: &Arc<Participant>,
+    node: &str,
+    endpoint: &Endpoint,
+    with_replies: bool,
+) -> gantry_shm::Result<Vec<GraphRecord>> {
+    let of_type =
+        |name: String, hash| TypeDescription { name, hash, payload_bytes: usize::MAX, ..TypeDescription::default() };
+    let Endpoint { kind, name, type_name, hash, qos } = endpoint;
+    let publisher =
+        |topic: &str, message_type, qos| GraphRecord::publisher(participant.clone(), node, topic, message_type, qos);
+    let subscription =
+        |topic: &str, message_type, qos| GraphRecord::subscription(participant.clone(), node, topic, message_type, qos);
+    let (requests, replies) = (format!("rq{name}Request"), format!("rr{name}Reply"));
+    let (request, response) =
+        (of_type(format!("{type_name}_Request"), [0; 32]), of_type(format!("{type_name}_Response"), [0; 32]));
+    let mut records = Vec::new();
+    match kind {
+        Kind::Publisher => records.push(publisher(name, of_type(type_name.clone(), *hash), *qos)?),
+        Kind::Subscription => records.push(subscription(name, of_type(type_name.clone(), *hash), *qos)?),
+        // The replies come first: an endpoint of a service without them has no type.
+        Kind::Server => {
+            if with_replies {
+                records.push(publisher(&replies, response, Qos::default())?);
+            }
+            records.push(subscription(&requests, request, Qos::default())?);
+        }
+        // A publisher of requests is a client; servers take nothing from an announced one.
+        Kind::Client => {
+            if with_replies {
+                records.push(subscription(&format!("{replies}#far"), response, Qos::default())?);
+            }
+            records.push(publisher(&requests, request, Qos::default())?);
+        }
+    }
+    Ok(records)
+}

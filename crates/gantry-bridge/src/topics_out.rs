@@ -1,0 +1,249 @@
+//! Local publishers to far subscriptions: one lane for each local publisher, and nothing while no far subscription is
+//! there. TRANSIENT_LOCAL publishers are carried always: far subscriptions ask the network for their history.
+
+use crate::{
+    calls::Sources,
+    context::Context,
+    counts::Counts,
+    graph::LocalEndpoint,
+    outbound::{Carrier, Lane, LaneOptions},
+};
+use gantry::{Durability, GenericSample, Gid, History, Node, Qos, Reliability};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt,
+    sync::Arc,
+};
+
+/// The samples of a gating publisher that wait in the bridge; its history has the others.
+const GATING_DEPTH: usize = 64;
+const LEAST_DEPTH: u32 = 16;
+const MOST_DEPTH: u32 = 10_000;
+/// The samples that are kept of a KEEP_ALL publisher whose far subscriptions do not gate it.
+const KEEP_ALL_DEPTH: u32 = 1024;
+
+/// Hands a sample to the network, and blocks as long as the network does. `false`: it was refused.
+pub type Output = Box<dyn Fn(GenericSample) -> bool + Send + Sync>;
+
+/// The reason for which a publisher is not carried.
+pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
+
+/// The publishers that one subscription of the bridge can serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Class {
+    is_latched: bool,
+    is_gating: bool,
+}
+
+/// The way of one class of a topic's publishers.
+struct Way {
+    number: u64,
+    carrier: Arc<Carrier>,
+    depth: u32,
+}
+
+struct Topic {
+    name: String,
+    counts: Arc<Counts>,
+    ways: BTreeMap<Class, Way>,
+    lanes: HashMap<Gid, (Class, Arc<Lane>)>,
+}
+
+/// The local publishers of one topic that may be carried.
+#[derive(Debug)]
+pub struct Outgoing<'a> {
+    /// The QoS of the far subscriptions.
+    pub asked: Vec<Qos>,
+    /// The publishers.
+    pub publishers: Vec<&'a LocalEndpoint>,
+}
+
+/// The topics that are carried, by keys of the network.
+pub struct TopicsOut {
+    sources: Sources,
+    topics: BTreeMap<String, Topic>,
+}
+
+impl TopicsOut {
+    /// Carries nothing yet; `sources` is the thread that takes samples.
+    #[must_use]
+    pub fn new(sources: Sources) -> TopicsOut {
+        TopicsOut { sources, topics: BTreeMap::new() }
+    }
+
+    /// Begins and ends carrying. `open` makes the way of a publisher to the network. `passed_over` are the publishers
+    /// of the domain that no network sees. `say` gets a sentence for each publisher that is not carried.
+    pub fn update(
+        &mut self,
+        (context, node): (&Context, &Node),
+        mut wanted: BTreeMap<String, Outgoing<'_>>,
+        passed_over: &[Gid],
+        open: impl Fn(&LocalEndpoint) -> Result<Output, Refusal>,
+        say: impl Fn(String),
+    ) {
+        for topic in wanted.values_mut() {
+            let is_asked = !topic.asked.is_empty();
+            topic.publishers.retain(|publisher| is_asked || is_latched(&publisher.endpoint.qos));
+        }
+        wanted.retain(|_, topic| !topic.publishers.is_empty());
+        let gone: Vec<String> = self.topics.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
+        for topic in gone.iter().filter_map(|key| self.topics.remove(key)) {
+            topic.ways.values().for_each(|way| self.sources.remove(way.number));
+        }
+        for (key, outgoing) in wanted {
+            let Some(first) = outgoing.publishers.first() else { continue };
+            let topic = self.topics.entry(key).or_insert_with(|| Topic {
+                name: first.endpoint.name.clone(),
+                counts: context.counts("out", &first.endpoint.name),
+                ways: BTreeMap::new(),
+                lanes: HashMap::new(),
+            });
+            let refused = topic.update((context, node), &mut self.sources, &outgoing, passed_over, &open);
+            refused.into_iter().for_each(|error| say(format!("{} is not carried: {error}", topic.name)));
+        }
+    }
+
+    /// The samples that wait, by topic.
+    #[must_use]
+    pub fn waiting(&self) -> HashMap<&str, usize> {
+        let waiting = |topic: &Topic| topic.lanes.values().map(|(_, lane)| lane.waiting()).sum();
+        self.topics.values().map(|topic| (topic.name.as_str(), waiting(topic))).collect()
+    }
+
+    /// Ends carrying; the thread of the samples ends, too.
+    pub fn end(&mut self) {
+        self.topics.clear();
+        self.sources.end();
+    }
+}
+
+impl Topic {
+    fn update(
+        &mut self,
+        (context, node): (&Context, &Node),
+        sources: &mut Sources,
+        outgoing: &Outgoing<'_>,
+        passed_over: &[Gid],
+        open: impl Fn(&LocalEndpoint) -> Result<Output, Refusal>,
+    ) -> Vec<Refusal> {
+        let publishers = &outgoing.publishers;
+        let is_gated = outgoing.asked.iter().any(is_gating);
+        let class = |local: &LocalEndpoint| Class {
+            is_latched: is_latched(&local.endpoint.qos),
+            is_gating: is_gated && is_gating(&local.endpoint.qos),
+        };
+        let gids: HashMap<Gid, Class> = publishers.iter().map(|local| (local.gid, class(local))).collect();
+        self.lanes.retain(|gid, (class, _)| gids.get(gid) == Some(class));
+        let classes: HashSet<Class> = gids.values().copied().collect();
+        self.ways.retain(|class, way| {
+            let is_used = classes.contains(class);
+            if !is_used {
+                sources.remove(way.number);
+            }
+            is_used
+        });
+        let mut refused = Vec::new();
+        for local in publishers {
+            if !self.lanes.contains_key(&local.gid) {
+                match lane(context, local, class(local), &self.counts, &open) {
+                    Ok(lane) => drop(self.lanes.insert(local.gid, (class(local), lane))),
+                    Err(error) => refused.push(error),
+                }
+            }
+        }
+        let depth = depth(publishers.iter().map(|local| &local.endpoint.qos));
+        for class in classes {
+            let Some(first) = publishers.first() else { continue };
+            let updated = self.update_way((context, node), (class, depth), first, sources);
+            refused.extend(updated.err().map(Into::into));
+        }
+        self.set_lanes(&gids, passed_over);
+        refused
+    }
+
+    fn update_way(
+        &mut self,
+        (context, node): (&Context, &Node),
+        (class, depth): (Class, u32),
+        first: &LocalEndpoint,
+        sources: &mut Sources,
+    ) -> gantry::Result<()> {
+        let is_deep = |way: &Way| way.depth >= depth || !class.is_latched;
+        if self.ways.get(&class).is_some_and(is_deep) {
+            return Ok(());
+        }
+        let qos = Qos { depth, ..Qos::default() };
+        let qos = if class.is_gating { qos.reliable().keep_all() } else { qos.best_effort().keep_last(depth) };
+        let qos = if class.is_latched { qos.transient_local() } else { qos };
+        let subscription = node.create_generic_subscription(&self.name, first.message_type.clone(), qos)?;
+        let carrier = match self.ways.remove(&class) {
+            Some(shallow) => {
+                sources.remove(shallow.number);
+                shallow.carrier.replace(subscription);
+                shallow.carrier
+            }
+            None => Carrier::new(subscription, context.sender.clone(), self.counts.clone(), context.wake()),
+        };
+        let number = sources.add(carrier.source());
+        self.ways.insert(class, Way { number, carrier, depth });
+        Ok(())
+    }
+
+    fn set_lanes(&self, gids: &HashMap<Gid, Class>, passed_over: &[Gid]) {
+        for (class, way) in &self.ways {
+            let others = gids.keys().chain(passed_over).map(|gid| (*gid, None));
+            let own = self.lanes.iter().filter(|(_, (of_lane, _))| of_lane == class);
+            way.carrier.set_lanes(others.chain(own.map(|(gid, (_, lane))| (*gid, Some(lane.clone())))).collect());
+        }
+    }
+}
+
+fn is_latched(qos: &Qos) -> bool {
+    qos.durability == Durability::TransientLocal
+}
+
+fn is_gating(qos: &Qos) -> bool {
+    qos.reliability == Reliability::Reliable && qos.history == History::KeepAll
+}
+
+/// The depth of a subscription that gets the whole history of all these publishers.
+fn depth<'a>(publishers: impl Iterator<Item = &'a Qos>) -> u32 {
+    publishers.map(history_depth).fold(0, u32::saturating_add).clamp(LEAST_DEPTH, MOST_DEPTH)
+}
+
+/// The samples of a publisher that a late subscription may get.
+#[must_use]
+pub fn history_depth(qos: &Qos) -> u32 {
+    if qos.history == History::KeepAll { KEEP_ALL_DEPTH } else { qos.depth }
+}
+
+fn lane(
+    context: &Context,
+    local: &LocalEndpoint,
+    class: Class,
+    counts: &Arc<Counts>,
+    open: impl Fn(&LocalEndpoint) -> Result<Output, Refusal>,
+) -> Result<Arc<Lane>, Refusal> {
+    let qos = &local.endpoint.qos;
+    let treatment = context.policy.treatment(local.endpoint.kind, &local.endpoint.name);
+    let output = open(local)?;
+    context.sender.prepare(treatment.priority)?;
+    let depth = match (class.is_gating, qos.history) {
+        (_, History::KeepLast) => qos.depth as usize,
+        (true, History::KeepAll) => GATING_DEPTH,
+        (false, History::KeepAll) => history_depth(qos).clamp(LEAST_DEPTH, MOST_DEPTH) as usize,
+    };
+    let options = LaneOptions {
+        depth,
+        is_gating: class.is_gating,
+        min_period: treatment.min_period,
+        priority: treatment.priority,
+    };
+    Ok(Arc::new(Lane::new(options, counts.clone(), output)))
+}
+
+impl fmt::Debug for TopicsOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TopicsOut({} topics)", self.topics.len())
+    }
+}

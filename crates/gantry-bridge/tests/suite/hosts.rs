@@ -1,0 +1,99 @@
+//! Hosts of tests. A host is a directory of shared memory; a test runs in the first host, as a child of itself whose
+//! environment names this directory.
+
+use gantry::{Node, Qos};
+use gantry_bridge::Status;
+use gantry_msgs::std_msgs::msg::String as Text;
+use gantry_shm::{GraphRecord, NodeDetails, Participant};
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::Arc,
+};
+use test_support::eventually;
+
+const SECOND_HOST: &str = "BRIDGE_TEST_SECOND_HOST";
+
+/// Runs a test in a host of its own. `name` is the test's full name; the body gets the directory of a second host.
+pub fn in_host(name: &str, body: impl FnOnce(&Path)) {
+    if let Some(second) = std::env::var_os(SECOND_HOST) {
+        return body(Path::new(&second));
+    }
+    let hosts = [(); 2].map(|()| tempfile::tempdir_in("/dev/shm").unwrap());
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env("GANTRY_SHM_DIR", hosts[0].path())
+        .env(SECOND_HOST, hosts[1].path())
+        .env("GANTRY_LOG", "error")
+        .env_remove("ZENOH_CONFIG_OVERRIDE")
+        .status()
+        .unwrap();
+    assert!(status.success(), "{name}: {status}");
+}
+
+/// The directory of the test's own host.
+pub fn first_host() -> PathBuf {
+    std::env::var_os("GANTRY_SHM_DIR").unwrap().into()
+}
+
+/// A bridge, or another program; killed when dropped.
+pub struct Bridge(Child);
+
+impl Bridge {
+    /// Starts a program in a host.
+    pub fn spawn(mut command: Command, host: &Path) -> Bridge {
+        Bridge(command.env("GANTRY_SHM_DIR", host).stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Asks the program to end, and waits until it did.
+    pub fn terminate(mut self) -> ExitStatus {
+        let kill = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        self.0.wait().unwrap()
+    }
+
+    pub fn kill(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+pub fn node(name: &str) -> Node {
+    Node::builder(name).domain_id(0).build().unwrap()
+}
+
+pub fn join(host: &Path) -> Arc<Participant> {
+    Participant::join_under(host, 0).unwrap()
+}
+
+/// A node of another host, as its graph has it.
+pub fn far_node(host: &Arc<Participant>, name: &str) -> GraphRecord {
+    GraphRecord::node(host.clone(), name, NodeDetails::default()).unwrap()
+}
+
+/// The status of the first host's bridge to this network, as soon as it fulfils a condition.
+#[track_caller]
+pub fn status(network: &str, what: &str, is_meant: impl Fn(&Status) -> bool) -> Status {
+    let node = node("status_reader");
+    let qos = Qos::default().keep_last(1).transient_local();
+    let topic = format!("/_gantry_bridge_{network}/status");
+    let mut statuses = node.create_subscription::<Text>(&topic, qos).unwrap();
+    let mut last = Status::default();
+    eventually(what, || {
+        while let Some(status) = statuses.take().unwrap() {
+            last = serde_json::from_str(status.data()).unwrap();
+        }
+        is_meant(&last)
+    });
+    last
+}

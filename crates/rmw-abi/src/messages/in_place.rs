@@ -1,0 +1,163 @@
+//! Messages whose long sequences lie in place: the struct is memory of this library, and each long sequence of numbers
+//! or plain structs points to the bytes of the sample, which no code may write.
+//!
+//! Invariant P1: the bytes stay at their address, unchanged, from [`MessageInPlace::read`] to [`MessageInPlace::end`].
+
+use super::{
+    Codec, MessageType,
+    fault::Fault,
+    message::Message,
+    program::{Action, Item, Program, Step},
+    read::Reader,
+    sequence,
+};
+use crate::failure::{Failure, Result};
+use std::{ffi::c_void, ops::Range, sync::Arc};
+
+/// A shorter sequence is copied, so inline messages are copied whole.
+pub(super) const LEAST_BYTES: usize = 4096;
+
+/// A message with sequences in place.
+pub struct MessageInPlace {
+    message: Message,
+    /// The addresses of the sample's bytes.
+    bytes: Range<usize>,
+    /// The sequences in place: the indices of their steps in the program, and the addresses of their elements.
+    in_place: Vec<(usize, usize)>,
+}
+
+/// Whether a step is a sequence that may lie in place.
+fn may_lie_in_place(step: &Step) -> bool {
+    matches!(&step.action, Action::Sequence { sequence, item: Item::Block { is_bool: false, .. }, .. } if sequence.may_point())
+}
+
+/// Whether messages of the program have sequences that may lie in place.
+fn has_sequences(program: &Program) -> bool {
+    program.steps.iter().any(may_lie_in_place)
+}
+
+impl MessageInPlace {
+    /// Allocates a message with its defaults.
+    ///
+    /// # Errors
+    /// There is no memory; the type support cannot make messages.
+    pub fn new(message_type: &Arc<MessageType>) -> Result<MessageInPlace> {
+        Ok(MessageInPlace { message: Message::new(message_type)?, bytes: 0..0, in_place: Vec::new() })
+    }
+
+    /// Reads a message. Allocates its texts and its short sequences.
+    ///
+    /// # Errors
+    /// The bytes are not a message of this type. Other ones may be read next.
+    ///
+    /// # Safety
+    /// The bytes stay unchanged (P1).
+    pub unsafe fn read(&mut self, bytes: &[u8]) -> Result<()> {
+        // SAFETY: as this function's.
+        unsafe { self.read_from(bytes, LEAST_BYTES) }
+    }
+
+    /// As [`MessageInPlace::read`]; sequences of at least `least_bytes` lie in place.
+    ///
+    /// # Safety
+    /// As [`MessageInPlace::read`].
+    pub(super) unsafe fn read_from(&mut self, bytes: &[u8], least_bytes: usize) -> Result<()> {
+        self.empty(); // an earlier message that was damaged
+        let bounds = bytes.as_ptr_range();
+        self.bytes = bounds.start.addr()..bounds.end.addr();
+        let (message_type, mut reader) = (self.message.message_type().clone(), Reader::new(bytes));
+        for (step, index) in message_type.codec.program.steps.iter().zip(0..) {
+            let at = self.message.as_ptr().cast::<u8>().wrapping_add(step.offset);
+            // SAFETY: a field of the message (S1, S2); the bytes stay (P1).
+            let data = unsafe { field(&mut reader, step, at, least_bytes) };
+            let data = data.map_err(|fault| message_type.codec.cannot_read(&fault.inside(&step.path), &reader))?;
+            self.in_place.extend(data.map(|data| (index, data.addr())));
+        }
+        Ok(())
+    }
+
+    /// The message for the program.
+    pub fn as_ptr(&self) -> *mut c_void {
+        self.message.as_ptr()
+    }
+
+    /// Ends the use of the sample's bytes: the sequences that lay in place are empty afterwards.
+    ///
+    /// # Errors
+    /// The program changed a sequence that lay in place, so it may use its elements still.
+    pub fn end(&mut self) -> Result<()> {
+        let Some(step) = self.empty() else { return Ok(()) };
+        let codec = &self.message.message_type().codec;
+        let path = codec.program.steps.get(step).map_or("", |step| &step.path);
+        Err(Failure::error(format_args!(
+            "a callback changed the sequence `{path}` of a loaned {}, whose elements lie in shared memory: it may only read the \
+             message; copy the message to change or keep it, or run with ROS_DISABLE_LOANED_MESSAGES=1",
+            codec.structure.name
+        )))
+    }
+
+    /// Empties all sequences whose elements are bytes of the sample, so that the type support does not free them.
+    /// Returns the first step whose sequence the program changed.
+    fn empty(&mut self) -> Option<usize> {
+        let (bytes, in_place) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.in_place));
+        let mut changed = None;
+        for (step, index) in self.message.message_type().codec.program.steps.iter().zip(0..) {
+            if !may_lie_in_place(step) {
+                continue;
+            }
+            let at = self.message.as_ptr().cast::<u8>().wrapping_add(step.offset);
+            // SAFETY: a sequence of this message (S1, S2).
+            let found = unsafe { sequence::first_element(at) }.addr();
+            // A callback may have moved the elements of one sequence into another one.
+            let is_in_place = bytes.contains(&found);
+            if is_in_place {
+                // SAFETY: as above; it owns no memory.
+                unsafe { sequence::clear(at) };
+            }
+            let pointed = in_place.iter().find(|(pointed, _)| *pointed == index).map(|(_, address)| *address);
+            if pointed != is_in_place.then_some(found) {
+                changed = changed.or(Some(index));
+            }
+        }
+        changed
+    }
+}
+
+/// Reads a field. Returns the address of its elements if they lie in place.
+///
+/// # Safety
+/// `at` is the step's field of a message; the bytes outlive it (P1).
+unsafe fn field(
+    reader: &mut Reader<'_>,
+    step: &Step,
+    at: *mut u8,
+    least_bytes: usize,
+) -> std::result::Result<Option<*const u8>, Fault> {
+    if let Action::Sequence { sequence, item: Item::Block { alignment, .. }, stride } = &step.action
+        && may_lie_in_place(step)
+    {
+        let (elements, after) = reader.block(*stride, *alignment)?;
+        let may_point = elements.len() >= least_bytes.max(1) && elements.as_ptr().addr().is_multiple_of(*alignment);
+        // SAFETY: as this function's.
+        if may_point && unsafe { sequence.point_to(at, elements, *stride) } {
+            *reader = after;
+            return Ok(Some(elements.as_ptr()));
+        }
+    }
+    // SAFETY: as this function's.
+    unsafe { reader.step(step, at) }?;
+    Ok(None)
+}
+
+impl Drop for MessageInPlace {
+    fn drop(&mut self) {
+        self.empty(); // before the type support would free the elements
+    }
+}
+
+impl Codec {
+    /// Whether messages can be read in place.
+    pub fn has_sequences_in_place(&self) -> bool {
+        self.can_be_made() && has_sequences(&self.program)
+    }
+}

@@ -1,0 +1,33 @@
+//! The types that endpoints of this process use, each resolved once: most nodes have the same endpoints.
+
+use super::{MessageType, type_support};
+use crate::{bindings::*, failure::Result};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+/// The types by the addresses of the tables of their fields. A table stays as long as its type is used (M1), so two
+/// types never have the same address.
+static KNOWN: Mutex<Option<HashMap<usize, Weak<MessageType>>>> = Mutex::new(None);
+
+/// The type, resolved now or by another endpoint.
+///
+/// # Safety
+/// As [`MessageType::new`].
+pub unsafe fn message_type(type_support: *const rosidl_message_type_support_t) -> Result<Arc<MessageType>> {
+    // SAFETY: as this function's.
+    let (introspection, _) = unsafe { type_support::find_message(type_support) }?;
+    // SAFETY: not null, and valid for as long as the type support that refers to it.
+    let fields = unsafe { (*introspection).data }.addr();
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    if let Some(message_type) = known.get(&fields).and_then(Weak::upgrade) {
+        return Ok(message_type);
+    }
+    // SAFETY: as this function's.
+    let message_type = Arc::new(unsafe { MessageType::new(type_support) }?);
+    known.retain(|_, message_type| message_type.strong_count() > 0);
+    known.insert(fields, Arc::downgrade(&message_type));
+    Ok(message_type)
+}

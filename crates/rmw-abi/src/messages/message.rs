@@ -1,0 +1,112 @@
+//! A message in memory of this library, made and ended by its type support.
+
+use super::{Codec, MessageType, fault::Fault};
+use crate::{
+    bindings::MessageMembers,
+    failure::{Failure, Result},
+};
+use std::{
+    alloc,
+    ffi::{c_uint, c_void},
+    ptr::NonNull,
+    sync::Arc,
+};
+
+/// The functions of a type support that begin and end the life of a message, and the memory of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Life {
+    init: unsafe extern "C" fn(*mut c_void, c_uint),
+    fini: unsafe extern "C" fn(*mut c_void),
+    layout: alloc::Layout,
+}
+
+impl Life {
+    /// `None` if the type support lacks one of the functions.
+    pub fn new(members: &MessageMembers) -> Option<Life> {
+        let layout = alloc::Layout::from_size_align(members.size_of_.max(1), 16).ok()?;
+        Some(Life { init: members.init_function?, fini: members.fini_function?, layout })
+    }
+}
+
+/// An initialised message, which its owner alone uses (M2).
+pub struct Message {
+    memory: NonNull<u8>,
+    life: Life,
+    message_type: Arc<MessageType>,
+}
+
+// SAFETY: any thread may use the type support, and the struct is the message's own.
+unsafe impl Send for Message {}
+
+impl Message {
+    /// Allocates a message with its defaults.
+    ///
+    /// # Errors
+    /// There is no memory; the type support cannot make messages.
+    pub fn new(message_type: &Arc<MessageType>) -> Result<Message> {
+        let Some(life) = message_type.codec.life else {
+            return Err(message_type.codec.cannot("made", Fault::new("its type support has no functions for that")));
+        };
+        // SAFETY: the size is not 0.
+        let memory = NonNull::new(unsafe { alloc::alloc_zeroed(life.layout) });
+        let memory = memory.ok_or_else(|| Failure::error("there is no memory for a message"))?;
+        // SAFETY: memory for a message; 0 = all fields get their defaults.
+        unsafe { (life.init)(memory.as_ptr().cast(), 0) };
+        Ok(Message { memory, life, message_type: message_type.clone() })
+    }
+
+    /// The struct, for functions of C.
+    #[must_use]
+    pub fn as_ptr(&self) -> *mut c_void {
+        self.memory.as_ptr().cast()
+    }
+
+    /// The type.
+    #[must_use]
+    pub fn message_type(&self) -> &Arc<MessageType> {
+        &self.message_type
+    }
+
+    /// Reads a CDR body, as [`Codec::read`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(&mut self, body: &[u8]) -> Result<()> {
+        // SAFETY: the message is initialised, and `&mut self` is its only use (M2); no reference into it exists.
+        unsafe { self.message_type.codec.read(body, self.as_ptr()) }
+    }
+
+    /// The length of the CDR body, as [`Codec::size_bytes`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn size_bytes(&self) -> Result<usize> {
+        // SAFETY: the message is initialised, and no thread writes it (M2).
+        unsafe { self.message_type.codec.size_bytes(self.as_ptr()) }
+    }
+
+    /// Writes the CDR body, as [`Codec::write`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write(&self, body: &mut [u8]) -> Result<()> {
+        // SAFETY: as above; the struct is memory of this library, outside of `body`.
+        unsafe { self.message_type.codec.write(self.as_ptr(), body) }
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        // SAFETY: an initialised message of the type.
+        unsafe { (self.life.fini)(self.as_ptr()) };
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { alloc::dealloc(self.memory.as_ptr(), self.life.layout) };
+    }
+}
+
+impl Codec {
+    /// Whether [`Message`]s of the type can be made.
+    pub(super) fn can_be_made(&self) -> bool {
+        self.life.is_some()
+    }
+}

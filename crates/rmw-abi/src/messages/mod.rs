@@ -1,0 +1,290 @@
+//! Message types: from the structs of C and C++ to the bytes of Gantry and back.
+//!
+//! A type is resolved once into a [`Program`](program::Program) of few steps. A message is measured, then written
+//! straight into its slot, and read straight from it: there is no buffer between, and no allocation except in the
+//! message that is read.
+//!
+//! The bytes are a CDR body, as ROS 2 has it on the wire without the four bytes of encapsulation: XCDR1, little endian,
+//! aligned from the first byte. Texts are not checked for UTF-8 and UTF-16: ROS 2 does not check them either, and
+//! Gantry's own readers do.
+//!
+//! # Invariants
+//! - M1: the type support and its library stay as long as a type is used ([`MessageType::new`]).
+//! - M2: a message is an initialised struct of the type; only this thread uses it while it is read or written.
+
+mod cpp_string;
+mod cpp_vector;
+mod definition;
+mod fault;
+mod in_place;
+pub mod known;
+mod message;
+mod probe;
+mod program;
+mod read;
+mod sequence;
+pub mod serialized;
+mod service_type;
+mod shape;
+mod size;
+mod structure;
+#[cfg(test)]
+mod tests;
+mod text;
+mod type_support;
+mod write;
+
+pub use in_place::MessageInPlace;
+pub use message::Message;
+pub use service_type::ServiceType;
+
+use crate::{
+    bindings::*,
+    distribution,
+    failure::{Failure, Result},
+};
+use program::{Action, Program};
+use shape::Shape;
+use std::{ffi::c_void, sync::Arc};
+use structure::Structure;
+
+/// The largest alignment of CDR. Bodies begin at a multiple of it.
+const BODY_ALIGNMENT: usize = 8;
+
+/// A message type, with the way to measure, write and read its messages.
+pub struct MessageType {
+    codec: Codec,
+    description: gantry::TypeDescription,
+}
+
+/// The part of a type that messages need.
+pub struct Codec {
+    structure: Arc<Structure>,
+    program: Program,
+    /// The shape of a plain type.
+    plain: Option<Shape>,
+    /// The length of all messages, if they have one.
+    fixed_bytes: Option<usize>,
+    /// The functions that make and end a message.
+    life: Option<message::Life>,
+}
+
+impl MessageType {
+    /// Resolves a type.
+    ///
+    /// # Safety
+    /// Null, or a valid type support that stays (with its library) as long as the value is used (M1).
+    pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<MessageType> {
+        // SAFETY: as this function's.
+        let codec = unsafe { Codec::new(type_support) }?;
+        let description = gantry::TypeDescription {
+            name: codec.structure.name.clone(),
+            // SAFETY: as this function's; it is not null.
+            hash: unsafe { type_support::hash(type_support) },
+            definition: definition::text(&codec.structure).into(),
+            payload_bytes: codec.fixed_bytes.unwrap_or(usize::MAX),
+        };
+        Ok(MessageType { codec, description })
+    }
+
+    /// The type in Gantry's form: name, RIHS01 hash (zeros if the type support has none), text of the definition, and
+    /// the length of all messages, or `usize::MAX` if their lengths differ.
+    pub fn description(&self) -> &gantry::TypeDescription {
+        &self.description
+    }
+
+    /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. A plain struct has
+    /// numbers, arrays and other plain structs, each at its CDR offset. It may have padding inside, which no reader
+    /// uses. It has no padding at the end (the struct would be longer than the CDR of another node), and no array of
+    /// structs with booleans.
+    pub fn plain_bytes(&self) -> Option<usize> {
+        self.codec.plain.as_ref().map(|shape| shape.size_bytes)
+    }
+
+    /// Whether a subscription can loan its messages: they are plain, or long sequences can lie in place.
+    pub fn can_be_loaned(&self) -> bool {
+        self.plain_bytes().is_some() || self.codec.has_sequences_in_place()
+    }
+
+    /// As [`Codec::size_bytes`].
+    ///
+    /// # Safety
+    /// `message` is an initialised message of this type (M2).
+    pub unsafe fn size_bytes(&self, message: *const c_void) -> Result<usize> {
+        // SAFETY: as this function's.
+        unsafe { self.codec.size_bytes(message) }
+    }
+
+    /// As [`Codec::write`].
+    ///
+    /// # Safety
+    /// `message` is an initialised message of this type (M2), outside `target`.
+    pub unsafe fn write(&self, message: *const c_void, target: &mut [u8]) -> Result<()> {
+        // SAFETY: as this function's.
+        unsafe { self.codec.write(message, target) }
+    }
+
+    /// As [`Codec::read`].
+    ///
+    /// # Safety
+    /// `message` is an initialised message of this type (M2), outside `bytes`.
+    pub unsafe fn read(&self, bytes: &[u8], message: *mut c_void) -> Result<()> {
+        // SAFETY: as this function's.
+        unsafe { self.codec.read(bytes, message) }
+    }
+
+    /// Cuts off the bytes after the message with which other RMWs pad serialized messages. The padding can be detected
+    /// only in types of fixed size; readers of other types ignore it.
+    pub fn without_padding<'a>(&self, body: &'a [u8]) -> &'a [u8] {
+        self.codec.fixed_bytes.and_then(|bytes| body.get(..bytes)).unwrap_or(body)
+    }
+
+    /// Refuses bytes that are no struct of a plain type: of another length, or with a boolean that is neither 0 nor 1.
+    /// If another process may change the bytes afterwards, it is trusted not to do so.
+    pub fn check_plain(&self, bytes: &[u8]) -> Result<()> {
+        let name = &self.codec.structure.name;
+        let Some(Shape { size_bytes, bools, .. }) = &self.codec.plain else {
+            return Err(Failure::error(format_args!("{name} is not plain: its struct is not its CDR")));
+        };
+        if bytes.len() != *size_bytes {
+            return Err(Failure::error(format_args!(
+                "a message of {name} has {size_bytes} bytes, and these are {}",
+                bytes.len()
+            )));
+        }
+        let mut found = bools.iter().flat_map(|(start, count)| bytes.iter().skip(*start).take(*count));
+        match found.find(|byte| **byte > 1) {
+            None => Ok(()),
+            Some(value) => Err(Failure::error(format_args!("a boolean of {name} is {value}; it may be 0 or 1"))),
+        }
+    }
+}
+
+impl Codec {
+    /// Resolves a type without its description.
+    ///
+    /// # Safety
+    /// As [`MessageType::new`].
+    pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<Codec> {
+        distribution::current()?; // programs serialize without a context, too
+        // SAFETY: as this function's.
+        let (introspection, language) = unsafe { type_support::find_message(type_support) }?;
+        // SAFETY: not null, and valid for as long as the type support that refers to it.
+        let members = unsafe { (*introspection).data }.cast();
+        // SAFETY: the data of an introspection type support of this language.
+        let structure = unsafe { Structure::new(members, language) }
+            // SAFETY: as above.
+            .map_err(|fault| Failure::error(format_args!("{} cannot be used: {fault}", unsafe { name(members) })))?;
+        let program = Program::new(&structure, BODY_ALIGNMENT);
+        let fixed_bytes = fixed_bytes(&program);
+        // SAFETY: as above; the structure has been read from it, so it is not null.
+        let life = message::Life::new(unsafe { &*members });
+        Ok(Codec { plain: Shape::from_structure(&structure), fixed_bytes, life, structure, program })
+    }
+
+    /// The length of the CDR body of a message. Allocates nothing.
+    ///
+    /// # Errors
+    /// A sequence or text is longer than its bound or not valid; the message is longer than 4 GiB, the limit of CDR.
+    ///
+    /// # Safety
+    /// `message` is an initialised message of this type (M2).
+    pub unsafe fn size_bytes(&self, message: *const c_void) -> Result<usize> {
+        if let Some(bytes) = self.fixed_bytes {
+            return Ok(bytes);
+        }
+        // SAFETY: as this function's.
+        let bytes =
+            unsafe { size::end(&self.program, message.cast(), 0) }.map_err(|fault| self.cannot("written", fault))?;
+        if u32::try_from(bytes).is_err() {
+            let sentence = format_args!("it needs {bytes} bytes, and CDR has at most 4 GiB").to_string();
+            return Err(self.cannot("written", fault::Fault::new(sentence)));
+        }
+        Ok(bytes)
+    }
+
+    /// Writes all of `target`, which has the length that [`Codec::size_bytes`] returns; padding is zeros. Allocates
+    /// nothing.
+    ///
+    /// # Errors
+    /// As `size_bytes`; the message has another length now, and then the bytes are no message.
+    ///
+    /// # Safety
+    /// `message` is an initialised message of this type (M2), outside `target`.
+    pub unsafe fn write(&self, message: *const c_void, target: &mut [u8]) -> Result<()> {
+        let mut writer = write::Writer::new(target);
+        // SAFETY: as this function's.
+        unsafe { writer.program(&self.program, message.cast()) }.map_err(|fault| self.cannot("written", fault))?;
+        match writer.left_bytes() {
+            0 => Ok(()),
+            bytes => {
+                let sentence =
+                    "bytes fewer than when it was measured, so another thread changes it while it is published";
+                Err(self.cannot("written", fault::Fault::new(format_args!("the message needs {bytes} {sentence}"))))
+            }
+        }
+    }
+
+    /// Reads a message. Bytes after the message are ignored, because some implementations pad messages. Allocates only
+    /// in the message, and nothing if its sequences have the right lengths already.
+    ///
+    /// # Errors
+    /// The bytes are not a message of this type. The message is then a valid mixture of old and new values.
+    ///
+    /// # Safety
+    /// `message` is an initialised message of this type (M2), outside `bytes`.
+    pub unsafe fn read(&self, bytes: &[u8], message: *mut c_void) -> Result<()> {
+        let mut reader = read::Reader::new(bytes);
+        // SAFETY: as this function's.
+        let done = unsafe { reader.program(&self.program, message.cast()) };
+        done.map_err(|fault| self.cannot_read(&fault, &reader))
+    }
+
+    #[cold]
+    fn cannot_read(&self, fault: &fault::Fault, reader: &read::Reader<'_>) -> Failure {
+        self.cannot("read", fault::Fault::new(format_args!("{fault} (at byte {})", reader.position())))
+    }
+
+    #[cold]
+    fn cannot(&self, done: &str, fault: fault::Fault) -> Failure {
+        Failure::error(format_args!("a message of {} cannot be {done}: {fault}", self.structure.name))
+    }
+}
+
+/// The common length of all messages of a type without texts and sequences.
+fn fixed_bytes(program: &Program) -> Option<usize> {
+    let mut position: usize = 0;
+    add_fixed(program, &mut position)?;
+    u32::try_from(position).is_ok().then_some(position)
+}
+
+fn add_fixed(program: &Program, position: &mut usize) -> Option<()> {
+    for step in &program.steps {
+        match &step.action {
+            Action::Bytes { length, alignment } => {
+                *position = size::aligned(*position, *alignment).checked_add(*length)?
+            }
+            Action::Bools { .. } => {}
+            Action::Array { count, item: program::Item::Message(nested), .. } => {
+                for _ in 0..*count {
+                    add_fixed(nested, position)?;
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// The name of a type for sentences.
+///
+/// # Safety
+/// Null or valid members.
+unsafe fn name(members: *const MessageMembers) -> String {
+    // SAFETY: as this function's.
+    let members = unsafe { members.as_ref() };
+    // SAFETY: the names of a valid table.
+    let name =
+        members.map(|members| unsafe { structure::type_name(members.message_namespace_, members.message_name_) });
+    name.and_then(std::result::Result::ok).unwrap_or_else(|| "a message type without a name".to_owned())
+}

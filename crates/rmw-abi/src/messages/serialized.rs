@@ -1,0 +1,101 @@
+//! Serialized messages of `rmw`: a CDR body after four bytes of encapsulation, in an array with its own allocator.
+
+use crate::{
+    bindings::*,
+    failure::{Failure, Result},
+};
+
+/// CDR, little endian, no options.
+const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
+/// The length of the encapsulation.
+pub const ENCAPSULATION_BYTES: usize = ENCAPSULATION.len();
+
+/// The body of a serialized message.
+///
+/// # Errors
+/// Too few bytes; an encoding other than little-endian CDR.
+pub fn body(bytes: &[u8]) -> Result<&[u8]> {
+    let Some((header, body)) = bytes.split_first_chunk::<ENCAPSULATION_BYTES>() else {
+        return Err(Failure::error(format_args!(
+            "a serialized message begins with {ENCAPSULATION_BYTES} bytes of encapsulation, and this one has {} bytes",
+            bytes.len()
+        )));
+    };
+    let why = match header {
+        [0, 1, ..] => return Ok(body),
+        [0, 0, ..] => "big-endian CDR",
+        [0, 2 | 3, ..] => "a parameter list",
+        [0, 6..=11, ..] => "XCDR2",
+        _ => "unknown",
+    };
+    let [first, second, ..] = header;
+    Err(Failure::error(format_args!(
+        "the encapsulation of the serialized message is {first:02x} {second:02x} ({why}); Gantry reads 00 01 (little-endian CDR)"
+    )))
+}
+
+/// The bytes of an array.
+///
+/// # Errors
+/// Its buffer is null or shorter than its length.
+///
+/// # Safety
+/// Null or valid; the bytes are not changed while they are used.
+pub unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u8]> {
+    // SAFETY: as this function's.
+    let Some(array) = (unsafe { array.as_ref() }) else {
+        return Err(Failure::null("serialized_message"));
+    };
+    if array.buffer_length == 0 {
+        return Ok(&[]);
+    }
+    if array.buffer.is_null() || array.buffer_capacity < array.buffer_length {
+        return Err(Failure::invalid(format_args!(
+            "the serialized message has {} bytes in a buffer of {}",
+            array.buffer_length,
+            if array.buffer.is_null() { 0 } else { array.buffer_capacity }
+        )));
+    }
+    // SAFETY: as this function's; a buffer of at least this length.
+    Ok(unsafe { std::slice::from_raw_parts(array.buffer, array.buffer_length) })
+}
+
+/// Makes room for a body of `body_bytes`, writes the encapsulation before it, sets the length, and returns the memory
+/// of the body, whose bytes are arbitrary. The memory grows with the array's own allocator; it does not shrink.
+///
+/// # Errors
+/// Null; an allocator without `reallocate`; no memory (`RMW_RET_BAD_ALLOC`).
+///
+/// # Safety
+/// Null or a valid, initialised array that only this thread uses.
+pub unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes: usize) -> Result<&'a mut [u8]> {
+    // SAFETY: as this function's.
+    let Some(array) = (unsafe { array.as_mut() }) else {
+        return Err(Failure::null("serialized_message"));
+    };
+    let length = body_bytes.saturating_add(ENCAPSULATION_BYTES);
+    let capacity = if array.buffer.is_null() { 0 } else { array.buffer_capacity };
+    if capacity < length {
+        let Some(reallocate) = array.allocator.reallocate else {
+            return Err(Failure::invalid("the allocator of the serialized message has no function `reallocate`"));
+        };
+        // SAFETY: the array's own allocator and buffer.
+        let buffer = unsafe { reallocate(array.buffer.cast(), length, array.allocator.state) }.cast::<u8>();
+        if buffer.is_null() {
+            let sentence = format!("there is no memory for a serialized message of {length} bytes");
+            return Err(Failure { code: RMW_RET_BAD_ALLOC, sentence });
+        }
+        // The new part is cleared, so that the slice below consists of initialised bytes.
+        let new = buffer.wrapping_add(capacity);
+        // SAFETY: from the old capacity, which is below the length, to the new one.
+        unsafe { new.write_bytes(0, length - capacity) };
+        array.buffer = buffer;
+        array.buffer_capacity = length;
+    }
+    array.buffer_length = length;
+    // SAFETY: a buffer of at least this length.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(array.buffer, length) };
+    let (header, body) = bytes.split_at_mut(ENCAPSULATION_BYTES);
+    header.copy_from_slice(&ENCAPSULATION);
+    Ok(body)
+}

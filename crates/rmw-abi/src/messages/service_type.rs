@@ -1,0 +1,52 @@
+//! A service's type: its name, and the types of its requests and responses.
+
+use super::{MessageType, known, structure, type_support};
+use crate::{
+    bindings::*,
+    failure::{Failure, Result},
+};
+use std::sync::Arc;
+
+/// A service type.
+pub struct ServiceType {
+    /// As `std_srvs/srv/SetBool`.
+    pub name: String,
+    /// The type of requests.
+    pub request: Arc<MessageType>,
+    /// The type of responses.
+    pub response: Arc<MessageType>,
+}
+
+impl ServiceType {
+    /// Resolves a type.
+    ///
+    /// # Safety
+    /// Null, or a valid type support that stays (with its library) as long as the value is used.
+    pub unsafe fn new(type_support: *const rosidl_service_type_support_t) -> Result<ServiceType> {
+        // SAFETY: as this function's.
+        let (introspection, _) = unsafe { type_support::find_service(type_support) }?;
+        // SAFETY: not null, and valid for as long as the type support that refers to it.
+        let introspection = unsafe { &*introspection };
+        // SAFETY: the data of an introspection type support; it is a constant.
+        let Some(members) = (unsafe { introspection.data.cast::<ServiceMembers>().as_ref() }) else {
+            return Err(Failure::invalid("the type support of the service has no members"));
+        };
+        // SAFETY: the names of a valid table.
+        let name = unsafe { structure::type_name(members.service_namespace_, members.service_name_) }
+            .map_err(|fault| Failure::invalid(format_args!("the service cannot be used: {fault}")))?;
+        // SAFETY: as this function's.
+        let request = unsafe { known::message_type(introspection.request_typesupport) }?;
+        // SAFETY: as this function's.
+        let response = unsafe { known::message_type(introspection.response_typesupport) }?;
+        Ok(ServiceType { name, request, response })
+    }
+
+    /// The type for Gantry.
+    pub fn description(&self) -> gantry::ServiceTypeDescription {
+        gantry::ServiceTypeDescription {
+            name: self.name.clone(),
+            request: self.request.description().clone(),
+            response: self.response.description().clone(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The step from the type supports that programs pass to the introspection type supports, which have the structure.
+
+use super::text::Language;
+use crate::{
+    bindings::*,
+    failure::{Failure, Result},
+    foreign,
+};
+use std::ffi::{CStr, c_char};
+
+const INTROSPECTION: [(&CStr, Language); 2] =
+    [(c"rosidl_typesupport_introspection_c", Language::C), (c"rosidl_typesupport_introspection_cpp", Language::Cpp)];
+
+/// The introspection type support of a message, and its language.
+///
+/// # Safety
+/// Null, or a valid type support.
+pub(super) unsafe fn find_message(
+    handle: *const rosidl_message_type_support_t,
+) -> Result<(*const rosidl_message_type_support_t, Language)> {
+    // SAFETY: as this function's.
+    let Some(support) = (unsafe { handle.as_ref() }) else {
+        return Err(Failure::null("type_support"));
+    };
+    let find = |identifier| {
+        // SAFETY: `func` of a valid type support.
+        support.func.map_or(std::ptr::null(), |find| unsafe { find(handle, identifier) })
+    };
+    // SAFETY: the identifier of a valid type support.
+    introspection(find).ok_or_else(|| unsafe { absent("message", support.typesupport_identifier) })
+}
+
+/// As [`find_message`], of a service.
+///
+/// # Safety
+/// Null, or a valid type support.
+pub(super) unsafe fn find_service(
+    handle: *const rosidl_service_type_support_t,
+) -> Result<(*const rosidl_service_type_support_t, Language)> {
+    // SAFETY: as this function's.
+    let Some(support) = (unsafe { handle.as_ref() }) else {
+        return Err(Failure::null("type_support"));
+    };
+    let find = |identifier| {
+        // SAFETY: `func` of a valid type support.
+        support.func.map_or(std::ptr::null(), |find| unsafe { find(handle, identifier) })
+    };
+    // SAFETY: the identifier of a valid type support.
+    introspection(find).ok_or_else(|| unsafe { absent("service", support.typesupport_identifier) })
+}
+
+fn introspection<T>(find: impl Fn(*const c_char) -> *const T) -> Option<(*const T, Language)> {
+    for (identifier, language) in INTROSPECTION {
+        let found = find(identifier.as_ptr());
+        if !found.is_null() {
+            return Some((found, language));
+        }
+        // A type support of the other language answers with an error.
+        foreign::reset_error_state();
+    }
+    None
+}
+
+/// # Safety
+/// The identifier is null or valid.
+unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
+    let given = if identifier.is_null() {
+        "no identifier".into()
+    } else {
+        // SAFETY: as this function's, and not null.
+        unsafe { CStr::from_ptr(identifier) }.to_string_lossy()
+    };
+    Failure::invalid(format_args!(
+        "the type support of this {what} ({given}) has no introspection, which Gantry reads messages by; install or build the \
+         package of the {what} with rosidl_typesupport_introspection_c and rosidl_typesupport_introspection_cpp"
+    ))
+}
+
+/// The RIHS01 hash; zeros if the type support has none.
+///
+/// # Safety
+/// A valid type support.
+pub(super) unsafe fn hash(handle: *const rosidl_message_type_support_t) -> [u8; 32] {
+    // SAFETY: as this function's.
+    let support = unsafe { &*handle };
+    let Some(get) = support.get_type_hash_func else {
+        return [0; 32];
+    };
+    // SAFETY: as this function's.
+    let hash = unsafe { get(handle) };
+    // SAFETY: null or the hash, which is a constant.
+    match unsafe { hash.as_ref() } {
+        Some(rosidl_type_hash_t { version: 1, value }) => *value,
+        _ => [0; 32],
+    }
+}
