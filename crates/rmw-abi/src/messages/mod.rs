@@ -1,6 +1,6 @@
 //! Message types: from the structs of C and C++ to the bytes of Gantry and back.
 //!
-//! A type is resolved once into a [`Program`](program::Program) of few steps. A message is measured, then written
+//! A type is resolved once into a `Program` of few steps. A message is measured, then written
 //! straight into its slot, and read straight from it: there is no buffer between, and no allocation except in the
 //! message that is read.
 //!
