@@ -83,7 +83,10 @@ int main(void) {
     CHECK(sources[0].is_ready);
     gantry_sample sample;
     OK(gantry_subscription_take(subscription, &sample));
-    CHECK(gantry_subscription_take(subscription, &(gantry_sample){0}) == GANTRY_NONE && !is_readable(samples));
+    /* A change of the graph may ring once more; a take that finds nothing ends that, too. */
+    do
+        CHECK(gantry_subscription_take(subscription, &(gantry_sample){0}) == GANTRY_NONE);
+    while (is_readable(samples));
     OK(gantry_sample_release(&sample));
 
     /* A source twice, a kind that does not exist. */

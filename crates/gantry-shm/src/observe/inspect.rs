@@ -109,8 +109,13 @@ impl Inspector {
     /// # Errors
     /// As [`fn@inspect`].
     pub fn inspect(&mut self) -> Result<Option<DomainReport>> {
-        let Some(user_directory) = present(Directory::existing_of_user(&self.root))? else { return Ok(None) };
-        let Some(directory) = present(user_directory.existing(&self.domain_id.to_string()))? else { return Ok(None) };
+        let user_directory = present(Directory::existing_of_user(&self.root))?;
+        let existing = |user: Directory| present(user.existing(&self.domain_id.to_string()));
+        let Some(directory) = user_directory.map(existing).transpose()?.flatten() else {
+            // The last process has removed the domain, whose memory goes back once nobody maps it.
+            *self = Inspector::under(&self.root, self.domain_id);
+            return Ok(None);
+        };
         let mut problems = Vec::new();
         let board = usable(Board::open(&directory, false), &mut problems);
         let mut known = std::mem::take(&mut self.peers);

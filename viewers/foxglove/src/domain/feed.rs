@@ -135,8 +135,10 @@ impl Feed {
         let lost_before = self.lost.load(Relaxed);
         while gantry::ok() {
             subscription.wait(PERIOD)?;
-            while let Some(sample) = subscription.take()? {
-                self.give(&sample, latched);
+            // A publisher that is faster than the copies must not keep the feed from the look below.
+            for _ in 0..DEPTH {
+                let Some(sample) = subscription.take()? else { break };
+                self.give(sample, latched);
             }
             self.lost.store(lost_before + subscription.overwritten() + subscription.expired(), Relaxed);
             let readers = lock(&self.readers);
@@ -147,8 +149,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Gives a sample to all viewers: one copy of it.
-    fn give(&self, sample: &GenericSample, latched: Option<u32>) {
+    /// Gives a sample to all viewers: one copy of it. The sample is released before the outboxes are locked.
+    fn give(&self, sample: GenericSample, latched: Option<u32>) {
         let bytes = sample.bytes();
         let mut cdr = Vec::with_capacity(ENCAPSULATION.len() + bytes.len());
         cdr.extend_from_slice(&ENCAPSULATION);
@@ -158,6 +160,7 @@ impl Feed {
         let now = SourceTime::now();
         let age_ns = now.monotonic_ns.saturating_sub(sample.message_info().source_time_ns);
         let time_ns = now.wall_ns.saturating_sub(age_ns);
+        drop(sample);
         let mut readers = lock(&self.readers);
         for (viewer, subscription_id) in &readers.list {
             viewer.outbox.offer(Message { subscription_id: *subscription_id, time_ns, cdr: cdr.clone() });

@@ -124,7 +124,9 @@ impl Hub {
     }
 
     fn unsubscribe(&self, viewer: &Viewer, id: u32) {
-        if let Some(channel_id) = lock(&viewer.subscriptions).remove(&id)
+        // `Hub::update` locks what is shown before subscriptions: no guard of these may live on here.
+        let channel_id = lock(&viewer.subscriptions).remove(&id);
+        if let Some(channel_id) = channel_id
             && let Some(feed) = lock(&self.shown).feed(channel_id)
         {
             feed.remove(viewer.id, Some(id));
