@@ -121,7 +121,11 @@ impl BagMetadata {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(new, folder.join(FILE_NAME))?;
-        File::open(folder)?.sync_all() // the name
+        // The name. Some file systems store no folders: the recording goes on without that.
+        match File::open(folder)?.sync_all() {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            stored => stored,
+        }
     }
 }
 

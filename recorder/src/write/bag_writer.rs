@@ -213,6 +213,7 @@ impl BagWriter {
     /// As [`BagWriter::end_file`]; `metadata.yaml` cannot be written; or the disk does not store the file.
     pub fn finish(mut self) -> Result<()> {
         let finished = self.end_file();
+        self.metadata_said.clear(); // a thread may have failed to write it
         let updated = self.update().map_or(Ok(()), |metadata| metadata.write()); // has the room that the file's end left
         if let Some(file) = finished? {
             file.sync_data().context(|| "the last file cannot be stored".to_owned())?;

@@ -95,6 +95,12 @@ impl Outbox {
         self.is_filled.notify_one();
     }
 
+    /// Whether the viewer did not read its answers: its connection is to be ended, as a writer may wait for its socket.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        lock(&self.state).is_closed
+    }
+
     /// Adds a message, and drops older ones for which there is no room.
     pub fn offer(&self, message: Message) {
         let mut state = lock(&self.state);

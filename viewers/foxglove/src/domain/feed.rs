@@ -8,10 +8,10 @@ use crate::{
     protocol::{Channel, Level, status},
     viewer::Viewer,
 };
-use gantry::{ENCAPSULATION, GenericSample, GenericSubscription, Node, Qos, SourceTime};
+use gantry::{ENCAPSULATION, GenericSample, GenericSubscription, Gid, Node, Qos, SourceTime};
 use gantry_command::{Result, is_native, say, spawn};
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -40,11 +40,44 @@ pub struct Feed {
 struct Readers {
     /// The viewers, with their numbers of the subscription.
     list: Vec<(Arc<Viewer>, u32)>,
-    /// The depth of the history if all publishers are latched.
+    /// The depth of the history of each publisher if all publishers are latched.
     latched: Option<u32>,
-    /// What later viewers of a latched topic get: times and messages.
-    history: VecDeque<(u64, Arc<Vec<u8>>)>,
+    /// The messages of a latched topic that later viewers get.
+    history: History,
     is_running: bool,
+}
+
+/// Times and messages of each publisher of a latched topic.
+#[derive(Debug, Default)]
+struct History(BTreeMap<Gid, VecDeque<(u64, Arc<Vec<u8>>)>>);
+
+impl History {
+    /// Adds a message, and drops the oldest ones of its publisher beyond `depth`, then the oldest of all publishers
+    /// beyond the bounds.
+    fn add(&mut self, publisher: Gid, depth: u32, time_ns: u64, cdr: Arc<Vec<u8>>) {
+        let messages = self.0.entry(publisher).or_default();
+        messages.push_back((time_ns, cdr));
+        while messages.len() > depth.max(1) as usize {
+            messages.pop_front();
+        }
+        let is_too_large = |history: &History| {
+            let count: usize = history.0.values().map(VecDeque::len).sum();
+            let bytes: usize = history.0.values().flatten().map(|(_, cdr)| cdr.len()).sum();
+            count > MAX_HISTORY.0 as usize || count > 1 && bytes > MAX_HISTORY.1
+        };
+        while is_too_large(self) {
+            let oldest =
+                self.0.values_mut().min_by_key(|messages| messages.front().map_or(u64::MAX, |(time, _)| *time));
+            oldest.map(VecDeque::pop_front);
+        }
+    }
+
+    /// The messages of all publishers, the oldest first.
+    fn in_order(&self) -> Vec<(u64, Arc<Vec<u8>>)> {
+        let mut messages: Vec<_> = self.0.values().flatten().cloned().collect();
+        messages.sort_by_key(|(time_ns, _)| *time_ns);
+        messages
+    }
 }
 
 impl Feed {
@@ -66,8 +99,8 @@ impl Feed {
     /// No thread can be started.
     pub fn add(self: &Arc<Self>, node: &Node, viewer: &Arc<Viewer>, subscription_id: u32) -> Result<()> {
         let mut readers = lock(&self.readers);
-        for (time_ns, cdr) in &readers.history {
-            viewer.outbox.offer(Message { subscription_id, time_ns: *time_ns, cdr: cdr.clone() });
+        for (time_ns, cdr) in readers.history.in_order() {
+            viewer.outbox.offer(Message { subscription_id, time_ns, cdr });
         }
         readers.list.push((viewer.clone(), subscription_id));
         if !readers.is_running {
@@ -112,7 +145,7 @@ impl Feed {
     /// The depth of the history for the next subscription; `None` if there is no viewer, and the feed ends.
     fn next_subscription(&self) -> Option<Option<u32>> {
         let mut readers = lock(&self.readers);
-        readers.history.clear();
+        readers.history = History::default();
         if readers.list.is_empty() || !gantry::ok() {
             readers.is_running = false;
             return None;
@@ -158,22 +191,18 @@ impl Feed {
         let cdr = Arc::new(cdr);
         // The time at which it came into the memory of this host, on the wall clock.
         let now = SourceTime::now();
-        let age_ns = now.monotonic_ns.saturating_sub(sample.message_info().source_time_ns);
+        let (publisher, source_time_ns) = (sample.message_info().publisher_gid, sample.message_info().source_time_ns);
+        let age_ns = now.monotonic_ns.saturating_sub(source_time_ns);
         let time_ns = now.wall_ns.saturating_sub(age_ns);
         drop(sample);
         let mut readers = lock(&self.readers);
         for (viewer, subscription_id) in &readers.list {
             viewer.outbox.offer(Message { subscription_id: *subscription_id, time_ns, cdr: cdr.clone() });
         }
-        if let Some(depth) = latched {
-            readers.history.push_back((time_ns, cdr));
-            let bytes =
-                |history: &VecDeque<(u64, Arc<Vec<u8>>)>| history.iter().map(|(_, cdr)| cdr.len()).sum::<usize>();
-            while readers.history.len() > depth.clamp(1, MAX_HISTORY.0) as usize
-                || readers.history.len() > 1 && bytes(&readers.history) > MAX_HISTORY.1
-            {
-                readers.history.pop_front();
-            }
+        if latched.is_some()
+            && let Some(depth) = readers.latched
+        {
+            readers.history.add(publisher, depth, time_ns, cdr);
         }
     }
 }

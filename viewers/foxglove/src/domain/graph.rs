@@ -15,8 +15,8 @@ pub type Names = BTreeMap<String, BTreeSet<String>>;
 /// The graph at one time.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// The topics that have a publisher, by name and type, each with the depth of its history if all publishers are
-    /// latched.
+    /// The topics that have a publisher, by name and type, each with the depth of its deepest publisher if all
+    /// publishers are latched.
     pub topics: BTreeMap<(String, TypeDescription), Option<u32>>,
     /// The services.
     pub services: BTreeMap<String, ServiceTypeDescription>,
@@ -98,7 +98,7 @@ impl Graph {
             let of_type = TypeDescription { payload_bytes: usize::MAX, ..endpoint.message_type.clone() };
             let depth = (endpoint.qos.durability == Durability::TransientLocal).then_some(endpoint.qos.depth);
             let known = self.topics.entry((endpoint.topic.clone(), of_type)).or_insert(Some(0));
-            *known = known.zip(depth).map(|(known, more)| known.saturating_add(more));
+            *known = known.zip(depth).map(|(known, more)| known.max(more));
         }
     }
 }

@@ -138,6 +138,9 @@ impl Hub {
         let viewers: Vec<Arc<Viewer>> = lock(&self.viewers).values().cloned().collect();
         let mut said = lock(&self.said);
         let report = |viewer: &Arc<Viewer>| {
+            if viewer.outbox.is_closed() {
+                viewer.close(); // its threads may wait for the socket
+            }
             let report = self.report_of(viewer);
             let drops = report.drops().unwrap_or_default();
             if said.get(&viewer.id).map_or("", String::as_str) != drops {
