@@ -140,6 +140,21 @@ static void endpoint_outlives() {
     publish(*gantry::create_publisher<Image>(node, "kept", rclcpp::QoS(10)), 1);
 }
 
+// A subscription of rclcpp with intra-process communication gets the messages in place of its own process.
+static void intra_process() {
+    auto node = std::make_shared<rclcpp::Node>("intra", rclcpp::NodeOptions().use_intra_process_comms(true));
+    std::vector<std::uint32_t> widths;
+    auto copied = node->create_subscription<Image>("intra", rclcpp::QoS(10), [&](const Image &image) { widths.push_back(image.width); });
+    auto publisher = gantry::create_publisher<Image>(node, "intra", rclcpp::QoS(10));
+    rclcpp::executors::SingleThreadedExecutor executor;
+    executor.add_node(node);
+    spin_until(executor, [&] { return publisher->endpoint()->get_subscription_count() == 1; });
+    publish(*publisher, 1);
+    publish(*publisher, 2);
+    spin_until(executor, [&] { return widths.size() == 2; });
+    CHECK(widths == (std::vector<std::uint32_t>{1, 2}));
+}
+
 int main(int argc, char **argv) {
     rclcpp::init(argc, argv);
     all_meet<rclcpp::executors::SingleThreadedExecutor>("single");
@@ -148,6 +163,7 @@ int main(int argc, char **argv) {
     several_threads();
     events();
     endpoint_outlives();
+    intra_process();
     rclcpp::shutdown();
     std::puts("passed");
     return 0;

@@ -49,7 +49,9 @@ pub fn from_owner(status: Status, sentence: &str) -> Result<Status> {
     match status < 0 {
         true => Err(Failure {
             status,
-            sentence: format!("the library of this process that made it {sentence} (status {status}); see its own error"),
+            sentence: format!(
+                "the library of this process that made it {sentence} (status {status}); see its own error"
+            ),
         }),
         false => Ok(status),
     }

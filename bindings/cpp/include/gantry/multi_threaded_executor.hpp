@@ -17,8 +17,8 @@ namespace gantry {
 // Runs the callbacks of its nodes on several threads, as far as their groups allow. One thread at a time waits for all
 // callbacks that may run, and the others take from its list.
 //
-// A source with a callback belongs to its callback group: callbacks of other groups, and threads of the program's own, must not use
-// the subscription, service or client meanwhile, because a thread may wait for it. A callback that throws ends the program.
+// A source with a callback belongs to its callback group: callbacks of other groups, and other threads of the program, must not
+// use the subscription, service or client meanwhile, because a thread may wait for it. A callback that throws ends the program.
 //
 // Invariant: no thread uses a source that another one waits for: the wait has no callback that is taken, and none of a group that
 // is busy.

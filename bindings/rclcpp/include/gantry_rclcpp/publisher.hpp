@@ -56,8 +56,8 @@ private:
     const rmw_gantry_functions *functions_;
 };
 
-// Acts as rclcpp::create_publisher. Messages in place do not go the way of rclcpp's intra-process communication, so it is off. The
-// publisher of a lifecycle node publishes in every state: rclcpp's activation guards rclcpp_lifecycle::LifecyclePublisher only.
+// Acts as rclcpp::create_publisher. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
+// The publisher of a lifecycle node publishes in every state: activation guards rclcpp_lifecycle::LifecyclePublisher only.
 //
 // Throws gantry::exception if the node does not run over rmw_gantry, and what rclcpp::create_publisher throws.
 template <class Ros, class Node>

@@ -67,7 +67,7 @@ public:
         endpoint_->set_on_new_message_callback(
             [callback = std::move(callback)](std::size_t count) { callback(count, 0); });
     }
-    // None. A pure virtual function of rclcpp from Kilted on (29.4); Jazzy's class does not have it, so it overrides nothing there.
+    // None. The function is pure virtual in Kilted's rclcpp (29.4); Jazzy's has none, so `override` would not compile there.
     std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const { return {}; }
     void clear_on_ready_callback() override { endpoint_->clear_on_new_message_callback(); }
 
@@ -100,8 +100,8 @@ auto waitables_of(Node &node, long) -> decltype(node.get_node_waitables_interfac
 }  // namespace detail
 
 // Acts as rclcpp::create_subscription; `callback` gets a Sample of the message's class in gantry_msgs. The subscription ends with
-// the returned pointer. Messages in place do not go the way of rclcpp's intra-process communication, so it is off. Topic statistics are
-// off, too: rclcpp measures them where it takes messages itself.
+// the returned pointer. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
+// Topic statistics are off, too: rclcpp measures them where it takes messages itself.
 //
 // Throws gantry::exception if the node does not run over rmw_gantry, and what rclcpp::create_subscription throws.
 template <class Ros, class Node>
@@ -118,8 +118,8 @@ std::shared_ptr<InPlaceSubscription<Ros>> create_subscription(Node &&node, const
     own_options.topic_stats_options.state = rclcpp::TopicStatisticsState::Disable;
     const auto misused = [](std::shared_ptr<const Ros>) {
         RCLCPP_ERROR(rclcpp::get_logger("gantry_rclcpp"),
-                     "an executor took a message from the endpoint of a subscription in place, whose callback misses it: give the "
-                     "executor the node, not the callback group of the endpoint");
+                     "an executor took a message from the endpoint of a subscription in place, whose callback misses it: give "
+                     "the executor the node, not the callback group of the endpoint");
     };
     auto endpoint = rclcpp::create_subscription<Ros>(node, topic, qos, misused, own_options);
     auto made = std::make_shared<InPlaceSubscription<Ros>>(endpoint, std::move(unused_group), std::move(callback));
