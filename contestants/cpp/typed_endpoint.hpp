@@ -6,7 +6,7 @@
 #include "endpoint.hpp"
 #include "message.hpp"
 
-// Smaller messages are copied into the ring: the default of max_inline_bytes.
+// Smaller messages are copied into the ring: the publishers here are made with it.
 constexpr size_t MAX_INLINE_BYTES = 256;
 
 template <class M> class TypedPublisher final : public Publisher {
@@ -21,10 +21,14 @@ template <class M> class TypedPublisher final : public Publisher {
 
     // Makes the message that is copied, or the memory of a loan, so that a run without memory does not begin.
     gantry::result<void> prepare() {
-        auto loan = publisher_.loan(shape_);
-        if (!loan) return loan.error();
-        if (is_zero_copy_) return {};
-        const size_t bytes = loan->generic().bytes().size();
+        if (is_zero_copy_) {
+            auto loan = publisher_.loan(shape_);
+            if (!loan) return loan.error();
+            return {};
+        }
+        auto counted = gantry::cdr::size_of<M>(shape_);
+        if (!counted) return counted.error();
+        const size_t bytes = *counted;
         body_.assign((bytes + 7) / 8, 0x0101010101010101);
         auto built = gantry::cdr::build<M>(body_.data(), bytes, shape_);
         if (!built) return built.error();
@@ -135,7 +139,9 @@ template <class M> MessageType message_type() {
         [](const perf_test_run &run, const perf_test_endpoint &plan) -> gantry::result<std::unique_ptr<Publisher>> {
             auto node = node_of(run, plan);
             if (!node) return node.error();
-            auto publisher = node->create_publisher<M>(plan.topic, qos_of(plan.qos));
+            auto options = gantry::detail::sized<gantry_publisher_options>();
+            options.max_inline_bytes = MAX_INLINE_BYTES;
+            auto publisher = node->create_publisher<M>(plan.topic, qos_of(plan.qos), &options);
             if (!publisher) return publisher.error();
             auto made = std::make_unique<TypedPublisher<M>>(*std::move(node), *std::move(publisher), run, plan);
             if (auto prepared = made->prepare(); !prepared) return prepared.error();

@@ -11,7 +11,7 @@ using gantry_msgs::std_msgs::msg::String;
 using gantry_msgs::std_srvs::srv::Trigger;
 
 // Two callbacks that each wait until the other one runs, too.
-static void different_groups_run_beside_each_other(const gantry::Node &node) {
+static void callbacks_run_beside_each_other(const gantry::Node &node, gantry::CallbackGroupType type) {
     auto executor = ok(gantry::MultiThreadedExecutor::create(node, 3));
     CHECK(executor->get_number_of_threads() == 3);
     std::atomic<int> inside{0}, meetings{0};
@@ -23,9 +23,11 @@ static void different_groups_run_beside_each_other(const gantry::Node &node) {
         CHECK(inside == 2);
         if (++meetings == 2) executor->cancel();
     };
-    const auto group = gantry::Node::create_callback_group(gantry::CallbackGroupType::Reentrant);
+    // Two callbacks of one Reentrant group, and, in the other call, two exclusive groups.
+    const auto group = gantry::Node::create_callback_group(type);
+    const auto second = type == gantry::CallbackGroupType::Reentrant ? group : gantry::Node::create_callback_group(type);
     auto one = ok(node.create_timer(std::chrono::milliseconds(1), meet, group));
-    auto other = ok(node.create_timer(std::chrono::milliseconds(1), meet, group));
+    auto other = ok(node.create_timer(std::chrono::milliseconds(1), meet, second));
     ok(executor->spin());
     CHECK(meetings >= 2);
 }
@@ -80,9 +82,31 @@ static void a_callback_waits_for_another_one(const gantry::Node &node) {
     ok(executor->spin());
 }
 
+// A second executor that spins with the node, or with a group, gets an error and runs nothing.
+static void one_executor_runs_a_node_and_a_group(const gantry::Node &node) {
+    auto executor = ok(gantry::MultiThreadedExecutor::create(node, 2));
+    executor->add_node(node);  // once is enough
+    const auto group = gantry::Node::create_callback_group(gantry::CallbackGroupType::MutuallyExclusive);
+    std::atomic<bool> runs{false};
+    auto timer = ok(node.create_timer(std::chrono::milliseconds(1), [&] { runs = true; }, group));
+    std::thread spinning([&] { ok(executor->spin()); });
+    const auto end = std::chrono::steady_clock::now() + PATIENCE;
+    while (!runs && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    CHECK(runs && !ok(gantry::MultiThreadedExecutor::create(node, 2))->spin() && !gantry::spin_some(node));
+    auto stranger = ok(gantry::Node::create("stranger"));
+    auto other = ok(stranger.create_timer(std::chrono::milliseconds(1), [] { CHECK(false); }, group));
+    CHECK(!ok(gantry::MultiThreadedExecutor::create(stranger, 1))->spin());
+    executor->cancel();
+    spinning.join();
+    other.reset();
+    ok(gantry::spin_some(node));
+}
+
 int main() {
     auto node = ok(gantry::Node::create("threads"));
-    different_groups_run_beside_each_other(node);
+    callbacks_run_beside_each_other(node, gantry::CallbackGroupType::Reentrant);
+    callbacks_run_beside_each_other(node, gantry::CallbackGroupType::MutuallyExclusive);
+    one_executor_runs_a_node_and_a_group(node);
     one_group_runs_one_at_a_time(node);
     a_callback_waits_for_another_one(node);
     // A callback that is added during a spin, which a shutdown ends.

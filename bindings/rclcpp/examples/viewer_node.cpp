@@ -13,6 +13,7 @@ int main(int argc, char **argv) {
     auto node = std::make_shared<rclcpp::Node>("viewer");
     auto images = gantry::create_subscription<sensor_msgs::msg::Image>(
         node, "image", rclcpp::SensorDataQoS(), [&](gantry::Sample<gantry_msgs::sensor_msgs::msg::Image> image) {
+            if (image->data().empty()) return;
             std::printf("%u x %u %s, the first pixel is %u\n", image->width(), image->height(),
                         std::string(image->encoding()).c_str(), unsigned{image->data().front()});
             if (--left == 0) rclcpp::shutdown();

@@ -54,8 +54,9 @@ static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, st
     latencies_us.reserve(count);
     std::size_t received = 0;
     bool is_last = false;
+    std::int64_t quiet_since_ns = now_ns();
     auto images = gantry::create_subscription<Image>(node, "latency", rclcpp::QoS(10).reliable(), [&](const Sample &image) {
-        const std::int64_t arrived_ns = now_ns();
+        const std::int64_t arrived_ns = quiet_since_ns = now_ns();
         const auto &stamp = image->header().stamp();
         const std::int64_t sent_ns = std::int64_t{stamp.sec} * 1000000000 + stamp.nanosec;
         if (received++ >= warm_up) latencies_us.push_back(static_cast<double>(arrived_ns - sent_ns) / 1000.0);
@@ -63,7 +64,9 @@ static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, st
     });
     rclcpp::executors::SingleThreadedExecutor executor;
     executor.add_node(node);
-    while (rclcpp::ok() && !is_last) executor.spin_once();
+    // The last message may be lost: a stream that was quiet for ten seconds has ended.
+    while (rclcpp::ok() && !is_last && (received == 0 || now_ns() - quiet_since_ns < 10000000000))
+        executor.spin_once(std::chrono::seconds(1));
     std::sort(latencies_us.begin(), latencies_us.end());
     const auto quantile = [&](double part) {
         return latencies_us[static_cast<std::size_t>(part * static_cast<double>(latencies_us.size() - 1))];

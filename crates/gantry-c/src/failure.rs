@@ -40,6 +40,23 @@ impl Failure {
     }
 }
 
+/// The status of a function of another library of the process, whose sentence, if it has one, is kept there.
+///
+/// # Errors
+/// The status is negative.
+#[inline]
+pub fn from_owner(status: Status, sentence: &str) -> Result<Status> {
+    match status < 0 {
+        true => Err(Failure {
+            status,
+            sentence: format!(
+                "the library of this process that made it {sentence} (status {status}); see its own error"
+            ),
+        }),
+        false => Ok(status),
+    }
+}
+
 impl From<Error> for Failure {
     #[cold]
     fn from(error: Error) -> Failure {

@@ -6,7 +6,7 @@
 use crate::{
     abi::{OK, Status},
     argument::{exclusive, output},
-    failure::{Failure, Result, run},
+    failure::{Failure, Result, from_owner, run},
 };
 use gantry::GenericLoan;
 use std::{
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
         let given = unsafe { exclusive("loan", loan) }?;
         if let Some(owner) = given.other_owner() {
             // SAFETY: H3: its owner made it.
-            return Ok(unsafe { (owner.return_loan)(loan) });
+            return from_owner(unsafe { (owner.return_loan)(loan) }, "returned no loan");
         }
         drop(given.take());
         Ok(OK)

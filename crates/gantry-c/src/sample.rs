@@ -1,12 +1,12 @@
 //! Samples: taken messages, requests and responses, as a struct that C keeps by value, so that no message allocates.
 //!
-//! Invariant: the library that made a sample releases it, as of loans.
+//! Invariant: the library that made a sample releases it; the same holds for loans.
 
 use crate::{
     abi::{OK, SampleInfo, Status},
     argument::{exclusive, output, shared, sized_output},
     convert,
-    failure::{Failure, Result, run},
+    failure::{Failure, Result, from_owner, run},
 };
 use gantry::{GenericRequest, GenericResponse, GenericSample};
 use std::{ffi::c_void, mem::MaybeUninit, ptr::null};
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn gantry_sample_release(sample: *mut Sample) -> Status {
         let given = unsafe { exclusive("sample", sample) }?;
         if let Some(owner) = given.other_owner() {
             // SAFETY: H3: its owner made it.
-            return Ok(unsafe { (owner.release)(sample) });
+            return from_owner(unsafe { (owner.release)(sample) }, "released no sample");
         }
         drop(given.take());
         Ok(OK)
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mu
         let output = unsafe { sized_output("info", info) }?;
         if let Some(owner) = given.other_owner() {
             // SAFETY: H2 and H3: its owner made it.
-            return Ok(unsafe { (owner.get_info)(sample, info) });
+            return from_owner(unsafe { (owner.get_info)(sample, info) }, "gave no information about a sample");
         }
         output.set(&convert::sample_info(&given.message()?.info()));
         Ok(OK)

@@ -6,6 +6,7 @@
 #include <gantry/subscription.hpp>
 #include <gantry/timer.hpp>
 
+#include <atomic>
 #include <mutex>
 
 namespace gantry {
@@ -13,6 +14,8 @@ namespace gantry {
 // Callbacks of a node that a MultiThreadedExecutor runs one at a time (MutuallyExclusive) or beside each other (Reentrant). No
 // callback runs beside itself. Callbacks without a group are in the node's own one, which is MutuallyExclusive.
 enum class CallbackGroupType { MutuallyExclusive, Reentrant };
+
+class MultiThreadedExecutor;
 
 class CallbackGroup {
 public:
@@ -22,8 +25,10 @@ public:
 private:
     friend class MultiThreadedExecutor;
     CallbackGroupType type_;
-    // Callbacks that run now. An executor's lock guards it.
+    // Callbacks that run now. The lock of `executor_` guards it.
     std::size_t running_ = 0;
+    // The executor that spins with the group.
+    std::atomic<const MultiThreadedExecutor *> executor_{nullptr};
 };
 
 namespace detail {
@@ -87,12 +92,16 @@ public:
         }
         list_.resize(kept);
     }
+    // False if another executor has the callbacks.
+    bool try_claim() noexcept { return !is_claimed_.exchange(true); }
+    void end_claim() noexcept { is_claimed_ = false; }
     // Triggered when a callback is added.
     GuardCondition &changed() noexcept { return changed_; }
 
 private:
     std::mutex mutex_;
     std::vector<std::weak_ptr<callback>> list_;
+    std::atomic<bool> is_claimed_{false};
     GuardCondition changed_;
     std::shared_ptr<CallbackGroup> own_group_ = std::make_shared<CallbackGroup>(CallbackGroupType::MutuallyExclusive);
 };

@@ -1,6 +1,7 @@
 // Executors: they call the callbacks of nodes.
 #pragma once
 
+#include <gantry/claim.hpp>
 #include <gantry/program.hpp>
 #include <gantry/wait_set.hpp>
 
@@ -23,7 +24,8 @@ public:
         return result<SingleThreadedExecutor>(std::move(made));
     }
 
-    void add_node(const Node &node) { nodes_.push_back(node); }
+    // A node that it has already is added once.
+    void add_node(const Node &node) { detail::add_once(nodes_, node); }
 
     // Runs callbacks until the program shuts down or `cancel`.
     result<void> spin() {
@@ -35,6 +37,8 @@ public:
     }
     // Waits for work and runs each ready callback once; false after the timeout.
     result<bool> spin_once(std::chrono::nanoseconds timeout) {
+        const detail::claim claimed(nodes_);
+        if (!claimed) return detail::claim::refusal();
         collect();
         const std::unique_ptr<std::vector<std::shared_ptr<detail::callback>>, forget> kept(&living_);
         auto waited = wait_set_.wait(timeout, span<gantry_wait_source>(sources_));

@@ -1,18 +1,24 @@
 // The executor with several threads.
 #pragma once
 
+#include <gantry/claim.hpp>
 #include <gantry/program.hpp>
 #include <gantry/wait_set.hpp>
 
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <string>
+#include <system_error>
 #include <thread>
 
 namespace gantry {
 
 // Runs the callbacks of its nodes on several threads, as far as their groups allow. One thread at a time waits for all
 // callbacks that may run, and the others take from its list.
+//
+// A source with a callback belongs to its callback group: callbacks of other groups, and other threads of the program, must not
+// use the subscription, service or client meanwhile, because a thread may wait for it. A callback that throws ends the program.
 //
 // Invariant: no thread uses a source that another one waits for: the wait has no callback that is taken, and none of a group that
 // is busy.
@@ -31,19 +37,25 @@ public:
         return result<std::unique_ptr<MultiThreadedExecutor>>(std::move(made));
     }
 
-    // Not during a spin.
-    void add_node(const Node &node) { nodes_.push_back(node); }
+    // Not during a spin. A node that it has already is added once.
+    void add_node(const Node &node) { detail::add_once(nodes_, node); }
     std::size_t get_number_of_threads() const noexcept { return threads_; }
 
     // Runs callbacks until the program shuts down or `cancel`, or until one fails.
     result<void> spin() {
+        const detail::claim claimed(nodes_);
+        if (!claimed) return detail::claim::refusal();
         std::vector<std::thread> others;
-        for (std::size_t i = 1; i < threads_; i++) others.emplace_back([this] { work(); });
+        start(others);
         work();
         for (auto &other : others) other.join();
+        // Callbacks end without the lock, because their functions may have owners of anything.
+        std::deque<callback_pointer> left;
         const std::lock_guard<std::mutex> lock(mutex_);
-        for (const auto &each : ready_) each->is_taken = false;
-        ready_.clear();
+        left.swap(ready_);
+        for (const auto &each : left) each->is_taken = false;
+        for (const auto &group : groups_) group->executor_ = nullptr;
+        groups_.clear();
         is_canceled_ = false;
         const auto failed = std::exchange(failure_, std::nullopt);
         if (failed) return *failed;
@@ -65,7 +77,38 @@ private:
 
     using callback_pointer = std::shared_ptr<detail::callback>;
 
-    void work() {
+    // Starts the other threads. A failure to start one ends the spin.
+    void start(std::vector<std::thread> &others) {
+#if GANTRY_HAS_EXCEPTIONS
+        try {
+#endif
+            others.reserve(threads_ - 1);
+            for (std::size_t i = 1; i < threads_; i++) others.emplace_back([this] { work(); });
+#if GANTRY_HAS_EXCEPTIONS
+        } catch (const std::system_error &why) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            fail({GANTRY_ERROR, "the executor got " + std::to_string(others.size() + 1) + " of its " + std::to_string(threads_) +
+                                    " threads: " + why.what() + "; create it with fewer threads"});
+        }
+#endif
+    }
+
+    // Keeps the first failure, which ends the spin. The caller has the lock.
+    void fail(error why) {
+        if (!failure_) failure_ = std::move(why);
+        is_canceled_ = true;
+    }
+
+    // False if another executor spins with the group, whose lock this one does not have.
+    bool claim_group(const std::shared_ptr<CallbackGroup> &group) {
+        const MultiThreadedExecutor *owner = nullptr;
+        if (!group->executor_.compare_exchange_strong(owner, this)) return owner == this;
+        groups_.push_back(group);
+        return true;
+    }
+
+    // Ends the program if a callback throws, on each thread.
+    void work() noexcept {
         std::unique_lock<std::mutex> lock(mutex_);
         while (!is_canceled_ && ok()) {
             if (auto next = take_ready())
@@ -103,10 +146,7 @@ private:
         lock.lock();
         next->group->running_--;
         next->is_taken = false;
-        if (!ran && !failure_) {
-            failure_ = ran.error();
-            is_canceled_ = true;
-        }
+        if (!ran) fail(ran.error());
         // The wait has neither this callback nor others of its group.
         if (is_waiting_) interrupt_.trigger();
         news_.notify_one();
@@ -122,23 +162,29 @@ private:
         for (const auto &node : nodes_) node.callbacks().collect(living);
         std::vector<gantry_wait_source> sources;
         for (const auto &each : living) {
+            if (!claim_group(each->group)) {
+                fail({GANTRY_INVALID_ARGUMENT,
+                      "another executor spins with a callback group of this one: give each executor groups of its own"});
+                continue;
+            }
             if (each->is_taken || is_busy(*each->group)) continue;
             waited_for.push_back(each);
             sources.push_back(each->wait_source());
         }
         sources.push_back(interrupt_.wait_source());
         for (const auto &node : nodes_) sources.push_back(node.callbacks().changed().wait_source());
+        // Groups without callbacks end with their users.
+        groups_.erase(std::remove_if(groups_.begin(), groups_.end(), [](const auto &group) { return group.use_count() == 1; }),
+                      groups_.end());
+        const auto timeout = is_canceled_ ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(forever);
         lock.unlock();
-        auto waited = wait_set_.wait(forever, span<gantry_wait_source>(sources));
+        auto waited = wait_set_.wait(timeout, span<gantry_wait_source>(sources));
         interrupt_.take();
         for (const auto &node : nodes_) node.callbacks().changed().take();
         living.clear();
         lock.lock();
         is_waiting_ = false;
-        if (!waited && !failure_) {
-            failure_ = waited.error();
-            is_canceled_ = true;
-        }
+        if (!waited) fail(waited.error());
         for (std::size_t i = 0; i < waited_for.size(); i++) {
             if (!sources[i].is_ready) continue;
             waited_for[i]->is_taken = true;
@@ -158,6 +204,7 @@ private:
     std::condition_variable news_;
     // The lock guards all that follows.
     std::deque<callback_pointer> ready_;
+    std::vector<std::shared_ptr<CallbackGroup>> groups_;
     bool is_waiting_ = false;
     bool is_canceled_ = false;
     std::optional<error> failure_;

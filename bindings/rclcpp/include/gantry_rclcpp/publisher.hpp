@@ -25,7 +25,7 @@ public:
           rmw_(rcl_publisher_get_rmw_handle(endpoint_->get_publisher_handle().get())),
           functions_(detail::in_place_functions(rmw_->implementation_identifier).value()) {}
 
-    // A message in shared memory, as of gantry::Publisher.
+    // A message in shared memory, as gantry::Publisher::loan gives it.
     result<Loan<Message>> loan(const Shape &shape = {}) {
         return detail::loan<Message>(shape, [this](std::size_t size) -> result<GenericLoan> {
             gantry_loan raw = {};
@@ -56,7 +56,8 @@ private:
     const rmw_gantry_functions *functions_;
 };
 
-// As rclcpp::create_publisher. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
+// Acts as rclcpp::create_publisher. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
+// The publisher of a lifecycle node publishes in every state: activation guards rclcpp_lifecycle::LifecyclePublisher only.
 //
 // Throws gantry::exception if the node does not run over rmw_gantry, and what rclcpp::create_publisher throws.
 template <class Ros, class Node>

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gantry {
 
@@ -32,6 +33,10 @@ public:
           rmw_(rcl_subscription_get_rmw_handle(rcl_.get())),
           functions_(detail::in_place_functions(rmw_->implementation_identifier).value()),
           callback_(std::move(callback)) {}
+    // The user may keep `endpoint`, which must not call the function of an executor about this object any more.
+    ~InPlaceSubscription() override { endpoint_->clear_on_new_message_callback(); }
+    InPlaceSubscription(const InPlaceSubscription &) = delete;
+    InPlaceSubscription &operator=(const InPlaceSubscription &) = delete;
 
     // The subscription of rclcpp: its topic, QoS and counts.
     const std::shared_ptr<rclcpp::Subscription<Ros>> &endpoint() const noexcept { return endpoint_; }
@@ -62,6 +67,8 @@ public:
         endpoint_->set_on_new_message_callback(
             [callback = std::move(callback)](std::size_t count) { callback(count, 0); });
     }
+    // None. The function is pure virtual in Kilted's rclcpp (29.4); Jazzy's has none, so `override` would not compile there.
+    std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const { return {}; }
     void clear_on_ready_callback() override { endpoint_->clear_on_new_message_callback(); }
 
 private:
@@ -80,7 +87,7 @@ private:
 
 namespace detail {
 
-// Of a pointer to a node, and of a node.
+// Finds the interface through a pointer to a node, or through a node.
 template <class Node>
 auto waitables_of(const Node &node, int) -> decltype(node->get_node_waitables_interface()) {
     return node->get_node_waitables_interface();
@@ -92,8 +99,9 @@ auto waitables_of(Node &node, long) -> decltype(node.get_node_waitables_interfac
 
 }  // namespace detail
 
-// As rclcpp::create_subscription; `callback` gets a Sample of the message's class in gantry_msgs. The subscription ends with
+// Acts as rclcpp::create_subscription; `callback` gets a Sample of the message's class in gantry_msgs. The subscription ends with
 // the returned pointer. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
+// Topic statistics are off, too: rclcpp measures them where it takes messages itself.
 //
 // Throws gantry::exception if the node does not run over rmw_gantry, and what rclcpp::create_subscription throws.
 template <class Ros, class Node>
@@ -107,7 +115,13 @@ std::shared_ptr<InPlaceSubscription<Ros>> create_subscription(Node &&node, const
     auto own_options = options;
     own_options.callback_group = unused_group;
     own_options.use_intra_process_comm = rclcpp::IntraProcessSetting::Disable;
-    auto endpoint = rclcpp::create_subscription<Ros>(node, topic, qos, [](std::shared_ptr<const Ros>) {}, own_options);
+    own_options.topic_stats_options.state = rclcpp::TopicStatisticsState::Disable;
+    const auto misused = [](std::shared_ptr<const Ros>) {
+        RCLCPP_ERROR(rclcpp::get_logger("gantry_rclcpp"),
+                     "an executor took a message from the endpoint of a subscription in place, whose callback misses it: give "
+                     "the executor the node, not the callback group of the endpoint");
+    };
+    auto endpoint = rclcpp::create_subscription<Ros>(node, topic, qos, misused, own_options);
     auto made = std::make_shared<InPlaceSubscription<Ros>>(endpoint, std::move(unused_group), std::move(callback));
     for (const auto &event : endpoint->get_event_handlers()) waitables->add_waitable(event.second, options.callback_group);
     waitables->add_waitable(made, options.callback_group);

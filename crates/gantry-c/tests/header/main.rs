@@ -81,7 +81,8 @@ fn abi_is_the_golden_one() {
     let golden = fs::read_to_string(&path).unwrap();
     assert_eq!(
         found, golden,
-        "added lines need a new ABI_VERSION; changed or removed ones also a new soname (build.rs)"
+        "added lines need a new ABI_VERSION; changed or removed ones also a new soname (build.rs) after \
+         the first release"
     );
 }
 

@@ -21,6 +21,44 @@ typedef struct later_counts {
     uint64_t unknown;
 } later_counts;
 
+static gantry_status ending = GANTRY_OK;
+static int ended = 0;
+static gantry_status end_loan(gantry_loan *loan) {
+    ended++;
+    if (ending == GANTRY_OK) memset(loan, 0, sizeof *loan);
+    return ending;
+}
+static gantry_status end_sample(gantry_sample *sample) {
+    ended++;
+    if (ending == GANTRY_OK) memset(sample, 0, sizeof *sample);
+    return ending;
+}
+static gantry_status inform(const gantry_sample *sample, gantry_sample_info *info) {
+    info->sequence = sample->size;
+    return ending;
+}
+
+/* The library that made a loan or a sample ends it, and its failures have a sentence here. */
+static void other_owners(void) {
+    const gantry_loan_owner loans = {.struct_size = sizeof loans, .return_loan = end_loan};
+    const gantry_sample_owner samples = {.struct_size = sizeof samples, .release = end_sample, .get_info = inform};
+    char bytes[8] = {0};
+    gantry_loan loan = {.data = bytes, .size = 8, .owner = &loans};
+    gantry_sample sample = {.data = bytes, .size = 8, .owner = &samples};
+    gantry_sample_info info = {.struct_size = sizeof info};
+    OK(gantry_sample_get_info(&sample, &info));
+    CHECK(info.sequence == 8);
+    ending = GANTRY_ERROR;
+    CHECK(gantry_loan_return(&loan) == GANTRY_ERROR && strstr(gantry_last_error(), "returned no loan"));
+    CHECK(gantry_sample_release(&sample) == GANTRY_ERROR && strstr(gantry_last_error(), "released no sample"));
+    CHECK(gantry_sample_get_info(&sample, &info) == GANTRY_ERROR && strstr(gantry_last_error(), "information"));
+    CHECK(ended == 2 && loan.data && sample.data);
+    ending = GANTRY_OK;
+    OK(gantry_loan_return(&loan));
+    OK(gantry_sample_release(&sample));
+    CHECK(ended == 4 && !loan.data && !sample.data);
+}
+
 int main(void) {
     CHECK(gantry_abi_version() == GANTRY_ABI_VERSION && strlen(gantry_version()) > 0);
     CHECK(strcmp(gantry_last_error(), "") == 0);
@@ -98,6 +136,8 @@ int main(void) {
     INVALID(gantry_publisher_publish(publisher, &loan, NULL), "/other");
     CHECK(loan.size == 8 && ((uint8_t *)loan.data)[7] == 5);
     OK(gantry_publisher_publish(other, &loan, NULL));
+
+    other_owners();
 
     /* A type of one length. */
     const gantry_type fixed = {sizeof fixed, "test/msg/Fixed", "float64 range", 8, {1}};

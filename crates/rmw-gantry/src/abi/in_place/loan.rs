@@ -1,4 +1,4 @@
-//! Loans in structs of a program's.
+//! Loans in structs of a program.
 //!
 //! Invariant: `reserved` holds a loan of the library if and only if `data` is not null and `owner` is this library.
 

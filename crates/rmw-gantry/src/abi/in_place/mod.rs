@@ -1,4 +1,7 @@
 //! Messages in place as CDR bodies, beside the functions of `rmw`: `include/rmw_gantry.h` documents them.
+//!
+//! The structs for loans, samples and their information are those in `gantry.h`, filled here a second time: `gantry-c` exports
+//! symbols that this library must not have, because a process may load both.
 
 mod loan;
 mod sample;
@@ -33,10 +36,10 @@ pub unsafe extern "C" fn rmw_gantry_in_place() -> *const rmw_gantry_functions {
 /// The contract of rmw (`crate::handle`). A sample in the memory is overwritten, not released.
 unsafe extern "C" fn take(subscription: *const rmw_subscription_t, sample: *mut gantry_sample) -> rmw_ret_t {
     run(c"take of rmw_gantry_functions", || {
-        // SAFETY: the contract of rmw.
-        let found: &Subscription = unsafe { entity(subscription) }?;
-        // SAFETY: as above.
+        // SAFETY: the contract of rmw. The sample is empty after each failure.
         let sample = unsafe { sample::clear(sample) }?;
+        // SAFETY: as above.
+        let found: &Subscription = unsafe { entity(subscription) }?;
         let taken = found.take()?.map(|(taken, _)| taken);
         let bytes = taken.as_ref().map_or(std::ptr::null(), |taken| taken.bytes().as_ptr());
         tracing::take(subscription, bytes.cast(), taken.as_ref());

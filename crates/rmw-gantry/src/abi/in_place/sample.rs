@@ -1,4 +1,4 @@
-//! Samples in structs of a program's.
+//! Samples in structs of a program.
 //!
 //! Invariant: `reserved` holds a sample of the library if and only if `data` is not null and `owner` is this library.
 
@@ -7,6 +7,9 @@ use gantry::GenericSample;
 use std::ptr::null;
 
 const _: () = assert!(size_of::<GenericSample>() <= size_of::<[u64; 6]>() && align_of::<GenericSample>() <= 8);
+
+/// The largest `struct_size` that is a size, as in `gantry-c`.
+const MAX_STRUCT_SIZE: usize = 4096;
 
 /// This library.
 static OWN: gantry_sample_owner = gantry_sample_owner {
@@ -72,13 +75,21 @@ unsafe extern "C" fn release(sample: *mut gantry_sample) -> gantry_status {
 }
 
 /// # Safety
-/// A sample of this library, and a struct that begins with its size, which is at least the size of that field.
+/// A sample of this library, and null or a struct that begins with its size.
 unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sample_info) -> gantry_status {
     let got = run(c"get_info of rmw_gantry", || {
         // SAFETY: the promise of the caller.
         let found = read(unsafe { argument("sample", sample) }?)?.message_info();
+        if info.is_null() {
+            return Err(Failure::null("info"));
+        }
         // SAFETY: as above: the first field.
         let struct_size = unsafe { info.cast::<usize>().read() };
+        if !(size_of::<usize>()..=MAX_STRUCT_SIZE).contains(&struct_size) {
+            return Err(Failure::invalid(format_args!(
+                "struct_size of info is {struct_size}: set it to sizeof(gantry_sample_info) before the call"
+            )));
+        }
         let ((origin, origin_sequence), gid) = (found.origin(), |gid: gantry::Gid| gantry_gid { bytes: gid.0 });
         let made = gantry_sample_info {
             struct_size,
