@@ -192,6 +192,11 @@ impl Bridge {
                 Event::End => return false,
             }
         }
+        // Events that come all the time do not hold up what waits for the next reading.
+        let is_unfinished = self.far.is_incomplete || self.topics_in.is_waiting();
+        if is_unfinished && self.read_at.is_some_and(|read_at| read_at.elapsed() >= UNFINISHED) {
+            self.read_at = None;
+        }
         true
     }
 

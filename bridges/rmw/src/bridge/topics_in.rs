@@ -7,7 +7,7 @@
 use super::{
     far_graph::{FarEndpoint, FarGraph},
     mirror::{Mirror, Object, Shown},
-    router::{Route, Router},
+    router::{Ids, Route, Router},
 };
 use crate::{
     log::say,
@@ -18,7 +18,7 @@ use gantry_bridge::{Context, FarNodes, Inlet, Kind};
 use gantry_shm::Participant;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    sync::{Arc, atomic::AtomicBool},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -32,7 +32,7 @@ const BATCH: usize = 64;
 pub struct TopicsIn {
     participant: Arc<Participant>,
     topics: BTreeMap<(String, String), Topic>,
-    guesses: Arc<AtomicBool>,
+    ids: Arc<Ids>,
 }
 
 struct Topic {
@@ -74,7 +74,7 @@ impl Ready for Reader {
 
 impl TopicsIn {
     pub fn new(participant: Arc<Participant>) -> TopicsIn {
-        TopicsIn { participant, topics: BTreeMap::new(), guesses: Arc::default() }
+        TopicsIn { participant, topics: BTreeMap::new(), ids: Arc::default() }
     }
 
     /// The far publishers that local subscriptions want, by their ids.
@@ -84,7 +84,7 @@ impl TopicsIn {
             let publishers = far.other_end(&shown.local.endpoint);
             let is_allowed = |far: &&FarEndpoint| {
                 context.policy.treatment(Kind::Publisher, &far.endpoint.name).is_allowed
-                    && is_compatible(&far.endpoint.qos, &shown.local.endpoint.qos)
+                    && far.endpoint.qos.incompatible_policy(&shown.local.endpoint.qos).is_none()
             };
             wanted.extend(publishers.filter(is_allowed).map(|far| (far.gid, far)));
         }
@@ -117,7 +117,7 @@ impl TopicsIn {
         let wanted = TopicsIn::wanted(context, far, mirror);
         for (key, shown) in subscriptions {
             let topic = self.topics.entry(key).or_insert_with_key(|(name, _)| Topic {
-                router: Arc::new(Router::new(context, name, self.guesses.clone())),
+                router: Arc::new(Router::new(context, name, self.ids.clone())),
                 inlets: HashMap::new(),
                 readers: BTreeMap::new(),
                 unused_since: None,
@@ -240,13 +240,6 @@ fn choose(publisher: &Qos, shown: &[&Shown], current: Option<Gid>) -> Option<(Gi
             std::cmp::Reverse(shown.local.gid),
         )
     };
-    let compatible = shown.iter().filter(|shown| is_compatible(publisher, &shown.local.endpoint.qos));
+    let compatible = shown.iter().filter(|shown| publisher.incompatible_policy(&shown.local.endpoint.qos).is_none());
     compatible.max_by_key(|shown| strength(shown)).map(|shown| (shown.local.gid, is_latched(shown)))
-}
-
-/// Whether the network matches a publisher and a subscription, by the policies that both state.
-fn is_compatible(offered: &Qos, requested: &Qos) -> bool {
-    let reliability = offered.reliability == Reliability::Reliable || requested.reliability == Reliability::BestEffort;
-    let durability = offered.durability == Durability::TransientLocal || requested.durability == Durability::Volatile;
-    reliability && durability
 }
