@@ -15,10 +15,14 @@ use rmw_abi::messages::Message;
 use std::{
     collections::{BTreeMap, HashMap, HashSet, VecDeque, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::{Duration, Instant},
 };
 
 /// The calls of one client that wait for a response or for their server; beyond them the oldest is given up.
 const MAX_CALLS: usize = 1000;
+
+/// The longest time for which a call waits for its server.
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// The counterparts of local clients, by their ids in the domain.
 type Counterparts = Mutex<HashMap<Gid, Arc<Counterpart>>>;
@@ -55,13 +59,14 @@ struct State {
     /// Calls that wait until a server is matched.
     waiting: VecDeque<WaitingCall>,
     /// Calls that wait for their responses, by the network's number.
-    pending: BTreeMap<i64, (RequestId, Weak<StandIn>)>,
+    pending: BTreeMap<i64, (RequestId, Arc<StandIn>)>,
 }
 
 struct WaitingCall {
     id: RequestId,
     body: Vec<u8>,
     stand_in: Weak<StandIn>,
+    since: Instant,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -79,8 +84,10 @@ impl Clients {
         self.services.values().map(|service| service.of)
     }
 
-    /// The first far server of each service that local clients ask for, with one of these.
+    /// A far server of each service that local clients ask for, with one of these: the present one while it is there,
+    /// whose calls would be lost, else the first.
     fn wanted<'a>(
+        services: &BTreeMap<String, Service>,
         context: &Context,
         far: &'a FarGraph,
         mirror: &'a Mirror,
@@ -90,7 +97,8 @@ impl Clients {
         let mut wanted = BTreeMap::new();
         for shown in of_kind(Kind::Client).filter(|shown| !served.contains(&*shown.local.endpoint.name)) {
             let name = &*shown.local.endpoint.name;
-            let server = far.other_end(&shown.local.endpoint).min_by_key(|far| far.gid);
+            let present = services.get(name).map(|service| service.of);
+            let server = far.other_end(&shown.local.endpoint).min_by_key(|far| (Some(far.gid) != present, far.gid));
             if let Some(server) = server.filter(|_| context.policy.treatment(Kind::Server, name).is_allowed) {
                 wanted.entry(name).or_insert((server, shown));
             }
@@ -101,7 +109,7 @@ impl Clients {
     /// Begins and ends serving.
     pub fn update(&mut self, context: &Context, nodes: &FarNodes, far: &FarGraph, mirror: &Mirror) {
         self.update_counterparts(context, mirror);
-        let wanted = Clients::wanted(context, far, mirror);
+        let wanted = Clients::wanted(&self.services, context, far, mirror);
         let sources = &self.sources;
         self.services.retain(|name, service| {
             let is_wanted = wanted.get(name.as_str()).is_some_and(|(server, _)| server.gid == service.of);
@@ -209,7 +217,7 @@ impl Counterpart {
         let mut body = vec![0; request.message_info().length_bytes];
         request.sample().copy_to(&mut body);
         let mut state = lock(&self.state);
-        state.waiting.push_back(WaitingCall { id: request.id(), body, stand_in: Arc::downgrade(stand_in) });
+        state.waiting.push_back(WaitingCall { id: request.id(), body, stand_in: Arc::downgrade(stand_in), since: Instant::now() });
         if state.waiting.len() > MAX_CALLS {
             state.waiting.pop_front();
             self.counts.overwrite();
@@ -222,11 +230,19 @@ impl Counterpart {
 
     /// Sends the calls that wait, if a server is matched.
     fn flush(&self, state: &mut State) {
+        // A request whose service left meanwhile, or whose time is over, is not executed late.
+        let before = state.waiting.len();
+        state.waiting.retain(|call| call.stand_in.strong_count() > 0 && call.since.elapsed() < MAX_WAIT);
+        (state.waiting.len()..before).for_each(|_| self.counts.disown());
         if state.waiting.is_empty() || !self.client.is_ready() {
             return;
         }
         let State { request, waiting, pending, .. } = state;
-        for WaitingCall { id, body, stand_in } in waiting.drain(..) {
+        for WaitingCall { id, body, stand_in, .. } in waiting.drain(..) {
+            let Some(stand_in) = stand_in.upgrade() else {
+                self.counts.disown();
+                continue;
+            };
             if request.read(&body).is_err() {
                 self.counts.malform();
                 continue;
@@ -245,7 +261,6 @@ impl Counterpart {
     /// Hands a response to the local client. A second one, of another far server, is counted.
     fn respond(&self, state: &mut State, number: i64) {
         let Some((id, stand_in)) = state.pending.remove(&number) else { return self.counts.duplicate() };
-        let Some(stand_in) = stand_in.upgrade() else { return self.counts.disown() };
         match state.response.size_bytes() {
             Ok(bytes) => stand_in.respond(id, bytes, |body| {
                 // It was measured, and no thread changes it.
@@ -255,6 +270,14 @@ impl Counterpart {
             }),
             Err(_) => self.counts.malform(),
         }
+    }
+}
+
+impl Drop for Counterpart {
+    /// Counts the calls that get no response any more.
+    fn drop(&mut self) {
+        let state = lock(&self.state);
+        (0..state.waiting.len() + state.pending.len()).for_each(|_| self.counts.disown());
     }
 }
 

@@ -49,7 +49,6 @@ struct Reader {
     of: Gid,
     subscription: Arc<Subscription>,
     router: Arc<Router>,
-    is_keep_all: bool,
 }
 
 impl Ready for Reader {
@@ -128,11 +127,8 @@ impl TopicsIn {
 
     /// The counterparts from which samples are taken, for the waiter.
     pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
-        self.topics.values().flat_map(|topic| {
-            let is_used =
-                |reader: &&Arc<Reader>| reader.is_keep_all || topic.inlets.values().any(|(_, by)| *by == reader.of);
-            topic.readers.values().filter(is_used).map(|reader| reader.clone() as Arc<dyn Ready>)
-        })
+        // Samples are taken from all, lest old ones come again from a counterpart that takes the place of another one.
+        self.topics.values().flat_map(|topic| topic.readers.values().map(|reader| reader.clone() as Arc<dyn Ready>))
     }
 
     /// Whether samples wait for their publishers.
@@ -158,9 +154,8 @@ impl Topic {
         for shown in shown {
             let Object::Subscription(subscription) = &shown.object else { continue };
             self.readers.entry(shown.local.gid).or_insert_with(|| {
-                let is_keep_all = shown.local.endpoint.qos.history == History::KeepAll;
                 let (subscription, router) = (subscription.clone(), router.clone());
-                Arc::new(Reader { of: shown.local.gid, subscription, router, is_keep_all })
+                Arc::new(Reader { of: shown.local.gid, subscription, router })
             });
         }
         let Some(first) = shown.first().map(|shown| &shown.local) else { return };
@@ -213,12 +208,19 @@ impl Topic {
     }
 }
 
-/// The QoS of a far publisher, whose history DDS does not tell: it is KEEP_ALL if a subscription here wants all.
+/// The QoS of a far publisher, whose history DDS does not tell: a volatile one keeps as many samples as the deepest
+/// subscription here, and all if a RELIABLE one wants all.
 fn with_history(publisher: Qos, shown: &[&Shown]) -> Qos {
+    let requested = || shown.iter().map(|shown| &shown.local.endpoint.qos);
     let wants_all = |qos: &Qos| qos.reliability == Reliability::Reliable && qos.history == History::KeepAll;
-    let is_bounded = publisher.reliability == Reliability::Reliable && publisher.durability == Durability::Volatile;
-    let is_asked = shown.iter().any(|shown| wants_all(&shown.local.endpoint.qos));
-    if is_bounded && is_asked { publisher.keep_all() } else { publisher }
+    if publisher.durability != Durability::Volatile || publisher.history == History::KeepAll {
+        return publisher;
+    }
+    if publisher.reliability == Reliability::Reliable && requested().any(wants_all) {
+        return publisher.keep_all();
+    }
+    let deepest = requested().map(|qos| qos.depth).max().unwrap_or_default();
+    publisher.keep_last(publisher.depth.max(deepest))
 }
 
 /// The counterpart that takes the samples of a far publisher, and whether it asks for the history: the present one
