@@ -31,6 +31,8 @@ type Counterparts = Mutex<HashMap<Gid, Arc<Counterpart>>>;
 pub struct Clients {
     sources: Sources,
     services: BTreeMap<String, Service>,
+    /// Stand-ins whose far server left while a namesake of it may still answer, since then.
+    leaving: Vec<(Instant, Arc<StandIn>)>,
     counterparts: Arc<Counterparts>,
     /// Any entity of the bridge.
     own: Gid,
@@ -39,7 +41,7 @@ pub struct Clients {
 struct Service {
     /// The far server on whose node the stand-in is.
     of: Gid,
-    _stand_in: Arc<StandIn>,
+    stand_in: Arc<StandIn>,
     source: u64,
 }
 
@@ -59,7 +61,7 @@ struct State {
     /// Calls that wait until a server is matched.
     waiting: VecDeque<WaitingCall>,
     /// Calls that wait for their responses, by the network's number.
-    pending: BTreeMap<i64, (RequestId, Arc<StandIn>)>,
+    pending: BTreeMap<i64, (RequestId, Weak<StandIn>)>,
 }
 
 struct WaitingCall {
@@ -76,7 +78,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Clients {
     /// `own` is the id of any entity of the bridge.
     pub fn new(sources: Sources, own: Gid) -> Clients {
-        Clients { sources, services: BTreeMap::new(), counterparts: Arc::default(), own }
+        Clients { sources, services: BTreeMap::new(), leaving: Vec::new(), counterparts: Arc::default(), own }
     }
 
     /// The far servers that have a server here.
@@ -110,11 +112,15 @@ impl Clients {
     pub fn update(&mut self, context: &Context, nodes: &FarNodes, far: &FarGraph, mirror: &Mirror) {
         self.update_counterparts(context, mirror);
         let wanted = Clients::wanted(&self.services, context, far, mirror);
-        let sources = &self.sources;
+        let (sources, leaving) = (&self.sources, &mut self.leaving);
+        leaving.retain(|(since, _)| since.elapsed() < MAX_WAIT);
         self.services.retain(|name, service| {
             let is_wanted = wanted.get(name.as_str()).is_some_and(|(server, _)| server.gid == service.of);
             if !is_wanted {
                 sources.remove(service.source);
+                if far.of_kind(Kind::Server).any(|far| far.endpoint.name == *name) {
+                    leaving.push((Instant::now(), service.stand_in.clone()));
+                }
             }
             is_wanted
         });
@@ -123,7 +129,7 @@ impl Clients {
             match self.stand_in(context, node, shown) {
                 Ok(stand_in) => {
                     let source = self.sources.add(stand_in.source());
-                    self.services.insert(name.to_owned(), Service { of: server.gid, _stand_in: stand_in, source });
+                    self.services.insert(name.to_owned(), Service { of: server.gid, stand_in, source });
                 }
                 Err(error) => say(format_args!("service {name} is not carried: {error}")),
             }
@@ -179,7 +185,7 @@ impl Clients {
 
     /// The counterparts that wait for responses, for the waiter.
     pub fn ready(&self) -> Vec<Arc<dyn Ready>> {
-        if self.services.is_empty() {
+        if self.services.is_empty() && self.leaving.is_empty() {
             return Vec::new();
         }
         lock(&self.counterparts).values().map(|counterpart| counterpart.clone() as Arc<dyn Ready>).collect()
@@ -198,6 +204,7 @@ impl Clients {
 
     pub fn end(&mut self) {
         self.services.clear();
+        self.leaving.clear();
         lock(&self.counterparts).clear();
         self.sources.end();
     }
@@ -217,7 +224,12 @@ impl Counterpart {
         let mut body = vec![0; request.message_info().length_bytes];
         request.sample().copy_to(&mut body);
         let mut state = lock(&self.state);
-        state.waiting.push_back(WaitingCall { id: request.id(), body, stand_in: Arc::downgrade(stand_in), since: Instant::now() });
+        state.waiting.push_back(WaitingCall {
+            id: request.id(),
+            body,
+            stand_in: Arc::downgrade(stand_in),
+            since: Instant::now(),
+        });
         if state.waiting.len() > MAX_CALLS {
             state.waiting.pop_front();
             self.counts.overwrite();
@@ -231,18 +243,15 @@ impl Counterpart {
     /// Sends the calls that wait, if a server is matched.
     fn flush(&self, state: &mut State) {
         // A request whose service left meanwhile, or whose time is over, is not executed late.
-        let before = state.waiting.len();
+        let before = state.waiting.len() + state.pending.len();
         state.waiting.retain(|call| call.stand_in.strong_count() > 0 && call.since.elapsed() < MAX_WAIT);
-        (state.waiting.len()..before).for_each(|_| self.counts.disown());
+        state.pending.retain(|_, (_, stand_in)| stand_in.strong_count() > 0);
+        (state.waiting.len() + state.pending.len()..before).for_each(|_| self.counts.disown());
         if state.waiting.is_empty() || !self.client.is_ready() {
             return;
         }
         let State { request, waiting, pending, .. } = state;
         for WaitingCall { id, body, stand_in, .. } in waiting.drain(..) {
-            let Some(stand_in) = stand_in.upgrade() else {
-                self.counts.disown();
-                continue;
-            };
             if request.read(&body).is_err() {
                 self.counts.malform();
                 continue;
@@ -261,6 +270,7 @@ impl Counterpart {
     /// Hands a response to the local client. A second one, of another far server, is counted.
     fn respond(&self, state: &mut State, number: i64) {
         let Some((id, stand_in)) = state.pending.remove(&number) else { return self.counts.duplicate() };
+        let Some(stand_in) = stand_in.upgrade() else { return self.counts.disown() };
         match state.response.size_bytes() {
             Ok(bytes) => stand_in.respond(id, bytes, |body| {
                 // It was measured, and no thread changes it.

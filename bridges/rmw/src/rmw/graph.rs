@@ -64,11 +64,16 @@ impl Graph {
     }
 
     /// The services that a node serves or asks for, by name and type. Empty for a node that left meanwhile.
-    pub fn services(node: &Node, of: &GraphNode, kind: Kind) -> Vec<(String, String)> {
+    ///
+    /// # Errors
+    /// The RMW fails.
+    pub fn services(node: &Node, of: &GraphNode, kind: Kind) -> Result<Vec<(String, String)>, RmwError> {
         let functions = &node.session.library.functions;
-        let list: ByNode = match kind {
-            Kind::Client => functions.rmw_get_client_names_and_types_by_node,
-            _ => functions.rmw_get_service_names_and_types_by_node,
+        let (function, list): (_, ByNode) = match kind {
+            Kind::Client => {
+                ("rmw_get_client_names_and_types_by_node", functions.rmw_get_client_names_and_types_by_node)
+            }
+            _ => ("rmw_get_service_names_and_types_by_node", functions.rmw_get_service_names_and_types_by_node),
         };
         let (name, namespace) = (c_text(&of.name), c_text(&of.namespace));
         let _control = node.session.control();
@@ -76,7 +81,10 @@ impl Graph {
             // SAFETY: a live node, strings that end with 0, and an empty array (R3).
             unsafe { list(node.as_ptr(), allocator, name.as_ptr(), namespace.as_ptr(), found) }
         };
-        names_and_types(node, "rmw_get_service_names_and_types_by_node", ask).unwrap_or_default()
+        match names_and_types(node, function, ask) {
+            Err(error) if error.code == RMW_RET_NODE_NAME_NON_EXISTENT => Ok(Vec::new()),
+            result => result,
+        }
     }
 }
 
@@ -147,7 +155,11 @@ fn endpoints(node: &Node, list: ByTopic, kind: Kind, topic: &str) -> Result<Vec<
     let mut found = rmw_topic_endpoint_info_array_t { size: 0, info_array: null_mut() };
     // SAFETY: a live node, a string that ends with 0 and an empty array, under the lock (R3).
     let code = unsafe { list(node.as_ptr(), &mut allocator, name.as_ptr(), false, &mut found) };
-    check(functions, "rmw_get_publishers_info_by_topic", code)?;
+    let function = match kind {
+        Kind::Publisher => "rmw_get_publishers_info_by_topic",
+        _ => "rmw_get_subscriptions_info_by_topic",
+    };
+    check(functions, function, code)?;
     let infos = match found.info_array.is_null() {
         true => &[],
         // SAFETY: an initialised array of this size.
