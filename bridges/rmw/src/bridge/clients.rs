@@ -2,27 +2,21 @@
 //! the local client. A local server of the same name goes first: then no far one is asked.
 
 use super::{
+    counterpart::{Counterpart, MAX_WAIT, lock},
     far_graph::{FarEndpoint, FarGraph},
     mirror::{Mirror, Object, Shown},
 };
 use crate::{
     log::say,
-    rmw::{Client, Handle, Ready, Serialized},
+    rmw::{Client, Ready},
 };
-use gantry::{GenericRequest, Gid, RequestId};
-use gantry_bridge::{Context, Counts, FarNodes, Kind, Sources, StandIn};
-use rmw_abi::messages::Message;
+use gantry::Gid;
+use gantry_bridge::{Context, FarNodes, Kind, Sources, StandIn};
 use std::{
-    collections::{BTreeMap, HashMap, HashSet, VecDeque, hash_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    time::{Duration, Instant},
+    collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
+    sync::{Arc, Mutex},
+    time::Instant,
 };
-
-/// The calls of one client that wait for a response or for their server; beyond them the oldest is given up.
-const MAX_CALLS: usize = 1000;
-
-/// The longest time for which a call waits for its server.
-const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// The counterparts of local clients, by their ids in the domain.
 type Counterparts = Mutex<HashMap<Gid, Arc<Counterpart>>>;
@@ -43,36 +37,6 @@ struct Service {
     of: Gid,
     stand_in: Arc<StandIn>,
     source: u64,
-}
-
-/// The counterpart of a local client, as the waiter has it.
-struct Counterpart {
-    /// The name of the service.
-    name: String,
-    client: Arc<Client>,
-    state: Mutex<State>,
-    counts: Arc<Counts>,
-    wake: Box<dyn Fn() + Send + Sync>,
-}
-
-struct State {
-    request: Message,
-    response: Message,
-    /// Calls that wait until a server is matched.
-    waiting: VecDeque<WaitingCall>,
-    /// Calls that wait for their responses, by the network's number.
-    pending: BTreeMap<i64, (RequestId, Weak<StandIn>)>,
-}
-
-struct WaitingCall {
-    id: RequestId,
-    body: Vec<u8>,
-    stand_in: Weak<StandIn>,
-    since: Instant,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Clients {
@@ -193,13 +157,13 @@ impl Clients {
 
     /// Whether calls wait for servers that are not matched yet.
     pub fn is_waiting(&self) -> bool {
-        lock(&self.counterparts).values().any(|counterpart| !lock(&counterpart.state).waiting.is_empty())
+        lock(&self.counterparts).values().any(|counterpart| counterpart.is_waiting())
     }
 
     /// Sends calls whose servers were matched meanwhile.
     pub fn flush(&self) {
         let counterparts: Vec<_> = lock(&self.counterparts).values().cloned().collect();
-        counterparts.iter().for_each(|counterpart| counterpart.flush(&mut lock(&counterpart.state)));
+        counterparts.iter().for_each(|counterpart| counterpart.flush_waiting());
     }
 
     pub fn end(&mut self) {
@@ -207,106 +171,5 @@ impl Clients {
         self.leaving.clear();
         lock(&self.counterparts).clear();
         self.sources.end();
-    }
-}
-
-impl Counterpart {
-    fn new(context: &Context, name: &str, client: &Arc<Client>) -> Result<Counterpart, String> {
-        let message = |message_type| Message::new(message_type).map_err(|failure| failure.sentence);
-        let service_type = &client.support.service_type;
-        let (request, response) = (message(&service_type.request)?, message(&service_type.response)?);
-        let state = State { request, response, waiting: VecDeque::new(), pending: BTreeMap::new() };
-        let (counts, wake) = (context.counts("in", name), Box::new(context.wake()));
-        Ok(Counterpart { name: name.to_owned(), client: client.clone(), state: Mutex::new(state), counts, wake })
-    }
-
-    fn ask(&self, request: &GenericRequest, stand_in: &Arc<StandIn>) {
-        let mut body = vec![0; request.message_info().length_bytes];
-        request.sample().copy_to(&mut body);
-        let mut state = lock(&self.state);
-        state.waiting.push_back(WaitingCall {
-            id: request.id(),
-            body,
-            stand_in: Arc::downgrade(stand_in),
-            since: Instant::now(),
-        });
-        if state.waiting.len() > MAX_CALLS {
-            state.waiting.pop_front();
-            self.counts.overwrite();
-        }
-        self.flush(&mut state);
-        if !state.waiting.is_empty() {
-            (self.wake)();
-        }
-    }
-
-    /// Sends the calls that wait, if a server is matched.
-    fn flush(&self, state: &mut State) {
-        // A request whose service left meanwhile, or whose time is over, is not executed late.
-        let before = state.waiting.len() + state.pending.len();
-        state.waiting.retain(|call| call.stand_in.strong_count() > 0 && call.since.elapsed() < MAX_WAIT);
-        state.pending.retain(|_, (_, stand_in)| stand_in.strong_count() > 0);
-        (state.waiting.len() + state.pending.len()..before).for_each(|_| self.counts.disown());
-        if state.waiting.is_empty() || !self.client.is_ready() {
-            return;
-        }
-        let State { request, waiting, pending, .. } = state;
-        for WaitingCall { id, body, stand_in, .. } in waiting.drain(..) {
-            if request.read(&body).is_err() {
-                self.counts.malform();
-                continue;
-            }
-            match self.client.send(request) {
-                Ok(number) => drop(pending.insert(number, (id, stand_in))),
-                Err(_) => self.counts.fail(),
-            }
-            if pending.len() > MAX_CALLS {
-                pending.pop_first();
-                self.counts.overwrite();
-            }
-        }
-    }
-
-    /// Hands a response to the local client. A second one, of another far server, is counted.
-    fn respond(&self, state: &mut State, number: i64) {
-        let Some((id, stand_in)) = state.pending.remove(&number) else { return self.counts.duplicate() };
-        let Some(stand_in) = stand_in.upgrade() else { return self.counts.disown() };
-        match state.response.size_bytes() {
-            Ok(bytes) => stand_in.respond(id, bytes, |body| {
-                // It was measured, and no thread changes it.
-                if state.response.write(body).is_err() {
-                    self.counts.malform();
-                }
-            }),
-            Err(_) => self.counts.malform(),
-        }
-    }
-}
-
-impl Drop for Counterpart {
-    /// Counts the calls that get no response any more.
-    fn drop(&mut self) {
-        let state = lock(&self.state);
-        (0..state.waiting.len() + state.pending.len()).for_each(|_| self.counts.disown());
-    }
-}
-
-impl Ready for Counterpart {
-    fn handle(&self) -> Handle {
-        self.client.handle()
-    }
-
-    fn take(&self, _memory: &mut Serialized) -> bool {
-        loop {
-            let mut state = lock(&self.state);
-            match self.client.take(&mut state.response) {
-                Ok(Some(number)) => self.respond(&mut state, number),
-                Ok(None) => return true,
-                Err(_) => {
-                    self.counts.fail();
-                    return true;
-                }
-            }
-        }
     }
 }

@@ -7,7 +7,10 @@ use super::{
 };
 use gantry::{Gid, Qos};
 use gantry_bridge::{Endpoint, Kind};
-use rmw_abi::{bindings::*, qos::qos_from_profile};
+use rmw_abi::{
+    bindings::*,
+    qos::{qos_from_profile, qos_profile},
+};
 use std::{ffi::c_char, mem::zeroed, ptr::null_mut};
 
 /// A node, by its namespace and name. Several nodes may have the same.
@@ -180,6 +183,17 @@ fn endpoint(info: &rmw_topic_endpoint_info_t, kind: Kind, topic: &str) -> TopicE
     let mut profile = info.qos_profile;
     if profile.history == RMW_QOS_POLICY_HISTORY_UNKNOWN {
         (profile.history, profile.depth) = (RMW_QOS_POLICY_HISTORY_KEEP_LAST, UNKNOWN_DEPTH);
+    }
+    let known = qos_profile(&Qos::default());
+    let is_known = |profile: &rmw_qos_profile_t| qos_from_profile(profile).is_ok();
+    if !is_known(&rmw_qos_profile_t { reliability: profile.reliability, ..known }) {
+        profile.reliability = known.reliability;
+    }
+    if !is_known(&rmw_qos_profile_t { durability: profile.durability, ..known }) {
+        profile.durability = known.durability;
+    }
+    if !is_known(&rmw_qos_profile_t { liveliness: profile.liveliness, ..known }) {
+        profile.liveliness = known.liveliness;
     }
     let qos = qos_from_profile(&profile).unwrap_or_else(|_| Qos::default());
     let endpoint = Endpoint { kind, name: topic.to_owned(), type_name, hash, qos };
