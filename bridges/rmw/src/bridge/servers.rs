@@ -31,8 +31,8 @@ struct Service {
     namesakes: Vec<Arc<Namesake>>,
 }
 
-/// The counterpart of a namesake, to which the same requests come as to the first one: they are taken, and not carried, lest
-/// they are executed again when the first server leaves.
+/// The counterpart of a namesake, to which the same requests come as to the first one: they are taken and not carried,
+/// lest they are executed again when the first server leaves.
 struct Namesake {
     server: Arc<Server>,
     request: Mutex<Message>,
