@@ -2,23 +2,21 @@
 //! the local client. A local server of the same name goes first: then no far one is asked.
 
 use super::{
+    counterpart::{Counterpart, MAX_WAIT, lock},
     far_graph::{FarEndpoint, FarGraph},
     mirror::{Mirror, Object, Shown},
 };
 use crate::{
     log::say,
-    rmw::{Client, Handle, Ready, Serialized},
+    rmw::{Client, Ready},
 };
-use gantry::{GenericRequest, Gid, RequestId};
-use gantry_bridge::{Context, Counts, FarNodes, Kind, Sources, StandIn};
-use rmw_abi::messages::Message;
+use gantry::Gid;
+use gantry_bridge::{Context, FarNodes, Kind, Sources, StandIn};
 use std::{
-    collections::{BTreeMap, HashMap, HashSet, VecDeque, hash_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
+    sync::{Arc, Mutex},
+    time::Instant,
 };
-
-/// The calls of one client that wait for a response or for their server; beyond them the oldest is given up.
-const MAX_CALLS: usize = 1000;
 
 /// The counterparts of local clients, by their ids in the domain.
 type Counterparts = Mutex<HashMap<Gid, Arc<Counterpart>>>;
@@ -27,6 +25,8 @@ type Counterparts = Mutex<HashMap<Gid, Arc<Counterpart>>>;
 pub struct Clients {
     sources: Sources,
     services: BTreeMap<String, Service>,
+    /// Stand-ins whose far server left while a namesake of it may still answer, since then.
+    leaving: Vec<(Instant, Arc<StandIn>)>,
     counterparts: Arc<Counterparts>,
     /// Any entity of the bridge.
     own: Gid,
@@ -35,43 +35,14 @@ pub struct Clients {
 struct Service {
     /// The far server on whose node the stand-in is.
     of: Gid,
-    _stand_in: Arc<StandIn>,
+    stand_in: Arc<StandIn>,
     source: u64,
-}
-
-/// The counterpart of a local client, as the waiter has it.
-struct Counterpart {
-    /// The name of the service.
-    name: String,
-    client: Arc<Client>,
-    state: Mutex<State>,
-    counts: Arc<Counts>,
-    wake: Box<dyn Fn() + Send + Sync>,
-}
-
-struct State {
-    request: Message,
-    response: Message,
-    /// Calls that wait until a server is matched.
-    waiting: VecDeque<WaitingCall>,
-    /// Calls that wait for their responses, by the network's number.
-    pending: BTreeMap<i64, (RequestId, Weak<StandIn>)>,
-}
-
-struct WaitingCall {
-    id: RequestId,
-    body: Vec<u8>,
-    stand_in: Weak<StandIn>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Clients {
     /// `own` is the id of any entity of the bridge.
     pub fn new(sources: Sources, own: Gid) -> Clients {
-        Clients { sources, services: BTreeMap::new(), counterparts: Arc::default(), own }
+        Clients { sources, services: BTreeMap::new(), leaving: Vec::new(), counterparts: Arc::default(), own }
     }
 
     /// The far servers that have a server here.
@@ -79,8 +50,10 @@ impl Clients {
         self.services.values().map(|service| service.of)
     }
 
-    /// The first far server of each service that local clients ask for, with one of these.
+    /// A far server of each service that local clients ask for, with one of these: the present one while it is there,
+    /// whose calls would be lost, else the first.
     fn wanted<'a>(
+        services: &BTreeMap<String, Service>,
         context: &Context,
         far: &'a FarGraph,
         mirror: &'a Mirror,
@@ -90,7 +63,8 @@ impl Clients {
         let mut wanted = BTreeMap::new();
         for shown in of_kind(Kind::Client).filter(|shown| !served.contains(&*shown.local.endpoint.name)) {
             let name = &*shown.local.endpoint.name;
-            let server = far.other_end(&shown.local.endpoint).min_by_key(|far| far.gid);
+            let present = services.get(name).map(|service| service.of);
+            let server = far.other_end(&shown.local.endpoint).min_by_key(|far| (Some(far.gid) != present, far.gid));
             if let Some(server) = server.filter(|_| context.policy.treatment(Kind::Server, name).is_allowed) {
                 wanted.entry(name).or_insert((server, shown));
             }
@@ -101,12 +75,16 @@ impl Clients {
     /// Begins and ends serving.
     pub fn update(&mut self, context: &Context, nodes: &FarNodes, far: &FarGraph, mirror: &Mirror) {
         self.update_counterparts(context, mirror);
-        let wanted = Clients::wanted(context, far, mirror);
-        let sources = &self.sources;
+        let wanted = Clients::wanted(&self.services, context, far, mirror);
+        let (sources, leaving) = (&self.sources, &mut self.leaving);
+        leaving.retain(|(since, _)| since.elapsed() < MAX_WAIT);
         self.services.retain(|name, service| {
             let is_wanted = wanted.get(name.as_str()).is_some_and(|(server, _)| server.gid == service.of);
             if !is_wanted {
                 sources.remove(service.source);
+                if far.of_kind(Kind::Server).any(|far| far.endpoint.name == *name) {
+                    leaving.push((Instant::now(), service.stand_in.clone()));
+                }
             }
             is_wanted
         });
@@ -115,7 +93,7 @@ impl Clients {
             match self.stand_in(context, node, shown) {
                 Ok(stand_in) => {
                     let source = self.sources.add(stand_in.source());
-                    self.services.insert(name.to_owned(), Service { of: server.gid, _stand_in: stand_in, source });
+                    self.services.insert(name.to_owned(), Service { of: server.gid, stand_in, source });
                 }
                 Err(error) => say(format_args!("service {name} is not carried: {error}")),
             }
@@ -171,7 +149,7 @@ impl Clients {
 
     /// The counterparts that wait for responses, for the waiter.
     pub fn ready(&self) -> Vec<Arc<dyn Ready>> {
-        if self.services.is_empty() {
+        if self.services.is_empty() && self.leaving.is_empty() {
             return Vec::new();
         }
         lock(&self.counterparts).values().map(|counterpart| counterpart.clone() as Arc<dyn Ready>).collect()
@@ -179,101 +157,19 @@ impl Clients {
 
     /// Whether calls wait for servers that are not matched yet.
     pub fn is_waiting(&self) -> bool {
-        lock(&self.counterparts).values().any(|counterpart| !lock(&counterpart.state).waiting.is_empty())
+        lock(&self.counterparts).values().any(|counterpart| counterpart.is_waiting())
     }
 
     /// Sends calls whose servers were matched meanwhile.
     pub fn flush(&self) {
         let counterparts: Vec<_> = lock(&self.counterparts).values().cloned().collect();
-        counterparts.iter().for_each(|counterpart| counterpart.flush(&mut lock(&counterpart.state)));
+        counterparts.iter().for_each(|counterpart| counterpart.flush_waiting());
     }
 
     pub fn end(&mut self) {
         self.services.clear();
+        self.leaving.clear();
         lock(&self.counterparts).clear();
         self.sources.end();
-    }
-}
-
-impl Counterpart {
-    fn new(context: &Context, name: &str, client: &Arc<Client>) -> Result<Counterpart, String> {
-        let message = |message_type| Message::new(message_type).map_err(|failure| failure.sentence);
-        let service_type = &client.support.service_type;
-        let (request, response) = (message(&service_type.request)?, message(&service_type.response)?);
-        let state = State { request, response, waiting: VecDeque::new(), pending: BTreeMap::new() };
-        let (counts, wake) = (context.counts("in", name), Box::new(context.wake()));
-        Ok(Counterpart { name: name.to_owned(), client: client.clone(), state: Mutex::new(state), counts, wake })
-    }
-
-    fn ask(&self, request: &GenericRequest, stand_in: &Arc<StandIn>) {
-        let mut body = vec![0; request.message_info().length_bytes];
-        request.sample().copy_to(&mut body);
-        let mut state = lock(&self.state);
-        state.waiting.push_back(WaitingCall { id: request.id(), body, stand_in: Arc::downgrade(stand_in) });
-        if state.waiting.len() > MAX_CALLS {
-            state.waiting.pop_front();
-            self.counts.overwrite();
-        }
-        self.flush(&mut state);
-        if !state.waiting.is_empty() {
-            (self.wake)();
-        }
-    }
-
-    /// Sends the calls that wait, if a server is matched.
-    fn flush(&self, state: &mut State) {
-        if state.waiting.is_empty() || !self.client.is_ready() {
-            return;
-        }
-        let State { request, waiting, pending, .. } = state;
-        for WaitingCall { id, body, stand_in } in waiting.drain(..) {
-            if request.read(&body).is_err() {
-                self.counts.malform();
-                continue;
-            }
-            match self.client.send(request) {
-                Ok(number) => drop(pending.insert(number, (id, stand_in))),
-                Err(_) => self.counts.fail(),
-            }
-            if pending.len() > MAX_CALLS {
-                pending.pop_first();
-                self.counts.overwrite();
-            }
-        }
-    }
-
-    /// Hands a response to the local client. A second one, of another far server, is counted.
-    fn respond(&self, state: &mut State, number: i64) {
-        let Some((id, stand_in)) = state.pending.remove(&number) else { return self.counts.duplicate() };
-        let Some(stand_in) = stand_in.upgrade() else { return self.counts.disown() };
-        match state.response.size_bytes() {
-            Ok(bytes) => stand_in.respond(id, bytes, |body| {
-                // It was measured, and no thread changes it.
-                if state.response.write(body).is_err() {
-                    self.counts.malform();
-                }
-            }),
-            Err(_) => self.counts.malform(),
-        }
-    }
-}
-
-impl Ready for Counterpart {
-    fn handle(&self) -> Handle {
-        self.client.handle()
-    }
-
-    fn take(&self, _memory: &mut Serialized) -> bool {
-        loop {
-            let mut state = lock(&self.state);
-            match self.client.take(&mut state.response) {
-                Ok(Some(number)) => self.respond(&mut state, number),
-                Ok(None) => return true,
-                Err(_) => {
-                    self.counts.fail();
-                    return true;
-                }
-            }
-        }
     }
 }

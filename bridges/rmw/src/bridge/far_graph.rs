@@ -55,7 +55,7 @@ impl FarGraph {
         for (names, far_node) in by_name.iter().filter(|(names, _)| !own.has_node(names)) {
             let of = GraphNode { namespace: names.0.clone(), name: names.1.clone(), enclave: String::new() };
             for kind in [Kind::Server, Kind::Client] {
-                let services = Graph::services(node, &of, kind).into_iter();
+                let services = Graph::services(node, &of, kind)?.into_iter();
                 far.endpoints.extend(services.map(|(name, type_name)| service(far_node, kind, name, type_name)));
             }
         }

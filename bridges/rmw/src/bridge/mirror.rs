@@ -226,6 +226,9 @@ fn make(types: &mut Types, node: &Arc<Node>, local: &LocalEndpoint) -> Result<Ob
             let support = types.service(&endpoint.type_name)?;
             let installed = &support.service_type;
             check_hash(&local.message_type.name, &local.message_type.hash, &installed.request.description().hash)?;
+            if let Some(response) = &local.response_type {
+                check_hash(&response.name, &response.hash, &installed.response.description().hash)?;
+            }
             match endpoint.kind {
                 Kind::Server => Server::new(node, &support, name, qos).map(Object::Server),
                 _ => Client::new(node, &support, name, qos).map(Object::Client),

@@ -1,6 +1,7 @@
 //! The bridge: it compares the local graph with the network's after each change, and begins and ends what follows.
 
 mod clients;
+mod counterpart;
 mod far_graph;
 mod mirror;
 mod mismatches;
@@ -69,6 +70,8 @@ pub struct Bridge {
     hashes: ServiceHashes,
     far: FarGraph,
     read_at: Option<Instant>,
+    /// The time after which an unfinished graph is read again.
+    patience: Duration,
     own: Own,
     nodes: FarNodes,
     mirror: Mirror,
@@ -98,9 +101,13 @@ impl Bridge {
         let network = NetworkNode::new(&session, "/", node.fully_qualified_name().trim_start_matches('/'))?;
         let mut own = Own::default();
         own.add_node((network.namespace.clone(), network.name.clone()));
-        let of_network = sender.clone();
+        let (of_network, of_end) = (sender.clone(), sender.clone());
         // An error of a channel: the bridge ends.
-        let waiter = Waiter::start(&network, move || drop(of_network.send(Event::Network)))?;
+        let waiter = Waiter::start(
+            &network,
+            move || drop(of_network.send(Event::Network)),
+            move || drop(of_end.send(Event::End)),
+        )?;
         let of_context = sender.clone();
         let context = Context::new(policy, move || drop(of_context.send(Event::Look)));
         let of_domain = sender.clone();
@@ -126,6 +133,7 @@ impl Bridge {
             hashes: ServiceHashes::default(),
             far: FarGraph::default(),
             read_at: None,
+            patience: UNFINISHED,
             own,
             mirror: Mirror::default(),
             mismatches: BTreeSet::new(),
@@ -164,7 +172,11 @@ impl Bridge {
 
     /// Waits for a reason to look again; `false`: the program ends.
     fn wait(&mut self) -> bool {
-        let period = if self.far.is_incomplete || self.topics_in.is_waiting() { UNFINISHED } else { PERIOD };
+        let is_unfinished = self.is_unfinished();
+        if !is_unfinished {
+            self.patience = UNFINISHED;
+        }
+        let period = if is_unfinished { self.patience } else { PERIOD };
         let deadline = Instant::now() + period;
         let first = loop {
             let has_calls = self.servers.is_waiting() || self.clients.is_waiting();
@@ -172,9 +184,7 @@ impl Bridge {
             match self.events.recv_timeout(limit.min(deadline.saturating_duration_since(Instant::now()))) {
                 Ok(event) => break event,
                 Err(_) if Instant::now() >= deadline => {
-                    if self.far.is_incomplete || self.topics_in.is_waiting() {
-                        self.read_at = None;
-                    }
+                    self.read_unfinished();
                     return true;
                 }
                 Err(_) => {
@@ -187,12 +197,25 @@ impl Bridge {
         let rest: Vec<Event> = self.events.try_iter().collect();
         for event in [first].into_iter().chain(rest) {
             match event {
-                Event::Network => self.read_at = None,
+                Event::Network => (self.read_at, self.patience) = (None, UNFINISHED),
                 Event::Look => {}
                 Event::End => return false,
             }
         }
+        // Events that come all the time do not hold up what waits for the next reading.
+        self.read_unfinished();
         true
+    }
+
+    fn is_unfinished(&self) -> bool {
+        self.far.is_incomplete || self.topics_in.is_waiting()
+    }
+
+    /// Lets the graph be read again if it was unfinished, each time later: in some set-ups it stays so.
+    fn read_unfinished(&mut self) {
+        if self.is_unfinished() && self.read_at.is_some_and(|read_at| read_at.elapsed() >= self.patience) {
+            (self.read_at, self.patience) = (None, PERIOD.min(self.patience * 2));
+        }
     }
 
     /// Makes everything follow from the two graphs.

@@ -2,7 +2,7 @@
 //!
 //! Some RMWs give a message another id than its publisher has in the graph. An id that is not in the graph for a while
 //! is taken for the id of the first publisher that had no message yet; the names of two publishers of one topic may be
-//! exchanged then, not their samples.
+//! exchanged then, not their samples. An RMW that once gave a message an id of its graph is never guessed for.
 
 use crate::rmw::Taken;
 use gantry::Gid;
@@ -18,6 +18,8 @@ use std::{
 
 /// The most samples that wait for their publisher to come into the graph.
 const MAX_STASHED: usize = 256;
+/// The most bytes that wait so.
+const MAX_STASHED_BYTES: usize = 64 << 20;
 /// The longest time for which they wait.
 const MAX_STASHED_TIME: Duration = Duration::from_secs(2);
 /// The time after which an id that is not in the graph is guessed.
@@ -28,8 +30,16 @@ pub struct Router {
     state: Mutex<State>,
     pub counts: Arc<Counts>,
     wake: Box<dyn Fn() + Send + Sync>,
-    /// Whether the ids of this RMW's messages are no ids of its graph. Relaxed: a hint.
-    guesses: Arc<AtomicBool>,
+    ids: Arc<Ids>,
+}
+
+/// The kind of ids that the messages of this RMW have. Relaxed: hints.
+#[derive(Default)]
+pub struct Ids {
+    /// A message had the id of a publisher in the graph.
+    are_of_graph: AtomicBool,
+    /// A message's id was guessed.
+    are_guessed: AtomicBool,
 }
 
 /// The inlet of a far publisher, and the local subscription whose counterpart takes its samples.
@@ -65,8 +75,8 @@ impl Route {
 }
 
 impl Router {
-    pub fn new(context: &Context, name: &str, guesses: Arc<AtomicBool>) -> Router {
-        Router { state: Mutex::default(), counts: context.counts("in", name), wake: Box::new(context.wake()), guesses }
+    pub fn new(context: &Context, name: &str, ids: Arc<Ids>) -> Router {
+        Router { state: Mutex::default(), counts: context.counts("in", name), wake: Box::new(context.wake()), ids }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -83,10 +93,7 @@ impl Router {
         let mut left = VecDeque::new();
         while let Some(stashed) = state.stash.pop_front() {
             let guesses = stashed.since.elapsed() > GUESS_AFTER;
-            let found = state.find(&stashed.taken, stashed.reader, guesses);
-            if guesses && found.is_some() {
-                self.guesses.store(true, Relaxed);
-            }
+            let found = state.find(&stashed.taken, stashed.reader, guesses, &self.ids);
             drop(state);
             match found {
                 Some(found) => self.give(found, &stashed.taken, &stashed.body),
@@ -108,16 +115,17 @@ impl Router {
         let Some(body) = body else { return self.counts.malform() };
         let mut state = self.lock();
         let is_queued = state.is_replaying || state.stash.iter().any(|other| other.taken.publisher == taken.publisher);
-        // An RMW without numbers (rmw_cyclonedds_cpp) has such ids, too.
-        let guesses = self.guesses.load(Relaxed) || taken.sequence.is_none();
-        if !is_queued && let Some(found) = state.find(taken, reader, guesses) {
+        let guesses = self.ids.are_guessed.load(Relaxed);
+        if !is_queued && let Some(found) = state.find(taken, reader, guesses, &self.ids) {
             drop(state);
             return self.give(found, taken, body);
         }
         let (taken, body) = (*taken, body.into());
         state.stash.push_back(Stashed { since: Instant::now(), reader, taken, body });
-        if state.stash.len() > MAX_STASHED {
-            state.stash.pop_front();
+        let mut bytes: usize = state.stash.iter().map(|stashed| stashed.body.len()).sum();
+        while state.stash.len() > MAX_STASHED || bytes > MAX_STASHED_BYTES {
+            let Some(oldest) = state.stash.pop_front() else { break };
+            bytes -= oldest.body.len();
             self.counts.disown();
         }
         drop(state);
@@ -135,18 +143,21 @@ impl Router {
 type Found = (Option<Arc<Inlet>>, Gid, u64);
 
 impl State {
-    fn find(&mut self, taken: &Taken, reader: Gid, guesses: bool) -> Option<Found> {
-        let gid = match self.aliases.get(&taken.publisher) {
-            Some(gid) => *gid,
-            None if self.routes.contains_key(&taken.publisher) => taken.publisher,
-            None if guesses => {
-                let has_none = |gid: &Gid| !self.aliases.values().any(|known| known == gid);
-                let gid = self.routes.iter().find(|(gid, route)| route.reader == reader && has_none(gid))?.0;
-                let gid = *gid;
-                self.aliases.insert(taken.publisher, gid);
-                gid
-            }
-            None => return None,
+    fn find(&mut self, taken: &Taken, reader: Gid, guesses: bool, ids: &Ids) -> Option<Found> {
+        let gid = if self.routes.contains_key(&taken.publisher) {
+            ids.are_of_graph.store(true, Relaxed);
+            taken.publisher
+        } else if let Some(gid) = self.aliases.get(&taken.publisher) {
+            *gid
+        } else if guesses && !ids.are_of_graph.load(Relaxed) {
+            let has_none =
+                |gid: &Gid, route: &Route| route.last == 0 && !self.aliases.values().any(|known| known == gid);
+            let gid = *self.routes.iter().find(|(gid, route)| route.reader == reader && has_none(gid, route))?.0;
+            ids.are_guessed.store(true, Relaxed);
+            self.aliases.insert(taken.publisher, gid);
+            gid
+        } else {
+            return None;
         };
         let route = self.routes.get_mut(&gid)?;
         if route.reader != reader {

@@ -27,6 +27,27 @@ struct Service {
     /// The counterpart of the first local server: its namesakes are asked by the same client.
     requests: Arc<Requests>,
     source: Option<u64>,
+    /// The counterparts of its namesakes.
+    namesakes: Vec<Arc<Namesake>>,
+}
+
+/// The counterpart of a namesake, to which the same requests come as to the first one: they are taken and not carried,
+/// lest they are executed again when the first server leaves.
+struct Namesake {
+    server: Arc<Server>,
+    request: Mutex<Message>,
+}
+
+impl Ready for Namesake {
+    fn handle(&self) -> Handle {
+        self.server.handle()
+    }
+
+    fn take(&self, _memory: &mut Serialized) -> bool {
+        let mut request = self.request.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Ok(Some(_)) = self.server.take(&mut request) {}
+        true
+    }
 }
 
 /// The counterpart of a local server, as the waiter has it.
@@ -96,22 +117,24 @@ impl Servers {
 
     /// Begins and ends serving. A client is made when the network has one.
     pub fn update(&mut self, context: &Context, node: &Node, far: &FarGraph, mirror: &Mirror) {
-        let mut wanted: BTreeMap<&str, (&Shown, &Arc<Server>)> = BTreeMap::new();
+        let mut wanted: BTreeMap<&str, Vec<(&Shown, &Arc<Server>)>> = BTreeMap::new();
         for shown in mirror.endpoints() {
             if let Object::Server(server) = &shown.object {
-                wanted.entry(&shown.local.endpoint.name).or_insert((shown, server));
+                wanted.entry(&shown.local.endpoint.name).or_default().push((shown, server));
             }
         }
         let sources = &self.sources;
         self.services.retain(|name, service| {
-            let is_wanted =
-                wanted.get(name.as_str()).is_some_and(|(_, server)| Arc::ptr_eq(server, &service.requests.server));
+            let servers = wanted.get(name.as_str());
+            let is_wanted = servers
+                .is_some_and(|servers| servers.iter().any(|(_, server)| Arc::ptr_eq(server, &service.requests.server)));
             if !is_wanted && let Some(number) = service.source {
                 sources.remove(number);
             }
             is_wanted
         });
-        for (name, (shown, server)) in wanted {
+        for (name, servers) in wanted {
+            let Some((shown, server)) = servers.first() else { continue };
             if !self.services.contains_key(name) {
                 match Service::new(context, name, server) {
                     Ok(service) => drop(self.services.insert(name.to_owned(), service)),
@@ -122,6 +145,7 @@ impl Servers {
                 }
             }
             let Some(service) = self.services.get_mut(name) else { continue };
+            service.update_namesakes(servers.iter().map(|(_, server)| *server));
             let is_asked = far.of_kind(Kind::Client).any(|far| far.endpoint.name == name);
             match service.requests.caller.connect(node, &shown.with_installed_types(), is_asked) {
                 Ok(Some(source)) => service.source = Some(self.sources.add(source)),
@@ -139,7 +163,10 @@ impl Servers {
 
     /// The counterparts, for the waiter.
     pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
-        self.services.values().map(|service| service.requests.clone() as Arc<dyn Ready>)
+        self.services.values().flat_map(|service| {
+            let namesakes = service.namesakes.iter().map(|namesake| namesake.clone() as Arc<dyn Ready>);
+            std::iter::once(service.requests.clone() as Arc<dyn Ready>).chain(namesakes)
+        })
     }
 
     /// Whether calls wait for servers that are not matched yet.
@@ -163,6 +190,18 @@ impl Service {
         let request = Message::new(&server.support.service_type.request).map_err(|failure| failure.sentence)?;
         let caller = Caller::new(context.counts("out", name), context.wake());
         let requests = Arc::new(Requests { server: server.clone(), caller, request: Mutex::new(request) });
-        Ok(Service { requests, source: None })
+        Ok(Service { requests, source: None, namesakes: Vec::new() })
+    }
+
+    /// Drops the namesakes that left, and adds the ones that came.
+    fn update_namesakes<'a>(&mut self, servers: impl Iterator<Item = &'a Arc<Server>>) {
+        let mut former = std::mem::take(&mut self.namesakes);
+        for server in servers.filter(|server| !Arc::ptr_eq(server, &self.requests.server)) {
+            if let Some(at) = former.iter().position(|namesake| Arc::ptr_eq(&namesake.server, server)) {
+                self.namesakes.push(former.swap_remove(at));
+            } else if let Ok(request) = Message::new(&server.support.service_type.request) {
+                self.namesakes.push(Arc::new(Namesake { server: server.clone(), request: Mutex::new(request) }));
+            }
+        }
     }
 }

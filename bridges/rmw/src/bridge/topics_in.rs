@@ -7,7 +7,7 @@
 use super::{
     far_graph::{FarEndpoint, FarGraph},
     mirror::{Mirror, Object, Shown},
-    router::{Route, Router},
+    router::{Ids, Route, Router},
 };
 use crate::{
     log::say,
@@ -18,7 +18,7 @@ use gantry_bridge::{Context, FarNodes, Inlet, Kind};
 use gantry_shm::Participant;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    sync::{Arc, atomic::AtomicBool},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -32,7 +32,7 @@ const BATCH: usize = 64;
 pub struct TopicsIn {
     participant: Arc<Participant>,
     topics: BTreeMap<(String, String), Topic>,
-    guesses: Arc<AtomicBool>,
+    ids: Arc<Ids>,
 }
 
 struct Topic {
@@ -49,7 +49,6 @@ struct Reader {
     of: Gid,
     subscription: Arc<Subscription>,
     router: Arc<Router>,
-    is_keep_all: bool,
 }
 
 impl Ready for Reader {
@@ -74,7 +73,7 @@ impl Ready for Reader {
 
 impl TopicsIn {
     pub fn new(participant: Arc<Participant>) -> TopicsIn {
-        TopicsIn { participant, topics: BTreeMap::new(), guesses: Arc::default() }
+        TopicsIn { participant, topics: BTreeMap::new(), ids: Arc::default() }
     }
 
     /// The far publishers that local subscriptions want, by their ids.
@@ -84,7 +83,7 @@ impl TopicsIn {
             let publishers = far.other_end(&shown.local.endpoint);
             let is_allowed = |far: &&FarEndpoint| {
                 context.policy.treatment(Kind::Publisher, &far.endpoint.name).is_allowed
-                    && is_compatible(&far.endpoint.qos, &shown.local.endpoint.qos)
+                    && far.endpoint.qos.incompatible_policy(&shown.local.endpoint.qos).is_none()
             };
             wanted.extend(publishers.filter(is_allowed).map(|far| (far.gid, far)));
         }
@@ -117,7 +116,7 @@ impl TopicsIn {
         let wanted = TopicsIn::wanted(context, far, mirror);
         for (key, shown) in subscriptions {
             let topic = self.topics.entry(key).or_insert_with_key(|(name, _)| Topic {
-                router: Arc::new(Router::new(context, name, self.guesses.clone())),
+                router: Arc::new(Router::new(context, name, self.ids.clone())),
                 inlets: HashMap::new(),
                 readers: BTreeMap::new(),
                 unused_since: None,
@@ -128,11 +127,8 @@ impl TopicsIn {
 
     /// The counterparts from which samples are taken, for the waiter.
     pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
-        self.topics.values().flat_map(|topic| {
-            let is_used =
-                |reader: &&Arc<Reader>| reader.is_keep_all || topic.inlets.values().any(|(_, by)| *by == reader.of);
-            topic.readers.values().filter(is_used).map(|reader| reader.clone() as Arc<dyn Ready>)
-        })
+        // Samples are taken from all, lest old ones come again from a counterpart that takes the place of another one.
+        self.topics.values().flat_map(|topic| topic.readers.values().map(|reader| reader.clone() as Arc<dyn Ready>))
     }
 
     /// Whether samples wait for their publishers.
@@ -158,9 +154,8 @@ impl Topic {
         for shown in shown {
             let Object::Subscription(subscription) = &shown.object else { continue };
             self.readers.entry(shown.local.gid).or_insert_with(|| {
-                let is_keep_all = shown.local.endpoint.qos.history == History::KeepAll;
                 let (subscription, router) = (subscription.clone(), router.clone());
-                Arc::new(Reader { of: shown.local.gid, subscription, router, is_keep_all })
+                Arc::new(Reader { of: shown.local.gid, subscription, router })
             });
         }
         let Some(first) = shown.first().map(|shown| &shown.local) else { return };
@@ -213,12 +208,19 @@ impl Topic {
     }
 }
 
-/// The QoS of a far publisher, whose history DDS does not tell: it is KEEP_ALL if a subscription here wants all.
+/// The QoS of a far publisher, whose history DDS does not tell: a volatile one keeps as many samples as the deepest
+/// subscription here, and all if a RELIABLE one wants all.
 fn with_history(publisher: Qos, shown: &[&Shown]) -> Qos {
+    let requested = || shown.iter().map(|shown| &shown.local.endpoint.qos);
     let wants_all = |qos: &Qos| qos.reliability == Reliability::Reliable && qos.history == History::KeepAll;
-    let is_bounded = publisher.reliability == Reliability::Reliable && publisher.durability == Durability::Volatile;
-    let is_asked = shown.iter().any(|shown| wants_all(&shown.local.endpoint.qos));
-    if is_bounded && is_asked { publisher.keep_all() } else { publisher }
+    if publisher.durability != Durability::Volatile || publisher.history == History::KeepAll {
+        return publisher;
+    }
+    if publisher.reliability == Reliability::Reliable && requested().any(wants_all) {
+        return publisher.keep_all();
+    }
+    let deepest = requested().map(|qos| qos.depth).max().unwrap_or_default();
+    publisher.keep_last(publisher.depth.max(deepest))
 }
 
 /// The counterpart that takes the samples of a far publisher, and whether it asks for the history: the present one
@@ -240,13 +242,6 @@ fn choose(publisher: &Qos, shown: &[&Shown], current: Option<Gid>) -> Option<(Gi
             std::cmp::Reverse(shown.local.gid),
         )
     };
-    let compatible = shown.iter().filter(|shown| is_compatible(publisher, &shown.local.endpoint.qos));
+    let compatible = shown.iter().filter(|shown| publisher.incompatible_policy(&shown.local.endpoint.qos).is_none());
     compatible.max_by_key(|shown| strength(shown)).map(|shown| (shown.local.gid, is_latched(shown)))
-}
-
-/// Whether the network matches a publisher and a subscription, by the policies that both state.
-fn is_compatible(offered: &Qos, requested: &Qos) -> bool {
-    let reliability = offered.reliability == Reliability::Reliable || requested.reliability == Reliability::BestEffort;
-    let durability = offered.durability == Durability::TransientLocal || requested.durability == Durability::Volatile;
-    reliability && durability
 }

@@ -5,11 +5,14 @@ use gantry::{History, Qos, Reliability};
 use gantry_bridge::{Context, Kind, LocalEndpoint, Outgoing, Output, Refusal};
 use std::{
     collections::BTreeMap,
+    thread,
     time::{Duration, Instant},
 };
 
 /// The longest time for which a RELIABLE KEEP_ALL publisher waits for the network.
-const MAX_BLOCKING: Duration = Duration::from_secs(10);
+const MAX_BLOCKING: Duration = Duration::from_secs(1);
+/// The time between two attempts.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// The local publishers that the network sees, by name and type, with the QoS of far subscriptions.
 pub fn outgoing<'a>(context: &Context, far: &FarGraph, mirror: &'a Mirror) -> BTreeMap<String, Outgoing<'a>> {
@@ -42,7 +45,7 @@ pub fn open(mirror: &Mirror, local: &LocalEndpoint) -> Result<Output, Refusal> {
             match publisher.publish(length_bytes, |body| _ = sample.copy_to(body)) {
                 Ok(()) => return true,
                 // The history of the network is full; a message of another publisher is never lost for it.
-                Err(_) if waits && begin.elapsed() < MAX_BLOCKING && gantry::ok() => {}
+                Err(_) if waits && begin.elapsed() < MAX_BLOCKING && gantry::ok() => thread::sleep(PAUSE),
                 Err(_) => return false,
             }
         }

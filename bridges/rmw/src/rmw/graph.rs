@@ -7,7 +7,10 @@ use super::{
 };
 use gantry::{Gid, Qos};
 use gantry_bridge::{Endpoint, Kind};
-use rmw_abi::{bindings::*, qos::qos_from_profile};
+use rmw_abi::{
+    bindings::*,
+    qos::{qos_from_profile, qos_profile},
+};
 use std::{ffi::c_char, mem::zeroed, ptr::null_mut};
 
 /// A node, by its namespace and name. Several nodes may have the same.
@@ -64,11 +67,16 @@ impl Graph {
     }
 
     /// The services that a node serves or asks for, by name and type. Empty for a node that left meanwhile.
-    pub fn services(node: &Node, of: &GraphNode, kind: Kind) -> Vec<(String, String)> {
+    ///
+    /// # Errors
+    /// The RMW fails.
+    pub fn services(node: &Node, of: &GraphNode, kind: Kind) -> Result<Vec<(String, String)>, RmwError> {
         let functions = &node.session.library.functions;
-        let list: ByNode = match kind {
-            Kind::Client => functions.rmw_get_client_names_and_types_by_node,
-            _ => functions.rmw_get_service_names_and_types_by_node,
+        let (function, list): (_, ByNode) = match kind {
+            Kind::Client => {
+                ("rmw_get_client_names_and_types_by_node", functions.rmw_get_client_names_and_types_by_node)
+            }
+            _ => ("rmw_get_service_names_and_types_by_node", functions.rmw_get_service_names_and_types_by_node),
         };
         let (name, namespace) = (c_text(&of.name), c_text(&of.namespace));
         let _control = node.session.control();
@@ -76,7 +84,10 @@ impl Graph {
             // SAFETY: a live node, strings that end with 0, and an empty array (R3).
             unsafe { list(node.as_ptr(), allocator, name.as_ptr(), namespace.as_ptr(), found) }
         };
-        names_and_types(node, "rmw_get_service_names_and_types_by_node", ask).unwrap_or_default()
+        match names_and_types(node, function, ask) {
+            Err(error) if error.code == RMW_RET_NODE_NAME_NON_EXISTENT => Ok(Vec::new()),
+            result => result,
+        }
     }
 }
 
@@ -147,7 +158,11 @@ fn endpoints(node: &Node, list: ByTopic, kind: Kind, topic: &str) -> Result<Vec<
     let mut found = rmw_topic_endpoint_info_array_t { size: 0, info_array: null_mut() };
     // SAFETY: a live node, a string that ends with 0 and an empty array, under the lock (R3).
     let code = unsafe { list(node.as_ptr(), &mut allocator, name.as_ptr(), false, &mut found) };
-    check(functions, "rmw_get_publishers_info_by_topic", code)?;
+    let function = match kind {
+        Kind::Publisher => "rmw_get_publishers_info_by_topic",
+        _ => "rmw_get_subscriptions_info_by_topic",
+    };
+    check(functions, function, code)?;
     let infos = match found.info_array.is_null() {
         true => &[],
         // SAFETY: an initialised array of this size.
@@ -168,6 +183,17 @@ fn endpoint(info: &rmw_topic_endpoint_info_t, kind: Kind, topic: &str) -> TopicE
     let mut profile = info.qos_profile;
     if profile.history == RMW_QOS_POLICY_HISTORY_UNKNOWN {
         (profile.history, profile.depth) = (RMW_QOS_POLICY_HISTORY_KEEP_LAST, UNKNOWN_DEPTH);
+    }
+    let known = qos_profile(&Qos::default());
+    let is_known = |profile: &rmw_qos_profile_t| qos_from_profile(profile).is_ok();
+    if !is_known(&rmw_qos_profile_t { reliability: profile.reliability, ..known }) {
+        profile.reliability = known.reliability;
+    }
+    if !is_known(&rmw_qos_profile_t { durability: profile.durability, ..known }) {
+        profile.durability = known.durability;
+    }
+    if !is_known(&rmw_qos_profile_t { liveliness: profile.liveliness, ..known }) {
+        profile.liveliness = known.liveliness;
     }
     let qos = qos_from_profile(&profile).unwrap_or_else(|_| Qos::default());
     let endpoint = Endpoint { kind, name: topic.to_owned(), type_name, hash, qos };

@@ -6,6 +6,7 @@ use super::{
     serialized::Serialized,
     session::Session,
 };
+use crate::log::say;
 use rmw_abi::bindings::*;
 use std::{
     ffi::c_void,
@@ -17,6 +18,9 @@ use std::{
     },
     thread::{self, JoinHandle},
 };
+
+/// The most different errors of which the user hears.
+const MAX_SAID: usize = 10;
 
 /// The part of an object that a wait set has.
 #[derive(Clone, Copy)]
@@ -60,17 +64,25 @@ unsafe impl Send for GuardCondition {}
 unsafe impl Sync for GuardCondition {}
 
 impl Waiter {
-    /// Starts the thread. `on_graph` is called after each change of the network's graph.
+    /// Starts the thread. `on_graph` is called after each change of the network's graph, `on_end` when the thread
+    /// ends, also by a panic.
     ///
     /// # Errors
     /// The RMW or the system refuses it; a sentence.
-    pub fn start(node: &Arc<Node>, on_graph: impl Fn() + Send + 'static) -> Result<Waiter, String> {
+    pub fn start(
+        node: &Arc<Node>,
+        on_graph: impl Fn() + Send + 'static,
+        on_end: impl FnOnce() + Send + 'static,
+    ) -> Result<Waiter, String> {
         let wake = GuardCondition::new(&node.session).map_err(|error| error.to_string())?;
         let wait_set = WaitSet::new(&node.session).map_err(|error| error.to_string())?;
         let (objects, is_ending) = (Mutex::default(), AtomicBool::new(false));
         let shared = Arc::new(Shared { node: node.clone(), wake, objects, is_ending });
         let of_thread = shared.clone();
-        let run = move || of_thread.run(&wait_set, &on_graph);
+        let run = move || {
+            let _end = OnEnd(Some(on_end));
+            of_thread.run(&wait_set, &on_graph);
+        };
         let spawn = || thread::Builder::new().name("bridge-network".to_owned()).spawn(run);
         let thread = gantry::with_signals_blocked(spawn).map_err(|error: io::Error| error.to_string())?;
         Ok(Waiter { shared, thread: Some(thread) })
@@ -105,6 +117,17 @@ impl Drop for Waiter {
     }
 }
 
+/// Calls a function when a thread ends.
+struct OnEnd<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Drop for OnEnd<F> {
+    fn drop(&mut self) {
+        if let Some(on_end) = self.0.take() {
+            on_end();
+        }
+    }
+}
+
 impl Shared {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(u64, Arc<dyn Ready>)>> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
@@ -119,12 +142,23 @@ impl Shared {
         let graph = unsafe { graph.as_ref() }.map_or(null_mut(), |graph| graph.data);
         // Objects of which more may be there: the others get their turn first.
         let mut unfinished: Vec<Arc<dyn Ready>> = Vec::new();
+        let mut said: Vec<String> = Vec::new();
         while !self.is_ending.load(SeqCst) {
             let objects: Vec<Arc<dyn Ready>> = self.lock().iter().map(|(_, object)| object.clone()).collect();
-            let Ok((is_graph_new, ready)) = wait_set.wait(self, &objects, graph, !unfinished.is_empty()) else {
-                // The RMW does not wait any more: there is nothing to do but to try again, without a busy loop.
-                thread::sleep(std::time::Duration::from_millis(100));
-                continue;
+            let (is_graph_new, ready) = match wait_set.wait(self, &objects, graph, !unfinished.is_empty()) {
+                Ok(news) => news,
+                Err(error) => {
+                    let sentence = error.to_string();
+                    if !said.contains(&sentence) && said.len() < MAX_SAID {
+                        say(format_args!(
+                            "the network is not waited for, and nothing comes from it meanwhile: {sentence}"
+                        ));
+                        said.push(sentence);
+                    }
+                    // There is nothing to do but to try again, without a busy loop.
+                    thread::sleep(std::time::Duration::from_millis(100));
+                    continue;
+                }
             };
             if is_graph_new {
                 on_graph();

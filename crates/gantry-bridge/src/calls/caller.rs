@@ -130,6 +130,14 @@ impl<C: Call> Caller<C> {
     }
 }
 
+impl<C> Drop for Caller<C> {
+    /// Counts the calls that get no response any more.
+    fn drop(&mut self) {
+        let state = lock(&self.state);
+        (0..state.waiting.len() + state.pending.len()).for_each(|_| self.counts.disown());
+    }
+}
+
 fn client(node: &Node, server: &LocalEndpoint) -> gantry::Result<GenericClient> {
     let service_type = ServiceTypeDescription {
         name: server.endpoint.type_name.clone(),
