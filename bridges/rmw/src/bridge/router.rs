@@ -139,7 +139,8 @@ impl Router {
     }
 }
 
-/// The inlet of a sample (`None`: another counterpart takes it, in an RMW without numbers), the id of its publisher, and its number.
+/// The inlet of a sample (`None`: another counterpart takes it, in an RMW without numbers), the id of its publisher, and
+/// its number.
 type Found = (Option<Arc<Inlet>>, Gid, u64);
 
 impl State {
@@ -160,7 +161,7 @@ impl State {
             return None;
         };
         let route = self.routes.get_mut(&gid)?;
-        // With a number, the inlet drops the copies that other counterparts take, and nothing is lost if this one leaves.
+        // With a number, the inlet drops copies from other counterparts, and nothing is lost if this one leaves.
         if route.reader != reader && taken.sequence.is_none() {
             return Some((None, gid, 0));
         }
