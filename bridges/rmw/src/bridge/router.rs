@@ -139,7 +139,8 @@ impl Router {
     }
 }
 
-/// The inlet of a sample (`None`: another counterpart takes it, in an RMW without numbers), the id of its publisher, and
+/// The inlet of a sample (`None`: another counterpart takes it, in an RMW without numbers), the id of its publisher,
+/// and
 /// its number.
 type Found = (Option<Arc<Inlet>>, Gid, u64);
 

@@ -112,7 +112,7 @@ impl Inspector {
         let user_directory = present(Directory::existing_of_user(&self.root))?;
         let existing = |user: Directory| present(user.existing(&self.domain_id.to_string()));
         let Some(directory) = user_directory.map(existing).transpose()?.flatten() else {
-            // The last process has removed the domain, whose memory goes back once nobody maps it.
+            // The last process has removed the domain, whose memory goes back once no process maps it.
             *self = Inspector::under(&self.root, self.domain_id);
             return Ok(None);
         };
