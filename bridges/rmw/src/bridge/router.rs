@@ -140,8 +140,7 @@ impl Router {
 }
 
 /// The inlet of a sample (`None`: another counterpart takes it, in an RMW without numbers), the id of its publisher,
-/// and
-/// its number.
+/// and its number.
 type Found = (Option<Arc<Inlet>>, Gid, u64);
 
 impl State {

@@ -1,8 +1,7 @@
 //! Messages in place as CDR bodies, beside the functions of `rmw`: `include/rmw_gantry.h` documents them.
 //!
 //! The structs for loans, samples and their information are those in `gantry.h`, filled here a second time:
-//! `gantry-c` exports
-//! symbols that this library must not have, because a process may load both.
+//! `gantry-c` exports symbols that this library must not have, because a process may load both.
 
 mod loan;
 mod sample;
