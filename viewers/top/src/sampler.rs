@@ -131,7 +131,7 @@ impl Look<'_> {
 
     fn publisher(&mut self, process: &str, report: &PublisherReport) -> Publisher {
         let newest = report.state.as_ref().map_or(0, |state| state.newest_sequence);
-        // Without a state there is no count: the next look would take the whole history for a rate.
+        // Without a state there is no count, and no rate.
         let rate_hz = report.state.as_ref().and_then(|state| self.rate(report.description.gid, state.newest_sequence));
         let message_bytes = report.state.as_ref().map_or(0, |state| state.recent_sample_bytes);
         Publisher {
