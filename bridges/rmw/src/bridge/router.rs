@@ -33,13 +33,22 @@ pub struct Router {
     ids: Arc<Ids>,
 }
 
-/// The kind of ids that the messages of this RMW have. Relaxed: hints.
+/// The kind of ids and numbers that the messages of this RMW have. Relaxed: hints.
 #[derive(Default)]
 pub struct Ids {
+    /// A message had no number, so its copies from two counterparts cannot be told apart.
+    are_without_numbers: AtomicBool,
     /// A message had the id of a publisher in the graph.
     are_of_graph: AtomicBool,
     /// A message's id was guessed.
     are_guessed: AtomicBool,
+}
+
+impl Ids {
+    /// Whether messages have no numbers.
+    pub fn are_without_numbers(&self) -> bool {
+        self.are_without_numbers.load(Relaxed)
+    }
 }
 
 /// The inlet of a far publisher, and the local subscription whose counterpart takes its samples.
@@ -113,6 +122,9 @@ impl Router {
     /// Takes a sample that came to the counterpart of the local subscription `reader`.
     pub fn take(&self, reader: Gid, taken: &Taken, body: Option<&[u8]>) {
         let Some(body) = body else { return self.counts.malform() };
+        if taken.sequence.is_none() {
+            self.ids.are_without_numbers.store(true, Relaxed);
+        }
         let mut state = self.lock();
         let is_queued = state.is_replaying || state.stash.iter().any(|other| other.taken.publisher == taken.publisher);
         let guesses = self.ids.are_guessed.load(Relaxed);

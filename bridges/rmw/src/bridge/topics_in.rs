@@ -48,6 +48,7 @@ struct Topic {
 struct Reader {
     of: Gid,
     subscription: Arc<Subscription>,
+    is_keep_all: bool,
     router: Arc<Router>,
 }
 
@@ -127,8 +128,15 @@ impl TopicsIn {
 
     /// The counterparts from which samples are taken, for the waiter.
     pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
-        // Samples are taken from all, lest old ones come again from a counterpart that takes the place of another one.
-        self.topics.values().flat_map(|topic| topic.readers.values().map(|reader| reader.clone() as Arc<dyn Ready>))
+        // A counterpart that takes the place of another one brings the samples that it has. Without numbers these would
+        // come twice, so they are taken and left out before. The far publisher waits for a KEEP_ALL counterpart.
+        let takes_all = self.ids.are_without_numbers();
+        self.topics.values().flat_map(move |topic| {
+            let is_used = move |reader: &&Arc<Reader>| {
+                takes_all || reader.is_keep_all || topic.inlets.values().any(|(_, by)| *by == reader.of)
+            };
+            topic.readers.values().filter(is_used).map(|reader| reader.clone() as Arc<dyn Ready>)
+        })
     }
 
     /// Whether samples wait for their publishers.
@@ -155,7 +163,8 @@ impl Topic {
             let Object::Subscription(subscription) = &shown.object else { continue };
             self.readers.entry(shown.local.gid).or_insert_with(|| {
                 let (subscription, router) = (subscription.clone(), router.clone());
-                Arc::new(Reader { of: shown.local.gid, subscription, router })
+                let is_keep_all = shown.local.endpoint.qos.history == History::KeepAll;
+                Arc::new(Reader { of: shown.local.gid, subscription, is_keep_all, router })
             });
         }
         let Some(first) = shown.first().map(|shown| &shown.local) else { return };
