@@ -58,6 +58,9 @@ impl Publisher {
             message: Mutex::new(ENCAPSULATION.to_vec()),
         };
         check(functions, "rmw_get_gid_for_publisher", code)?;
+        if let Some(prefix) = gid.data.first_chunk() {
+            node.session.own_prefix.get_or_init(|| *prefix);
+        }
         Ok(Arc::new(made))
     }
 

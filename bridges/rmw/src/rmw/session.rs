@@ -11,13 +11,18 @@ use std::{
     ffi::{CString, c_char, c_void},
     mem::zeroed,
     ptr::null_mut,
-    sync::{Arc, MutexGuard, PoisonError},
+    sync::{Arc, MutexGuard, OnceLock, PoisonError},
 };
+
+/// The length of a DDS `guidPrefix`.
+pub const PREFIX_BYTES: usize = 12;
 
 /// A context, with the lock under which objects are made and ended (R3).
 pub struct Session {
     pub library: Arc<Library>,
     context: *mut rmw_context_t,
+    /// The beginning of the ids of this session's publishers over Fast DDS (the `guidPrefix` of its participant).
+    pub own_prefix: OnceLock<[u8; PREFIX_BYTES]>,
     /// The memory of the context, which stays at its address.
     _memory: Box<dyn Any>,
 }
@@ -41,7 +46,15 @@ impl Session {
             Distribution::Kilted => open::<Kilted>(&library, options),
         };
         let (context, _memory) = opened.map_err(|error| format!("{} does not start: {error}", library.identifier))?;
-        Ok(Arc::new(Session { library, context, _memory }))
+        Ok(Arc::new(Session { library, context, own_prefix: OnceLock::new(), _memory }))
+    }
+
+    /// Whether a subscription leaves out messages of this session itself.
+    ///
+    /// rmw_fastrtps reuses a buffer in `_take_serialized_message` that Fast CDR lets fill once. If it is to leave out a
+    /// message of this session (`ignore_local_publications`), it loses the message behind it.
+    pub fn leaves_out_own(&self) -> bool {
+        self.library.identifier.starts_with("rmw_fastrtps")
     }
 
     /// The context, for functions that make objects.

@@ -47,7 +47,7 @@ impl Subscription {
         let (name, profile) = (c_text(topic), qos_profile(qos));
         let options = rmw_subscription_options_t {
             rmw_specific_subscription_payload: null_mut(),
-            ignore_local_publications: true,
+            ignore_local_publications: !node.session.leaves_out_own(),
             require_unique_network_flow_endpoints: RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_NOT_REQUIRED,
             content_filter_options: null_mut(),
         };
@@ -66,11 +66,22 @@ impl Subscription {
         Handle::Subscription(unsafe { (*self.subscription).data })
     }
 
-    /// Takes a message into this memory.
+    /// Takes a message of another session into this memory.
     ///
     /// # Errors
     /// The RMW fails.
     pub fn take(&self, message: &mut Serialized) -> Result<Option<Taken>, RmwError> {
+        let session = &self.node.session;
+        loop {
+            let taken = self.take_any(message)?;
+            let is_own = |taken: &Taken| taken.publisher.0.first_chunk() == session.own_prefix.get();
+            if !session.leaves_out_own() || !taken.as_ref().is_some_and(is_own) {
+                return Ok(taken);
+            }
+        }
+    }
+
+    fn take_any(&self, message: &mut Serialized) -> Result<Option<Taken>, RmwError> {
         let functions = &self.node.session.library.functions;
         // SAFETY: a struct of integers, a nullable pointer, bytes and a `false`.
         let mut info: rmw_message_info_t = unsafe { zeroed() };
