@@ -34,7 +34,7 @@ use std::{
     time::{Duration, Instant},
 };
 use topics_in::TopicsIn;
-use topics_out::{Matches, open, outgoing};
+use topics_out::{open, outgoing};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -76,7 +76,6 @@ pub struct Bridge {
     nodes: FarNodes,
     mirror: Mirror,
     topics_out: TopicsOut,
-    matches: Matches,
     topics_in: TopicsIn,
     servers: Servers,
     clients: Clients,
@@ -137,7 +136,6 @@ impl Bridge {
             patience: UNFINISHED,
             own,
             mirror: Mirror::default(),
-            matches: Matches::default(),
             mismatches: BTreeSet::new(),
             waiter,
             network,
@@ -210,7 +208,7 @@ impl Bridge {
     }
 
     fn is_unfinished(&self) -> bool {
-        self.far.is_incomplete || self.topics_in.is_waiting() || self.matches.is_waiting()
+        self.far.is_incomplete || self.topics_in.is_waiting()
     }
 
     /// Lets the graph be read again if it was unfinished, each time later: in some set-ups it stays so.
@@ -232,7 +230,7 @@ impl Bridge {
         self.update_far_nodes();
         self.topics_in.update(&self.context, &self.nodes, &self.far, &self.mirror);
         self.clients.update(&self.context, &self.nodes, &self.far, &self.mirror);
-        let outgoing = outgoing(&self.context, &self.far, &self.mirror, &mut self.matches);
+        let outgoing = outgoing(&self.context, &self.far, &self.mirror);
         let open = |local: &LocalEndpoint| open(&self.mirror, local);
         self.topics_out.update((&self.context, &self.node), outgoing, &local.passed_over, open, say);
         let ready = self.topics_in.ready().chain(self.servers.ready()).chain(self.clients.ready());

@@ -1,13 +1,10 @@
 //! The publishers on the network of local publishers.
 
-use super::{
-    far_graph::FarGraph,
-    mirror::{Mirror, Object, Shown},
-};
-use gantry::{Gid, History, Qos, Reliability};
+use super::{far_graph::FarGraph, mirror::Mirror};
+use gantry::{History, Qos, Reliability};
 use gantry_bridge::{Context, Kind, LocalEndpoint, Outgoing, Output, Refusal};
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::BTreeMap,
     thread,
     time::{Duration, Instant},
 };
@@ -16,78 +13,19 @@ use std::{
 const MAX_BLOCKING: Duration = Duration::from_secs(1);
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(1);
-/// The longest time for which a publisher waits until the network has matched it with a far subscription. Some RMWs
-/// leave the bridge's own subscriptions out of the count, and look unmatched.
-const MAX_MATCHING: Duration = Duration::from_secs(1);
-
-/// The publishers on the network that far subscriptions ask for. The graph has these before their messages arrive, and
-/// the first messages of a VOLATILE publisher would be lost.
-#[derive(Default)]
-pub struct Matches(HashMap<Gid, Match>);
-
-enum Match {
-    AwaitedSince(Instant),
-    Done,
-}
-
-impl Matches {
-    /// Whether publishers wait for a far subscription that is in the graph.
-    pub fn is_waiting(&self) -> bool {
-        self.0.values().any(|found| matches!(found, Match::AwaitedSince(_)))
-    }
-
-    /// Whether the messages of a publisher arrive. `own_count` counts the bridge's own subscriptions of the topic.
-    fn arrive(&mut self, shown: &Shown, own_count: impl Fn() -> usize) -> bool {
-        let Object::Publisher(publisher) = &shown.object else { return false };
-        let found = self.0.entry(shown.local.gid).or_insert_with(|| Match::AwaitedSince(Instant::now()));
-        if let Match::AwaitedSince(since) = found {
-            let is_matched = publisher.matched_count().is_ok_and(|count| count > own_count());
-            if !is_matched && since.elapsed() < MAX_MATCHING {
-                return false;
-            }
-            *found = Match::Done;
-        }
-        true
-    }
-}
 
 /// The local publishers that the network sees, by name and type, with the QoS of far subscriptions.
-pub fn outgoing<'a>(
-    context: &Context,
-    far: &FarGraph,
-    mirror: &'a Mirror,
-    matches: &mut Matches,
-) -> BTreeMap<String, Outgoing<'a>> {
+pub fn outgoing<'a>(context: &Context, far: &FarGraph, mirror: &'a Mirror) -> BTreeMap<String, Outgoing<'a>> {
     let mut outgoing: BTreeMap<String, Outgoing<'_>> = BTreeMap::new();
-    let mut asked_for = HashSet::new();
     for shown in mirror.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Publisher) {
         let endpoint = &shown.local.endpoint;
         let is_allowed = context.policy.treatment(Kind::Subscription, &endpoint.name).is_allowed;
         let asked = far.other_end(endpoint).filter(|_| is_allowed).map(|far| unknown_history(far.endpoint.qos));
         let topic = outgoing.entry(format!("{} {}", endpoint.name, endpoint.type_name));
         let topic = topic.or_insert_with(|| Outgoing { asked: asked.collect(), publishers: Vec::new() });
-        if !topic.asked.is_empty() {
-            asked_for.insert(shown.local.gid);
-            if !matches.arrive(shown, || own_count(mirror, shown)) {
-                continue;
-            }
-        }
         topic.publishers.push(&shown.local);
     }
-    matches.0.retain(|gid, _| asked_for.contains(gid));
     outgoing
-}
-
-/// The number of the bridge's own subscriptions on the network that match a publisher.
-fn own_count(mirror: &Mirror, publisher: &Shown) -> usize {
-    let offered = &publisher.local.endpoint;
-    let is_its = |shown: &&Shown| {
-        let requested = &shown.local.endpoint;
-        requested.kind == Kind::Subscription
-            && (&requested.name, &requested.type_name) == (&offered.name, &offered.type_name)
-            && offered.qos.incompatible_policy(&requested.qos).is_none()
-    };
-    mirror.endpoints().filter(is_its).count()
 }
 
 /// The QoS of a far subscription, whose history DDS does not tell. A KEEP_ALL publisher waits for a RELIABLE one.

@@ -44,7 +44,6 @@ functions! {
     ) -> *mut rmw_publisher_t;
     rmw_destroy_publisher: fn(*mut rmw_node_t, *mut rmw_publisher_t) -> rmw_ret_t;
     rmw_get_gid_for_publisher: fn(*const rmw_publisher_t, *mut rmw_gid_t) -> rmw_ret_t;
-    rmw_publisher_count_matched_subscriptions: fn(*const rmw_publisher_t, *mut usize) -> rmw_ret_t;
     rmw_publish_serialized_message: fn(
         *const rmw_publisher_t, *const rmw_serialized_message_t, *mut rmw_publisher_allocation_t,
     ) -> rmw_ret_t;

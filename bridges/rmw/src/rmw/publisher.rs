@@ -64,20 +64,6 @@ impl Publisher {
         Ok(Arc::new(made))
     }
 
-    /// The number of subscriptions on the network that get its messages, the bridge's own ones too where the RMW counts
-    /// them.
-    ///
-    /// # Errors
-    /// The RMW does not say.
-    pub fn matched_count(&self) -> Result<usize, RmwError> {
-        let functions = &self.node.session.library.functions;
-        let mut count = 0;
-        // SAFETY: a live publisher, and a place for the number.
-        let code = unsafe { (functions.rmw_publisher_count_matched_subscriptions)(self.publisher, &mut count) };
-        check(functions, "rmw_publisher_count_matched_subscriptions", code)?;
-        Ok(count)
-    }
-
     /// Publishes a message, whose body `write` fills in. Blocks as long as the network does.
     ///
     /// # Errors
