@@ -36,7 +36,7 @@ pub struct Router {
 /// The kind of ids and numbers that the messages of this RMW have. Relaxed: hints.
 #[derive(Default)]
 pub struct Ids {
-    /// A message had no number, so its copies from two counterparts cannot be told apart.
+    /// A message had no number, so two counterparts' copies of one message look like two messages.
     are_without_numbers: AtomicBool,
     /// A message had the id of a publisher in the graph.
     are_of_graph: AtomicBool,
