@@ -7,14 +7,13 @@
 #![deny(unsafe_code)]
 
 mod bridge;
-mod log;
 #[expect(unsafe_code, reason = "the C interface of ROS 2's `rmw`; its invariants are R1 to R5")]
 mod rmw;
 
 use bridge::Bridge;
 use clap::Parser;
 use gantry_bridge::{Policy, only_bridge};
-use log::say;
+use gantry_command::{name_program, say};
 use rmw::{Library, Options};
 use std::{path::PathBuf, process::ExitCode};
 
@@ -44,6 +43,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    name_program("gantry-bridge-rmw");
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -9,7 +9,6 @@
 mod bridge;
 mod config;
 mod confinement;
-mod log;
 mod network;
 mod payload;
 mod wire;
@@ -18,7 +17,7 @@ use bridge::Bridge;
 use clap::Parser;
 use config::Endpoints;
 use gantry_bridge::{Policy, only_bridge};
-use log::say;
+use gantry_command::{name_program, say};
 use network::Network;
 use std::{path::PathBuf, process::ExitCode};
 
@@ -47,6 +46,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    name_program("gantry-bridge-zenoh");
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -3,6 +3,7 @@
 use test_support::storeys;
 
 const STOREYS: &[&str] = &[
+    "timing",
     "lock",
     "counts",
     "graph",

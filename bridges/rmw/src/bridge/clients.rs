@@ -2,16 +2,14 @@
 //! the local client. A local server of the same name goes first: then no far one is asked.
 
 use super::{
-    counterpart::{Counterpart, MAX_WAIT, lock},
+    counterpart::{Counterpart, MAX_WAIT},
     far_graph::{FarEndpoint, FarGraph},
     mirror::{Mirror, Object, Shown},
 };
-use crate::{
-    log::say,
-    rmw::{Client, Ready},
-};
+use crate::rmw::{Client, Ready};
 use gantry::Gid;
-use gantry_bridge::{Context, FarNodes, Kind, Sources, StandIn};
+use gantry_bridge::{Context, FarNodes, Kind, Sources, StandIn, lock};
+use gantry_command::say;
 use std::{
     collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
     sync::{Arc, Mutex},

@@ -2,11 +2,11 @@
 
 use crate::rmw::{Client, Handle, Ready, Serialized};
 use gantry::{GenericRequest, RequestId};
-use gantry_bridge::{Context, Counts, StandIn};
+use gantry_bridge::{Context, Counts, StandIn, lock};
 use rmw_abi::messages::Message;
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     time::{Duration, Instant},
 };
 
@@ -40,10 +40,6 @@ struct WaitingCall {
     body: Vec<u8>,
     stand_in: Weak<StandIn>,
     since: Instant,
-}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Counterpart {

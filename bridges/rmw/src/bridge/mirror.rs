@@ -1,12 +1,10 @@
 //! The local nodes and endpoints as the network sees them: each node with its own name, each endpoint with its own QoS.
 
 use super::own::{Names, Own};
-use crate::{
-    log::say,
-    rmw::{Client, Node, Publisher, Server, Session, Subscription, Types},
-};
+use crate::rmw::{Client, Node, Publisher, Server, Session, Subscription, Types};
 use gantry::{Gid, TypeDescription};
 use gantry_bridge::{Kind, LocalEndpoint, LocalGraph, LocalNode, Policy, hash_text};
+use gantry_command::say;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,

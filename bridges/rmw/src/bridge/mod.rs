@@ -11,17 +11,15 @@ mod servers;
 mod topics_in;
 mod topics_out;
 
-use crate::{
-    log::say,
-    rmw::{Library, Node as NetworkNode, Options, Ready, Session, Waiter},
-};
+use crate::rmw::{Library, Node as NetworkNode, Options, Ready, Session, Waiter};
 use clients::Clients;
 use far_graph::{FarEndpoint, FarGraph};
 use gantry::{Gid, Node};
 use gantry_bridge::{
-    Context, FarNodes, Kind, LocalEndpoint, LocalGraph, Policy, ServiceHashes, Sources, Status, StatusPublisher,
-    TopicsOut, watch_domain,
+    Context, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Policy, SETTLE, ServiceHashes, Sources,
+    Status, StatusPublisher, TopicsOut, watch_domain,
 };
+use gantry_command::say;
 use gantry_shm::Participant;
 use mirror::Mirror;
 use mismatches::mismatches;
@@ -38,12 +36,6 @@ use topics_out::{open, outgoing};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The time between two readings of the domain's graph if nothing else happens, and between two statuses.
-const PERIOD: Duration = Duration::from_secs(1);
-/// The time for which changes that follow each other are collected.
-const SETTLE: Duration = Duration::from_millis(2);
-/// The time between two looks while something waits for the graph.
-const IMPATIENCE: Duration = Duration::from_millis(2);
 /// The time between two readings of a network's graph that is not complete.
 const UNFINISHED: Duration = Duration::from_millis(50);
 

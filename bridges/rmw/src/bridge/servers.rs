@@ -5,12 +5,10 @@ use super::{
     far_graph::FarGraph,
     mirror::{Mirror, Object, Shown},
 };
-use crate::{
-    log::say,
-    rmw::{Handle, Ready, RequestOrigin, Serialized, Server},
-};
+use crate::rmw::{Handle, Ready, RequestOrigin, Serialized, Server};
 use gantry::{GenericClient, GenericResponse, Node, RequestId};
 use gantry_bridge::{Call, Caller, Context, Kind, Sources};
+use gantry_command::say;
 use rmw_abi::messages::Message;
 use std::{
     collections::BTreeMap,

@@ -9,22 +9,17 @@ use super::{
     mirror::{Mirror, Object, Shown},
     router::{Ids, Route, Router},
 };
-use crate::{
-    log::say,
-    rmw::{Handle, Ready, Serialized, Subscription},
-};
+use crate::rmw::{Handle, Ready, Serialized, Subscription};
 use gantry::{Durability, Gid, History, Qos, Reliability};
-use gantry_bridge::{Context, FarNodes, Inlet, Kind};
+use gantry_bridge::{Context, FarNodes, Inlet, Kind, LINGER};
+use gantry_command::say;
 use gantry_shm::Participant;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-/// The time for which a topic without local subscriptions stays: a subscription that comes meanwhile has matched the
-/// publishers here, and would get latched samples again from new ones.
-const LINGER: Duration = Duration::from_secs(3);
 /// The samples that one object may take before others get their turn.
 const BATCH: usize = 64;
 

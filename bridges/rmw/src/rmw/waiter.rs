@@ -6,7 +6,7 @@ use super::{
     serialized::Serialized,
     session::Session,
 };
-use crate::log::say;
+use gantry_command::say;
 use rmw_abi::bindings::*;
 use std::{
     ffi::c_void,

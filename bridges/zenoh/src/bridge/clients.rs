@@ -1,10 +1,11 @@
 //! Far servers for local clients: one local server for each name, which asks all far servers and takes the first
 //! reply.
 
-use super::{Context, far_graph::FarGraph, lock, shown::Shown};
-use crate::{log::say, network::FOREVER, payload, wire::Attachment};
+use super::{Context, far_graph::FarGraph, shown::Shown};
+use crate::{network::FOREVER, payload, wire::Attachment};
 use gantry::{GenericRequest, Gid, Node, RequestId};
-use gantry_bridge::{FarNodes, Kind, LocalEndpoint, Sources, StandIn};
+use gantry_bridge::{FarNodes, Kind, LocalEndpoint, Sources, StandIn, lock};
+use gantry_command::say;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{

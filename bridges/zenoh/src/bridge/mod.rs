@@ -13,15 +13,16 @@ mod topics_out;
 
 pub use context::Context;
 
-use crate::{log::say, network::Network, wire::all_tokens};
+use crate::{network::Network, wire::all_tokens};
 use clients::Clients;
 use context::Event;
 use far_graph::FarGraph;
 use gantry::{Gid, Node};
 use gantry_bridge::{
-    Endpoint, FarNodes, Kind, LocalEndpoint, LocalGraph, Policy, ServiceHashes, Sources, StatusPublisher, TopicsOut,
-    watch_domain,
+    Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Policy, SETTLE, ServiceHashes, Sources,
+    StatusPublisher, TopicsOut, watch_domain,
 };
+use gantry_command::say;
 use gantry_shm::Participant;
 use mismatches::mismatches;
 use servers::Servers;
@@ -29,22 +30,15 @@ use shown::Shown;
 use status::status;
 use std::{
     collections::{BTreeSet, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering::Relaxed, mpsc},
+    sync::{Arc, atomic::Ordering::Relaxed, mpsc},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 use topics_in::TopicsIn;
 use topics_out::{open, outgoing};
 use zenoh::{Wait, sample::SampleKind};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// The time between two readings of the graph if nothing else happens, and between two statuses.
-const PERIOD: Duration = Duration::from_secs(1);
-/// The time for which changes that follow each other are collected.
-const SETTLE: Duration = Duration::from_millis(2);
-/// The time between two looks while calls wait until their server is matched.
-const IMPATIENCE: Duration = Duration::from_millis(2);
 
 /// The bridge of one domain.
 pub struct Bridge {
@@ -63,10 +57,6 @@ pub struct Bridge {
     clients: Clients,
     mismatches: BTreeSet<String>,
     status: StatusPublisher,
-}
-
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Bridge {

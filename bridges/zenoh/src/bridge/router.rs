@@ -1,9 +1,9 @@
 //! The way of each sample of one key to the inlet of its publisher, which the attachment names.
 
-use super::{Context, far_graph::FarEntity, lock};
+use super::{Context, far_graph::FarEntity};
 use crate::{payload, wire::Attachment};
 use gantry::Gid;
-use gantry_bridge::{Counts, FarSample, Inlet};
+use gantry_bridge::{Counts, FarSample, Inlet, lock};
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex},

@@ -2,12 +2,12 @@
 
 use super::{Context, far_graph::FarGraph};
 use crate::{
-    log::say,
     payload,
     wire::{Attachment, key_of},
 };
 use gantry::{GenericClient, GenericResponse, Node, RequestId};
 use gantry_bridge::{Call, Caller, Kind, LocalEndpoint, Sources};
+use gantry_command::say;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,

@@ -1,12 +1,12 @@
 //! The local nodes and endpoints that the network sees, each with its token.
 
 use crate::{
-    log::say,
     network::Network,
     wire::{Token, gid_of, key_of},
 };
 use gantry::Gid;
 use gantry_bridge::{LocalEndpoint, LocalGraph, LocalNode, Policy, Treatment};
+use gantry_command::say;
 use std::collections::{HashMap, HashSet};
 use zenoh::liveliness::LivelinessToken;
 

@@ -9,20 +9,19 @@ use super::{
     far_graph::{FarEntity, FarGraph},
     router::Router,
 };
-use crate::{log::say, network::FOREVER, wire::key_of};
+use crate::{network::FOREVER, wire::key_of};
 use gantry::{Durability, TypeDescription};
-use gantry_bridge::{Endpoint, FarNodes, Inlet, Kind, LocalGraph};
+use gantry_bridge::{Endpoint, FarNodes, Inlet, Kind, LINGER, LocalGraph};
+use gantry_command::say;
 use gantry_shm::Participant;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 use zenoh::{Wait, sample::Locality};
 use zenoh_ext::{AdvancedSubscriber, AdvancedSubscriberBuilderExt, HistoryConfig, RecoveryConfig};
 
-/// The time for which a topic without local subscriptions stays.
-const LINGER: Duration = Duration::from_secs(3);
 /// The most samples that are asked of a history; a publisher keeps as many as its depth.
 const MAX_HISTORY: usize = 10_000;
 
