@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-/// The end of the name of Gantry's own log if the program chooses the name.
+/// The end of the name of Gantry's own log, if the program chooses the name.
 pub const FULL_LOG_SUFFIX: &str = "full.json";
 
 /// The generation of performance_test whose tables are drawn.
@@ -35,9 +35,9 @@ pub struct Outputs {
     pub json: Option<PathBuf>,
     /// The file of Gantry's own log.
     pub full: Option<PathBuf>,
-    /// The run is drawn, too.
+    /// Whether the run is drawn, too.
     pub plot: bool,
-    /// The program chose the name of a log.
+    /// Whether the program chose the name of a log.
     pub log_named_here: bool,
 }
 
