@@ -33,7 +33,7 @@ pub struct Foreign {
     /// The middleware's contestant in the folder `contestants`, which is also the name of its worker program; `None` if
     /// there is no contestant.
     pub program: Option<&'static str>,
-    /// The setting of the contestant, with its value, for which the name stands.
+    /// The setting that the name implies, as name and value: `rclcpp-events-executor` implies `executor` `events`.
     pub setting: Option<(&'static str, &'static str)>,
     /// The description of the middleware.
     pub description: &'static str,
@@ -48,8 +48,8 @@ const fn rclcpp(name: &'static str, executor: &'static str, description: &'stati
     Foreign { setting: Some(("executor", executor)), ..foreign(name, "rclcpp", description) }
 }
 
-/// The beginning of the description of a contestant that is no middleware, but a lower bound of the
-/// costs of middlewares.
+/// The beginning of the description of a contestant that is no middleware, but a lower bound of the costs
+/// of middlewares.
 const BASELINE: &str = "baseline: ";
 
 /// The name of a contestant in tables. A contestant that is no middleware is marked, as in `memcpy (baseline)`.
@@ -65,8 +65,8 @@ pub fn is_baseline(contestant: &str) -> bool {
     Foreign::find(middleware).is_some_and(|foreign| foreign.description.starts_with(BASELINE))
 }
 
-/// Other middlewares, by all their names. A name with a program stands for this program, with the setting if the
-/// name has one.
+/// All names of middlewares that are not in this program. A name with a `program` means the contestant of that program,
+/// with the `setting` if there is one.
 pub const FOREIGN: [Foreign; 28] = [
     foreign("iceoryx2", "iceoryx2", "Eclipse iceoryx2"),
     foreign("iceoryx", "iceoryx", "Eclipse iceoryx"),
@@ -99,7 +99,7 @@ pub const FOREIGN: [Foreign; 28] = [
 ];
 
 impl Foreign {
-    /// The middleware that users know by `name`, in any mixture of cases.
+    /// The middleware that users know by `name`, in upper or lower case.
     #[must_use]
     pub fn find(name: &str) -> Option<Foreign> {
         let name = name.to_lowercase().replace('_', "-");
@@ -129,7 +129,7 @@ pub struct Communicator {
     pub name: String,
     /// The program that describes the middleware.
     pub program: Program,
-    /// The setting, with its value, for which the name stands by which the middleware was found.
+    /// The setting, as name and value, that is implied by the name by which the middleware was found.
     pub setting: Option<(&'static str, &'static str)>,
 }
 
@@ -166,7 +166,7 @@ fn places() -> Vec<PathBuf> {
 }
 
 impl Communicator {
-    /// The middleware `name`, in any mixture of cases, with `-` or `_` between its words.
+    /// The middleware `name`, in upper or lower case, with `-` or `_` between its words.
     ///
     /// # Errors
     /// A sentence with all names that exist.
@@ -201,7 +201,7 @@ impl Communicator {
         Ok(Communicator { name, program: Program::Other(program), setting })
     }
 
-    /// Whether the workers of the middleware are this program: Gantry's workers are, if their own program is missing.
+    /// Whether the workers of the middleware run this program. Gantry's workers do, if their worker program is missing.
     #[must_use]
     pub fn is_in_this_program(&self) -> bool {
         matches!(self.program, Program::This(backend) if program_of(backend).is_none_or(|path| !path.is_file()))
@@ -218,7 +218,7 @@ impl Communicator {
         own.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
     }
 
-    /// The warning of a run whose workers are this program because their own program is missing.
+    /// The warning of a run whose workers run this program, because their worker program is missing.
     #[must_use]
     pub fn warning(&self) -> Option<Warning> {
         let Program::This(backend) = self.program else { return None };

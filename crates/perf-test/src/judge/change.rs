@@ -1,9 +1,9 @@
 //! The change of a figure from one group of runs to another, and the finding about it: lower, higher, no difference
 //! shown, or too few runs to say.
 //!
-//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are
-//! *primary* and tested alone. The others are tested together: the more of them there are, the more evidence each
-//! needs (Holm's correction).
+//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are *primary*
+//! and tested alone. The others are tested together: the more of them there are, the more evidence each needs
+//! (Holm's correction).
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ use crate::{
 /// The largest p-value with which a difference counts as shown.
 const MAX_CHANCE: f64 = 1.0 - CONFIDENCE;
 
-/// A figure of two groups of runs.
+/// The change of a figure between two groups of runs.
 #[derive(Debug, Serialize)]
 pub struct Change {
     /// The figure.
@@ -34,7 +34,8 @@ pub struct Change {
     pub before: Vec<f64>,
     /// The values of the second group.
     pub after: Vec<f64>,
-    /// The second group's values divided by the first one's, with the interval; infinite if only the first ones are 0.
+    /// The ratio of the second group's values to the first group's, with its interval; infinite if only the first
+    /// group's values are 0.
     pub ratio: Interval,
     /// The p-value of the ratio: the probability that chance alone makes such a ratio.
     pub chance: f64,
@@ -133,8 +134,8 @@ fn enough(figures: usize) -> String {
     format!("{} runs a side", (1..).find(is_enough).unwrap_or(usize::MAX))
 }
 
-/// Whether unpaired groups of these sizes can ever show a difference of `figure`, whatever the results of the
-/// other figures are.
+/// Whether unpaired groups of these sizes can ever show a difference of `figure`, whatever the results of the other
+/// figures are.
 #[must_use]
 pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
     let others = COMPARED.len() - PRIMARY.len();

@@ -74,8 +74,8 @@ impl Warnings {
         self.kinds.sort_by_key(|warned| (place(&warned.kind), std::cmp::Reverse(warned.runs)));
     }
 
-    /// The note on the runs of `name`: each kind of warning with its number of runs, and the sentence of
-    /// the worst kind.
+    /// The note on the runs of `name`: each kind of warning with its number of runs, and the sentence of the
+    /// worst kind.
     #[must_use]
     pub fn note(&self, name: &str) -> Option<String> {
         let worst = self.kinds.first()?;

@@ -10,15 +10,15 @@ use super::Spread;
 pub struct ChainEntry {
     /// The name of the chain.
     pub name: String,
-    /// The latencies of the chain: from the stamp of the oldest of the messages with which it begins to the reception
-    /// by a subscription to its last topic.
+    /// The latencies of the chain, from the stamp of the oldest message that began it to the reception by a
+    /// subscription to its last topic.
     pub latency: Spread,
     /// The median of `latency`, ns; null without messages.
     pub p50_ns: Option<u64>,
     /// The 99th percentile of `latency`, ns; null without messages, reliable from 1000 messages on.
     pub p99_ns: Option<u64>,
-    /// The latencies of the chain, counted from the newest of the messages with which it begins: the hot path latency
-    /// of the Autoware reference system.
+    /// The latencies of the chain, from the stamp of the newest message that began it to the same reception: the hot
+    /// path latency of the Autoware reference system.
     pub newest: Spread,
     /// The median of `newest`, ns; null without messages.
     pub newest_p50_ns: Option<u64>,

@@ -27,8 +27,8 @@ pub struct Document {
 
 impl Document {
     /// Creates the document, or replaces the file of that name. The document has the members of `head`, a JSON object
-    /// that is not empty, and then an empty array called `array`. Until the document is complete, its name is `path`
-    /// with the suffix `.` and `id`.
+    /// that is not empty, and then an empty array with the name `array`. Until the document is complete, the name of
+    /// its file is `path` with the suffix `.` and `id`.
     ///
     /// # Errors
     /// If the file cannot be created or written, or `path` exists and is not a file.

@@ -69,8 +69,8 @@ pub struct Log {
     pub run: RunEntry,
     /// The machine before the run, as `perf_test system --json` has it under "system".
     pub environment: Map<String, Value>,
-    /// The seconds of the run in order, without the seconds of --warmup and --ignore; the last row may be shorter
-    /// than a second.
+    /// The seconds of the run in order, without the seconds of --warmup and --ignore; the last row may be shorter than
+    /// a second.
     pub rows: Vec<RowEntry>,
     /// The summary of the whole run; absent if the program was killed or still runs.
     pub summary: Option<Summary>,

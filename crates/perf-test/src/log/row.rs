@@ -55,8 +55,8 @@ pub struct WorkerRow {
 }
 
 impl RowEntry {
-    /// Turns the row into the row of a run that is only a relay: the messages that it passed on count as
-    /// received and sent.
+    /// Turns the row into the row of a run that is only a relay: the messages that it passed on count as received
+    /// and sent.
     #[must_use]
     pub fn with_relayed_counts(mut self) -> RowEntry {
         let Relayed { samples, bytes, .. } = self.total.relayed;
@@ -121,7 +121,7 @@ pub struct TotalEntry {
     pub response: Distribution,
     /// The delay from the time when the message was due to its stamp.
     pub send_lateness: Distribution,
-    /// The time that was left, after each publish, until the next message was due; negative if it was late.
+    /// The time that was left, after each publish, until the next message was due; negative if the publisher was late.
     pub loop_reserve: Spread,
     /// The time from the wake-up for a message to its stamp: the loan, and the writing of the payload.
     pub prepare: Spread,
@@ -134,10 +134,11 @@ pub struct TotalEntry {
     /// The phase from the stamp until the message reached the process of the subscription.
     #[serde(default)]
     pub transport: Spread,
-    /// The phase from there until the thread that takes the message had its bytes in hand.
+    /// The phase from the arrival in the process of the subscription until the thread that takes the message had
+    /// its bytes.
     #[serde(default)]
     pub wake_up: Spread,
-    /// The phase from there until the subscription had the sample.
+    /// The phase from the arrival of the bytes in the taking thread until the subscription had the sample.
     #[serde(default)]
     pub deserialise: Spread,
 }

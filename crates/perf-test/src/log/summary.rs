@@ -165,8 +165,8 @@ pub struct SubscriptionEntry {
     pub p50_ns: Option<u64>,
     /// The 99th percentile of `latency`, ns; null without samples, reliable from 1000 samples on.
     pub p99_ns: Option<u64>,
-    /// The overload of the subscription: whether messages waited longer from second to second; absent
-    /// outside of topologies.
+    /// The overload of the subscription: whether messages waited longer from second to second; absent outside
+    /// of topologies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overload: Option<Overload>,
 }
@@ -244,8 +244,8 @@ pub struct WorkerEntry {
     /// The memory of the device that the worker measured; null if the worker measured its own process.
     #[serde(default)]
     pub device: Option<DeviceMemory>,
-    /// The memory in which the instrument counts messages, bytes. It is part of the resident memory; null if it
-    /// is not known.
+    /// The memory in which the instrument counts messages, bytes. It is part of the resident memory; null if it is
+    /// not known.
     #[serde(default)]
     pub instrument_bytes: Option<u64>,
     /// The usage of each of the worker's threads during measurement; empty if the worker exited early.

@@ -157,8 +157,8 @@ fn an_unknown_field_does_not_match() {
     assert!(!validator.is_valid(&other));
 }
 
-/// The log of a run of rclcpp. It was written before the conditions were in `run.spec` in the form that
-/// the workers get.
+/// The log of a run of rclcpp. It was written before the conditions were in `run.spec` in the form that the
+/// workers get.
 #[test]
 fn a_log_of_an_earlier_build_is_read_and_is_in_reports() {
     let path = [env!("CARGO_MANIFEST_DIR"), "tests/logs/array4m-0.1.0.json"].iter().collect::<PathBuf>();

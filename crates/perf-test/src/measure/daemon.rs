@@ -46,8 +46,8 @@ impl Reading {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DaemonUsage {
-    /// The daemon's name: the middleware's name for a daemon that the run started, else the name in
-    /// the kernel (`comm`).
+    /// The daemon's name: the middleware's name for a daemon that the run started, else the name in the
+    /// kernel (`comm`).
     pub name: String,
     /// The process ID of the daemon.
     pub pid: u32,
@@ -122,8 +122,7 @@ impl Daemon {
         let threads = since(&last.threads, &first.threads);
         let cpu_ns = threads.iter().map(|thread| thread.cpu_ns).sum();
         let core_percent = cpu_ns as f64 / (last.taken_ns - first.taken_ns).max(1) as f64 * 100.0;
-        // The footprint is read only once, because the kernel walks the daemon's whole memory and holds
-        // its lock meanwhile.
+        // The footprint is read only once, because the kernel walks the daemon's whole memory and locks it meanwhile.
         let footprint = Footprint::of_process(pid).ok();
         Ok(DaemonUsage { name, pid, started_by_run, cpu_ns, core_percent, memory: last.memory, footprint, threads })
     }

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The confidence that an interval should have. An interval of fewer than six values has
-/// less: see [`Interval::confidence`].
+/// The confidence that an interval should have. An interval of fewer than six values has less:
+/// see [`Interval::confidence`].
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A median with its interval.
@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_sign_test() {
-        // From tables of the binomial distribution: the values that bound the median with a confidence of at
-        // least 95 %.
+        // From tables of the binomial distribution: the values that bound the median with a confidence of at least
+        // 95 %.
         for (n, low, high, confidence) in [
             (6, 1.0, 6.0, 0.96875),
             (8, 1.0, 8.0, 0.9922),

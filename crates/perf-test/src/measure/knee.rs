@@ -10,9 +10,9 @@ use super::least_squares::{least_squares, weighted_sum};
 pub const MIN_POINTS: usize = 7;
 /// The number of steps between the places that are tried for the knee.
 const PLACES: u32 = 200;
-/// The root mean square deviation, of natural logarithms, below which one line explains the points: 5 %.
+/// The root mean square of the deviations, in natural logarithms, below which one line explains all points: 5 %.
 const SMALL: f64 = 0.05;
-/// The numbers of parameters of one line and of two lines that meet, each with the variance of the deviations.
+/// The numbers of parameters of one line and of two lines that meet, including the variance of the deviations.
 const PARAMETERS: [f64; 2] = [3.0, 5.0];
 
 /// A knee.

@@ -41,7 +41,7 @@ pub struct Growth {
     queue: Queue,
     cumulative_ns: f64,
     outgrown_after_s: Option<f64>,
-    /// The numbers of the seconds with messages (`times_s`), and the mean latencies of these seconds, ns (`means_ns`).
+    /// The indices of the seconds with messages (`times_s`), and the mean latencies of these seconds, ns (`means_ns`).
     times_s: Moments,
     means_ns: Moments,
     /// The sum of the products of the deviations of `times_s` and `means_ns` from their means.

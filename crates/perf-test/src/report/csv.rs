@@ -3,9 +3,9 @@
 //! Every row is one `write`; a `write` that fails leaves no part of its row. Keys, column names, order, separators and
 //! units are performance_test 2's, or performance_test 1's with `--message-layout 1.x`: latencies and loop reserves in
 //! ms, `ru_utime` and `ru_stime` in s (in the JSON log in ns), `ru_maxrss` in KiB, `cpu_usage` in percent of all cores.
-//! Two values differ, because performance_test's are wrong. Variances are in ms²; performance_test writes s² times
-//! 1000. `relative_loss` is the lost part of the expected samples, 0 to 1; performance_test divides the losses of all
-//! subscriptions by the samples sent, counted once.
+//! Two values differ, because performance_test computes them wrongly. Variances are in ms²; performance_test writes s²
+//! times 1000. `relative_loss` is the lost part of the expected samples, 0 to 1; performance_test divides the losses of
+//! all subscriptions by the number of samples sent, as if there were one subscription.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -246,7 +246,7 @@ fn placement(spec: &RunSpec) -> String {
     if parts.is_empty() { "scheduled by the system, on any CPU".to_owned() } else { parts.join("; ") }
 }
 
-/// The treatment of the payload's bytes beside the stamp and beside the bytes that `--touch` writes.
+/// The treatment of the payload's bytes that neither the stamp nor `--touch` writes, as text.
 fn rest_of_payload(spec: &RunSpec) -> &'static str {
     match (spec.message.content, spec.zero_copy) {
         (Content::Plain, true) => "the other bytes stay as they are",

@@ -42,7 +42,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// The same outputs with `suffix` in the names of the logs, for one of several runs.
+    /// Returns the outputs with `suffix` in the names of the logs, for one of several runs.
     #[must_use]
     pub fn named(&self, suffix: &str) -> Outputs {
         let with_suffix = |path: &PathBuf| -> PathBuf {

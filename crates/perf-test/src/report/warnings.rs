@@ -1,7 +1,7 @@
 //! The warnings that follow from the figures of a run. Other warnings come from the coordinator and from the watch over
 //! the machine.
 //!
-//! Invariant: a run whose figures give no reason for a warning has none.
+//! Invariant: a run has no such warning if its figures give no reason for one.
 
 use crate::common::units::format_ns;
 use crate::common::warning::{Warning, WarningKind};

@@ -90,7 +90,7 @@ impl Cpu {
     }
 }
 
-/// Returns the list; `None` if it is empty, because an empty list is wrong.
+/// Returns the list; `None` if it is empty, because such a list has at least one element on every machine.
 fn some(list: Option<Vec<u32>>) -> Option<Vec<u32>> {
     list.filter(|list| !list.is_empty())
 }

@@ -100,7 +100,7 @@ impl SleepState {
         self.latency_us.is_some_and(|latency_us| latency_us > DEEP_LATENCY_US)
     }
 
-    /// Its name.
+    /// The name of the state.
     #[must_use]
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.folder)

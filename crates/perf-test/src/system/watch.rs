@@ -24,7 +24,8 @@ const LOAD_WARN_FRACTION: f64 = 0.10;
 const SLEEP_WARN_FRACTION: f64 = 0.01;
 /// The relative change of the frequency above which there is a warning.
 const FREQUENCY_WARN_FRACTION: f64 = 0.10;
-/// The change of the wall clock against the monotonic clock above which it is a step, because NTP slews both alike.
+/// The change of the wall clock relative to the monotonic clock above which the wall clock was stepped: NTP slews both
+/// clocks alike.
 const STEP_NS: i64 = 1_000_000;
 /// The number of readings of both clocks; the closest pair counts.
 const CLOCK_READINGS: usize = 8;

@@ -12,8 +12,8 @@ use crate::log;
 /// The conditions that change none of the compared figures.
 const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
 
-/// The version of the middleware. It must be the same within a side and may differ between the sides, because versions
-/// are what is compared.
+/// The version of the middleware. It must be the same within a side, and may differ between the sides, because users
+/// compare versions.
 const VERSION: &str = "middleware_version";
 
 /// The properties of a machine that are compared, and their JSON pointers in the description of a system.

@@ -1,5 +1,5 @@
-//! The comparison of two folders of results (`perf_test compare logs BASE NEW`): each kind of run that is in
-//! both is compared.
+//! The comparison of two folders of results (`perf_test compare logs BASE NEW`): each kind of run that is in both
+//! is compared.
 //!
 //! Runs are of one kind if their logs have the same relative path in both folders, apart from the number of the round.
 
@@ -173,8 +173,8 @@ impl FolderComparison {
         lines
     }
 
-    /// The differences of conditions and the reasons not to trust runs, each once with the number of kinds of run
-    /// that have it.
+    /// The differences of conditions and the reasons not to trust runs, each once with the number of kinds of run that
+    /// have it.
     fn warnings(&self) -> Vec<String> {
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
         for Kind { comparison, .. } in &self.kinds {

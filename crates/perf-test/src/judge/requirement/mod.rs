@@ -21,7 +21,7 @@ use crate::{
 /// The comparison of a value with its bound.
 type Comparison = fn(f64, f64) -> bool;
 
-/// The comparison operators. An operator stands before those that are its prefixes.
+/// The comparison operators, each before its own prefixes: `<=` before `<`.
 const OPERATORS: [(&str, Comparison); 5] = [
     ("<=", |value, bound| value <= bound),
     (">=", |value, bound| value >= bound),

@@ -64,8 +64,8 @@ pub static CPU_PER_MESSAGE: Figure = number(
 /// The sum of the peaks of all processes' memory ([`RunMemory`](crate::log::RunMemory)).
 pub static PEAK_MEMORY: Figure =
     figure(["rss", "peak memory", "memory", "memory_kib"], Unit::Memory, |run| Some(run.memory().peak_kib));
-/// The proportional memory of all processes at the end of the run, without the memory of the instrument's counts
-/// ([`RunMemory`](crate::log::RunMemory)).
+/// The proportional memory of all processes at the end of the run, without the memory in which the instrument counts
+/// messages ([`RunMemory`](crate::log::RunMemory)).
 pub static PSS: Figure =
     figure(["pss", "memory at the end (PSS)", "PSS", "pss_kib"], Unit::Memory, |run| Some(run.memory().pss_kib));
 /// The messages received, of all subscriptions.
@@ -92,8 +92,8 @@ pub static PHASES: [Figure; 4] = [
     phase(["wake-up", "time of the wake-up", "wake-up", "wake_up_ns"], |run| run.total.wake_up.mean_ns),
     phase(["deserialise", "time to deserialise", "deserialise", "deserialise_ns"], |run| run.total.deserialise.mean_ns),
 ];
-/// The usage of all workers, each since its start, without the instrument's own threads. The columns have the
-/// names of performance_test.
+/// The usage of all workers, each since its start, without the instrument's own threads. The columns have the names
+/// of performance_test.
 pub static USAGE: [Figure; 5] = [
     figure(["cpu_time", "CPU time", "utime+stime", "cpu_time_ns"], Unit::Time, |run| {
         used(run, |used| used.user_ns.saturating_add(used.system_ns))
@@ -178,7 +178,7 @@ pub static INSTRUMENT_CPU: Figure = figure(
         Some(100.0 * used_ns / (run.measured_s * SECOND_NS as f64).max(1.0))
     },
 );
-/// The memory of the instrument's counts. [`PSS`] does not include it.
+/// The memory in which the instrument counts messages. [`PSS`] does not include it.
 pub static INSTRUMENT_MEMORY: Figure =
     figure(["instrument_memory", "memory of the instrument", "instrument", "instrument_kib"], Unit::Memory, |run| {
         Some(run.memory().instrument_kib)

@@ -29,7 +29,7 @@ pub struct Figure {
     pub field: &'static str,
     /// The unit of the figure's values.
     pub unit: Unit,
-    /// Whether several runs together have the sum of this figure. For any other figure, they have the median.
+    /// Whether the value of several runs together is the sum of their values; else it is the median.
     #[serde(skip)]
     is_sum: bool,
     /// The source of the figure in the summary of a run.
@@ -56,7 +56,7 @@ impl Figure {
         Interval::from_values(runs.into_iter().filter_map(|run| run.get(self)).collect())
     }
 
-    /// Whether several runs together have the sum of this figure, which has no interval.
+    /// Whether the value of several runs together is the sum of their values, which has no interval.
     #[must_use]
     pub fn is_sum(&self) -> bool {
         self.is_sum

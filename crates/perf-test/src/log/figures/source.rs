@@ -49,8 +49,8 @@ impl Series {
 }
 
 impl Source {
-    /// The statistic of a series with a name such as `p99` (of the latencies), `latency.p99`,
-    /// `response.mean` or `lateness.max`.
+    /// The statistic of a series with a name such as `p99` (of the latencies), `latency.p99`, `response.mean`
+    /// or `lateness.max`.
     #[must_use]
     pub fn of_times(name: &str) -> Option<Source> {
         let (series, statistic) = match name.split_once('.') {
@@ -100,8 +100,8 @@ impl Source {
         }
     }
 
-    /// The reason not to trust a percentile (it rests on too few samples), as the end of a sentence; `None` if
-    /// there is none.
+    /// The reason not to trust a percentile (it rests on too few samples), as the end of a sentence; `None` if there
+    /// is none.
     #[must_use]
     pub fn why_uncertain(&self, run: &Summary) -> Option<String> {
         let Source::Times(series, Statistic::Percentile(percentile)) = self else { return None };

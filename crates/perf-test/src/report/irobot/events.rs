@@ -1,4 +1,4 @@
-//! `events.txt` has a line for each message that was late or lost.
+//! `events.txt` has a line for the discovery, for each late message, and for each gap of lost messages.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -70,7 +70,7 @@ impl EventLog {
     pub fn end_second(&mut self) {
         self.of_second.clear();
         for ranges in self.unsent.values_mut() {
-            // The gaps of the oldest ranges have shown by now.
+            // The gaps of the oldest ranges have been reported by now, so these ranges are not needed any more.
             let old = ranges.len().saturating_sub(KEPT_RANGES);
             ranges.drain(..old);
         }

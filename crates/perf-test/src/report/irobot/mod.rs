@@ -75,9 +75,9 @@ pub struct Files {
 }
 
 impl Files {
-    /// Creates the folders and the files, or replaces those that exist. The processes are in the order of the run's
-    /// workers. `metadata` is the content of `metadata.txt`. With `tracked`, single messages are logged in
-    /// `events.txt`.
+    /// Creates the folders and the files, or replaces existing ones. The processes are in the order of the
+    /// run's workers. `metadata` is the content of `metadata.txt`. With `tracked`, single messages are logged
+    /// in `events.txt`.
     ///
     /// # Errors
     /// A folder or a file cannot be created or written.
@@ -89,7 +89,7 @@ impl Files {
             Lines::create(folder, "metadata.txt")?.add(metadata)?;
             let mut resources = Lines::create(folder, "resources.txt")?;
             resources.add(&resources::head(style))?;
-            // Files of an earlier run do not belong to this one.
+            // Files of an earlier run are removed, because they do not belong to this run.
             for name in ["latency_all.txt", "latency_total.txt", "events.txt"] {
                 remove(&folder.join(name))?;
             }

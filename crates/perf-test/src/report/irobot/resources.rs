@@ -12,7 +12,7 @@ const COLUMNS: [Column; 7] = [
     column("rss[KB]", "rss_KB", 15),
     column("vsz[KB]", "vsz_KB", 15),
 ];
-/// The value of the figures of glibc's allocator. They are not measured, because the process may use another allocator.
+/// The text for the figures of glibc's allocator. They are not measured, because the process may use another allocator.
 const UNKNOWN: &str = "nan";
 
 /// The line of the headers, and the line of the start, whose values are 0 in ros2-performance.

@@ -13,7 +13,8 @@ pub struct Sampling {
     period_ns: i64,
     /// The time of the next reading.
     pub next_ns: i64,
-    /// The last reading of each process: its time, and the CPU time of the endpoints' and the middleware's threads, ns.
+    /// The last reading of each process: the time of the reading, and the CPU time of the endpoints' and the
+    /// middleware's threads, both in ns.
     last: Vec<Option<(i64, u64)>>,
 }
 

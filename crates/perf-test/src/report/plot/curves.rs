@@ -16,7 +16,7 @@ const MARK_STEP: i32 = 2;
 /// A chart.
 #[derive(Debug)]
 pub struct Chart {
-    /// Its title.
+    /// The title of the chart.
     pub title: String,
     /// The quantity on the horizontal axis, with its unit.
     pub across: &'static str,
@@ -35,8 +35,8 @@ pub struct Curve {
     pub name: String,
     /// The values on the horizontal axis, each with its value on the vertical axis.
     pub points: Vec<(f64, f64)>,
-    /// Whether the curve has a paler shade of the colour of the last curve before it that is not pale, with which it
-    /// is compared.
+    /// Whether the curve has a pale shade of the colour of the previous curve that is not pale, so that both can
+    /// be compared.
     pub is_pale: bool,
 }
 

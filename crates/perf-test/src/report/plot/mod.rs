@@ -38,7 +38,7 @@ pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     let picture = draw(&Log::read(log)?).map_err(|error| format!("{}: {error}", log.display()))?;
     let path = output.map_or_else(|| beside(log), Path::to_owned);
     std::fs::write(&path, picture).map_err(|error| {
-        // A part of a picture is of no use.
+        // An incomplete picture is of no use.
         let _ = std::fs::remove_file(&path);
         format!("cannot write the plot {}: {error}", path.display())
     })?;
@@ -138,7 +138,7 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
     [title, parts.join(BETWEEN)]
 }
 
-/// The machine, as far as the log has it, and the run's id.
+/// The machine, as far as the log describes it, and the run's id, as text.
 fn machine(log: &Log) -> String {
     let known = |part: &str, name: &str| Some(log.environment.get(part)?.get(name)?.as_str()?.to_owned());
     let mut parts: Vec<String> = known("cpu", "model").into_iter().collect();

@@ -41,7 +41,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// The series of a log with or without its summary.
+    /// The series of a log, which may have no summary.
     pub fn from_log(log: &Log) -> Series {
         let group = log.rows.len().div_ceil(MAX_POINTS).max(1);
         let total = log.summary.as_ref().map(|summary| &summary.total);

@@ -91,7 +91,8 @@ impl Todo {
     }
 }
 
-/// The sentence with which a run was refused. If the run was not refused, the fault; its sentence ends with `done`.
+/// Returns the sentence with which a run was refused. If the run was not refused, the error is a sentence about this
+/// fault that ends with `done`.
 fn refusal<T>(measured: Result<T, Failure>, done: &str) -> Result<String, String> {
     match measured {
         Ok(_) => Err(format!("it is not declared, and {done}")),
@@ -128,7 +129,7 @@ fn pushes(subject: &Subject<'_>) -> bool {
     subject.can().delivery == DeliveryKind::Push
 }
 
-/// The checks whether undeclared options and settings are refused before a message is sent.
+/// One check for each undeclared option and setting, which must be refused before a message is sent.
 fn refusals(subject: &Subject<'_>) -> impl Iterator<Item = Todo> {
     let can = subject.can();
     let mut options: Vec<String> = Vec::new();

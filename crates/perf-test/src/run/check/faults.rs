@@ -97,7 +97,7 @@ fn uncounted(subject: &Subject<'_>, summary: &Summary) -> Vec<String> {
     let sent = summary.sent_at_least;
     for figures in &summary.subscriptions {
         let (endpoint, received) = (figures.endpoint(), &figures.received);
-        // The received ids and the ids that were skipped. Messages after the last one that arrived are in no gap.
+        // The number of received and skipped ids. Messages after the last one that arrived are in no gap.
         let seen = received.samples + received.lost();
         if received.samples > sent || seen > sent {
             let (samples, missed) = (received.samples, received.lost());

@@ -1,4 +1,4 @@
-//! The conformance of a back end (`perf_test check`): short runs that show that it moves messages as it declares.
+//! The conformance of a back end (`perf_test check`): short runs show whether it moves messages as it declares.
 //!
 //! Every check is an ordinary run, described by a command line that a user can repeat, and judged by its summary. A
 //! capability that the middleware does not declare is not checked, but a run that needs the capability must be refused.

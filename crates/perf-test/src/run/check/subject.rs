@@ -43,7 +43,7 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// Whether the check of that name is to be done.
+    /// Whether the check of this name is to be done.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         name.contains(&self.only)
@@ -82,7 +82,7 @@ impl<'a> Subject<'a> {
             options: words.join(" "),
             interrupt,
         };
-        // The user's own mistakes, as a setting that does not exist, are no faults of the middleware.
+        // The user's own mistakes, such as a setting that does not exist, are no faults of the middleware.
         subject.spec(&subject.delivery(subject.first()))?;
         Ok(subject)
     }

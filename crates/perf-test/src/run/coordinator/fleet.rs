@@ -142,7 +142,7 @@ impl Worker {
             line.push(b'\n');
             stdin.write_all(&line)
         });
-        // A worker that has closed its stdin has exited or will; the end of its reports is an event of its own.
+        // A worker that has closed its stdin has exited or will exit soon; the end of its reports is a separate event.
         if sent.is_err() {
             self.stdin = None;
         }
@@ -167,7 +167,7 @@ impl Worker {
     }
 }
 
-/// The exit of a process in words, without its subject.
+/// The exit of a process in words, without the subject of the sentence.
 pub fn how_it_exited(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("was killed by signal {signal}"),
@@ -197,7 +197,8 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     let (reports, its_end) = pipe()?;
     let mapping = FdMapping { parent_fd: its_end.into(), child_fd: REPORTS_FD };
     command.arg0("perf_test").args(["worker", &label]).fd_mappings(vec![mapping]).map_err(std::io::Error::other)?;
-    // Middlewares print on standard output, and the coordinator's standard output has the results.
+    // A middleware may print on standard output, where the coordinator prints the results, so the worker's standard
+    // output is standard error.
     command.stdin(Stdio::piped()).stdout(std::io::stderr());
     let mut child = command.spawn()?;
     // Closes the worker's end of the pipe in this process, so that the pipe ends with the worker.

@@ -20,7 +20,7 @@ pub fn growths(plans: &BTreeMap<Endpoint, EndpointPlan>, senders: &Senders) -> B
         let queue = Queue { period_ns: SECOND_NS as f64 / highest_hz, rate_hz: plan.rate_hz, depth };
         (highest_hz > 0.0).then(|| (plan.endpoint, Growth::new(queue)))
     };
-    // A client waits for its own responses, not for a topic.
+    // Clients are left out: a client waits for the responses to its own requests, not for messages of a topic.
     let of_nodes = plans.values().filter(|plan| !plan.node.is_empty() && !plan.service);
     of_nodes.filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_))).filter_map(of).collect()
 }

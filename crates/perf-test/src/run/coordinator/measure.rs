@@ -249,8 +249,8 @@ impl Run<'_> {
     }
 
     /// Handles the exit of a worker, or a line that is no report. If an endpoint of the worker was still working, a
-    /// warning has the cause. Only the first of several such lines has a warning, and a warning at the end of the run
-    /// has their number.
+    /// warning has the cause. Of several lines that are no reports, only the first has a warning; a warning at the end
+    /// of the run has their number.
     fn on_worker_exit(&mut self, worker: usize, event: &Event) {
         if let (Event::Invalid(number, _), Some(of)) = (event, self.fleet.workers.get_mut(worker)) {
             of.invalid_lines = *number;

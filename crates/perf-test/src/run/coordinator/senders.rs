@@ -26,7 +26,7 @@ pub fn receivers(senders: &Senders) -> Receivers {
 }
 
 /// The publishers from which each endpoint of these workers receives. The time is proportional to the number of
-/// endpoints, because there may be thousands.
+/// endpoints, of which there may be thousands.
 pub fn senders(plans: &[Plan]) -> Senders {
     let all = || plans.iter().flat_map(|plan| &plan.endpoints);
     let mut of_topic: BTreeMap<(&str, bool), Vec<Endpoint>> = BTreeMap::new();

@@ -64,7 +64,7 @@ impl Run<'_> {
                 Some((_, Event::Report(Report::Unmatched(status)))) => return Err(self.explain(&status)),
                 Some((worker, Event::Report(Report::Failed(Some(endpoint), sentence)))) => {
                     let process = self.fleet.workers.get(worker).filter(|_| self.spec.executor.is_some());
-                    // The sentence of an executor names the endpoint.
+                    // In an executor, the sentence itself names the endpoint.
                     let name = process.map_or_else(|| endpoint.to_string(), |worker| worker.label.clone());
                     return Err(format!("{name} cannot begin: {sentence}"));
                 }

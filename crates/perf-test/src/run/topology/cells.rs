@@ -16,8 +16,8 @@ pub fn rate(plan: &EndpointPlan) -> String {
     format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0)
 }
 
-/// Formats a table without rules, for terminals of any width and for other programs, then the lines of a note, then an
-/// empty line. Returns no lines if there are no rows.
+/// Formats a table without lines between its cells, for terminals of any width and for other programs, then the lines
+/// of a note, then an empty line. Returns no lines if there are no rows.
 pub fn table(columns: &[&str], rows: Vec<Vec<String>>, note: &str) -> Vec<String> {
     if rows.is_empty() {
         return rows.concat();

@@ -1,4 +1,4 @@
-//! Whole robots: a run of a topology, from its options to its tables.
+//! The run of a topology, which has the nodes of a whole robot: from its options to its tables.
 
 mod cells;
 mod chain;

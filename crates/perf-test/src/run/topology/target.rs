@@ -23,7 +23,7 @@ const NAMED: [(&str, &str); 2] = [
     ("sierra_nevada", include_str!("../../../targets/sierra_nevada.json")),
     ("mont_blanc", include_str!("../../../targets/mont_blanc.json")),
 ];
-/// The end of the names of iRobot's files, which may follow the name of a target.
+/// The end of the names of iRobot's files. The name of a target may be given with this end, too.
 const PLATFORM: &str = "_rpi3";
 /// The keys that describe a target and set no limit.
 const DESCRIPTIONS: [&str; 4] = ["topology_file", "platform", "additional_options", "comments"];
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn each_limit_has_its_verdict_and_its_equal_is_within_it() {
-        // 9 % of a core of two, and 120 000 KiB; 3000 messages, 57 of them late.
+        // The run uses 9 % of one core of two, and 120 000 KiB; 57 of its 3000 messages are late.
         let mut run = summary("", 1_000_000);
         (run.total.received.late, run.lost) = (57, 1);
         let text = r#"{ "resources": { "cpu[%]": 4.5, "rss_KB": 119999 }, "latency_total": { "late[%]": 1.9, "lost[#]": 0, "mean_us": 1000 } }"#;
@@ -267,7 +267,7 @@ mod tests {
             false,
             "0, 10 unreported".to_owned()
         )));
-        // A run that is worthless meets nothing.
+        // A worthless run meets no limit.
         run.failure = Some("none of the publishers finished the run".to_owned());
         assert!(verdicts(text, &run).iter().all(|(_, met, _)| !met));
     }

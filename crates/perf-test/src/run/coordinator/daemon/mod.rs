@@ -66,7 +66,7 @@ struct Output {
 }
 
 impl StartedDaemon {
-    /// Starts the daemon and waits until it is ready. Called on the main thread, because the kernel sends the
+    /// Starts the daemon and waits until it is ready. Call it on the main thread, because the kernel sends the
     /// parent-death signal when the thread that started the child ends.
     ///
     /// # Errors
@@ -218,7 +218,7 @@ impl Output {
     }
 }
 
-/// The state of a file. By it, a new file can be distinguished from a file that another daemon left behind.
+/// The state of a file. It distinguishes a new file from a file that another daemon left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileState {
     inode: u64,

@@ -1,4 +1,4 @@
-//! Tests of a daemon's readiness, last words and end, with shells in its place.
+//! Tests of a daemon's readiness, last lines and end, with shells in place of daemons.
 
 use super::*;
 

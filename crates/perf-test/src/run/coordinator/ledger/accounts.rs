@@ -26,9 +26,9 @@ pub struct Account {
 pub struct MessageCost {
     /// The CPU time of all workers without the instrument's threads, ns.
     pub cpu_ns: i64,
-    /// The messages that were received in this time.
+    /// The messages that were received in the time of `cpu_ns`.
     pub received: u64,
-    /// The messages that were sent or passed on in this time.
+    /// The messages that were sent or passed on in the time of `cpu_ns`.
     pub sent: u64,
 }
 
@@ -81,7 +81,7 @@ impl Accounts {
         }
     }
 
-    /// The accounts by the indices of the workers.
+    /// The accounts, in the order of the workers' indices.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Account> {
         self.workers.iter_mut()
     }
