@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::root::{Root, printable};
 
-/// The mounts of the `cpu` controller of version 1.
+/// The mounts of the `cpu` controller of cgroup v1.
 const OLD_MOUNTS: [&str; 2] = ["sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpu"];
-/// The mounts of version 2: alone, or beside version 1.
+/// The mounts of cgroup v2: alone, or beside cgroup v1.
 const NEW_MOUNTS: [&str; 2] = ["sys/fs/cgroup", "sys/fs/cgroup/unified"];
 /// The parts of control group paths that identify a container.
 const GROUP_SIGNS: [&str; 6] = ["docker", "kubepods", "containerd", "libpod", "lxc", "garden"];
@@ -58,7 +58,7 @@ impl Container {
     }
 }
 
-/// The mount of version 2 whose groups can have CPUs of their own; `None` if there is none.
+/// The mount of cgroup v2 whose groups can have CPUs of their own; `None` if there is none.
 pub(crate) fn cpuset_mount(root: &Root) -> Option<&'static str> {
     let has_cpuset = |mount: &&str| {
         let controllers = root.line(&format!("{mount}/cgroup.controllers"));
@@ -84,7 +84,7 @@ pub(super) fn partition_cpus(root: &Root) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// The control group of this process in version 2, as a path below the mount that begins with `/`.
+/// The control group of this process in cgroup v2, as a path below the mount that begins with `/`.
 pub(crate) fn own_group(root: &Root) -> Option<String> {
     let text = root.text("proc/self/cgroup")?;
     text.lines().find_map(|line| line.strip_prefix("0::")).and_then(printable)

@@ -49,7 +49,7 @@ pub struct Noise {
     pub stopped_part: f64,
     /// Whether the machine is quiet.
     pub quiet: bool,
-    /// The meaning for p99, in a sentence.
+    /// The meaning of the noise for p99, in a sentence.
     pub verdict: String,
 }
 

@@ -18,7 +18,7 @@ const POLICY: usize = 38;
 pub struct Process {
     /// `SCHED_OTHER`, `SCHED_FIFO`, `SCHED_RR` …
     pub policy: Option<String>,
-    /// The real-time priority, 1 to 99; 0 with the other policies.
+    /// The real-time priority, 1 to 99; 0 with a policy that is not real-time.
     pub rt_priority: Option<u32>,
     /// The nice value, from -20 (first) to 19 (last).
     pub nice: Option<i32>,

@@ -82,7 +82,7 @@ pub static THROUGHPUT: Figure =
     figure(["throughput", "throughput", "MB/s", "received_bytes_per_s"], Unit::BytesPerSecond, |run| {
         per_second(run, run.total.received.bytes)
     });
-/// The copies, on publish and on take, of messages that were to be loaned.
+/// The number of copies, on publish and on take, of messages that should have been loaned.
 pub static COPIED: Figure =
     sum(["copied"; 4], |run| Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64));
 /// The mean times of the phases of a message on its way from publisher to subscription.

@@ -70,7 +70,7 @@ impl Values {
         figures.into_iter().map(entry).collect()
     }
 
-    /// The copies of messages that were to be loaned.
+    /// The number of copies of messages that should have been loaned.
     #[must_use]
     pub fn copied(&self) -> u64 {
         self.get(&COPIED).unwrap_or(0.0) as u64

@@ -1,5 +1,5 @@
-//! Targets: limits of CPU, memory and latency for a run of a topology. A target is a file of iRobot, or has the name of
-//! a target that comes with the tool.
+//! Targets: limits of CPU, memory and latency for a run of a topology. A target is a file in iRobot's format, or the
+//! name of a target that comes with the tool.
 //!
 //! The format and the limits are from irobot-ros/ros2-performance (`irobot_benchmark/performance_target`). As in
 //! ros2-performance, a figure that equals its limit meets the limit.
