@@ -7,7 +7,7 @@ use clap::ValueEnum;
 /// The end of the name of Gantry's own log, if the program chooses the name.
 pub const FULL_LOG_SUFFIX: &str = "full.json";
 
-/// The generation of performance_test whose tables are drawn.
+/// The version of performance_test whose tables are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Tables {
     /// With the publishers' loop reserve, which shows whether they keep their schedule.

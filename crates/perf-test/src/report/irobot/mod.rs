@@ -3,9 +3,9 @@
 //! `latency_total.txt` are written at its end.
 //!
 //! iRobot changed its headers in December 2023: units stood in brackets (`mean[us]`) and are words since then
-//! (`mean_us`). Names, order and units of the columns are iRobot's in both generations of headers, the old and the new
-//! one. The values differ where iRobot's are wrong: every message is in every statistic, and lost messages are counted
-//! by the messages that were sent.
+//! (`mean_us`). Names, order and units of the columns are iRobot's, both with the old and with the new headers. The
+//! values differ where iRobot's are wrong: every message is in every statistic, and the number of lost messages follows
+//! from the number of messages that were sent.
 
 mod events;
 mod latency;

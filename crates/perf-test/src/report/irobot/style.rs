@@ -3,7 +3,7 @@
 
 use clap::ValueEnum;
 
-/// The generation of the headers.
+/// The headers: iRobot's new ones or its old ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Headers {
     /// Units as words, as `mean_us`: since December 2023.
