@@ -30,11 +30,12 @@ pub const MOCK: &str = "Mock";
 pub struct Foreign {
     /// The name in performance_test, its forks and elsewhere.
     pub name: &'static str,
-    /// Its contestant in the folder `contestants`, and the name of its worker program; none if there is none.
+    /// The middleware's contestant in the folder `contestants`, which is also the name of its worker program; `None` if
+    /// there is no contestant.
     pub program: Option<&'static str>,
-    /// The setting of that contestant which the name stands for, with its value.
+    /// The setting that the name implies, as name and value: `rclcpp-events-executor` implies `executor` `events`.
     pub setting: Option<(&'static str, &'static str)>,
-    /// Its description.
+    /// The description of the middleware.
     pub description: &'static str,
 }
 
@@ -47,23 +48,25 @@ const fn rclcpp(name: &'static str, executor: &'static str, description: &'stati
     Foreign { setting: Some(("executor", executor)), ..foreign(name, "rclcpp", description) }
 }
 
-/// The beginning of the description of what is no middleware, but a lower bound of their costs.
+/// The beginning of the description of a contestant that is no middleware, but a lower bound of the costs
+/// of middlewares.
 const BASELINE: &str = "baseline: ";
 
-/// The name of a contestant in tables: what is no middleware has a word for it, `memcpy (baseline)`.
+/// The name of a contestant in tables. A contestant that is no middleware is marked, as in `memcpy (baseline)`.
 #[must_use]
 pub fn shown_contestant(contestant: &str) -> String {
     if is_baseline(contestant) { format!("{contestant} (baseline)") } else { contestant.to_owned() }
 }
 
-/// Whether a contestant, as it is spelt, is no middleware.
+/// Whether a contestant, spelt as on the command line, is a baseline and no middleware.
 #[must_use]
 pub fn is_baseline(contestant: &str) -> bool {
     let middleware = contestant.split(':').next().unwrap_or_default();
     Foreign::find(middleware).is_some_and(|foreign| foreign.description.starts_with(BASELINE))
 }
 
-/// Other middlewares, by all their names. A name with a program stands for it, with its setting if it has one.
+/// All names of middlewares that are not in this program. A name with a `program` means the contestant of that program,
+/// with the `setting` if there is one.
 pub const FOREIGN: [Foreign; 28] = [
     foreign("iceoryx2", "iceoryx2", "Eclipse iceoryx2"),
     foreign("iceoryx", "iceoryx", "Eclipse iceoryx"),
@@ -96,14 +99,14 @@ pub const FOREIGN: [Foreign; 28] = [
 ];
 
 impl Foreign {
-    /// The middleware that users know by `name`, in any mixture of cases.
+    /// The middleware that users know by `name`, in upper or lower case.
     #[must_use]
     pub fn find(name: &str) -> Option<Foreign> {
         let name = name.to_lowercase().replace('_', "-");
         FOREIGN.into_iter().find(|foreign| foreign.name == name)
     }
 
-    /// The command that installs it; empty if it has no contestant.
+    /// The command that installs the middleware; empty if it has no contestant.
     #[must_use]
     pub fn how_to_add(&self) -> String {
         self.program.map_or(String::new(), |program| format!("tools/contestants --install {program}"))
@@ -122,11 +125,11 @@ pub enum Program {
 /// A middleware that was found.
 #[derive(Clone)]
 pub struct Communicator {
-    /// Its name in the worker.
+    /// The name of the middleware in the worker.
     pub name: String,
-    /// The program that describes it.
+    /// The program that describes the middleware.
     pub program: Program,
-    /// The setting that the name stands for by which it was found, with its value.
+    /// The setting, as name and value, that is implied by the name by which the middleware was found.
     pub setting: Option<(&'static str, &'static str)>,
 }
 
@@ -142,15 +145,15 @@ pub fn worker_file(name: &str) -> String {
     format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"))
 }
 
-/// The worker program of a middleware that comes with the tool. Its path follows from the path of this program, and the
-/// PATH is not searched, so that a renamed copy never measures another build.
+/// The worker program of a middleware that comes with the tool. The path of the worker program follows from the path of
+/// this program, and the PATH is not searched, so that a renamed copy never measures another build.
 fn program_of(backend: &dyn Backend) -> Option<PathBuf> {
     let mut path = std::env::current_exe().ok()?.into_os_string();
     path.push(format!("_{}", backend.name().to_lowercase()));
     Some(PathBuf::from(path))
 }
 
-/// A name as it is shown: file names and users may have `_` between its words.
+/// A name in the form that outputs show: file names and users may write `_` instead of `-` between its words.
 fn shown(name: &str) -> String {
     if name.eq_ignore_ascii_case(MOCK) { MOCK.to_owned() } else { name.replace('_', "-") }
 }
@@ -163,7 +166,7 @@ fn places() -> Vec<PathBuf> {
 }
 
 impl Communicator {
-    /// The middleware `name`, in any mixture of cases, with `-` or `_` between its words.
+    /// The middleware `name`, in upper or lower case, with `-` or `_` between its words.
     ///
     /// # Errors
     /// A sentence with all names that exist.
@@ -198,7 +201,7 @@ impl Communicator {
         Ok(Communicator { name, program: Program::Other(program), setting })
     }
 
-    /// Whether its workers are this program: Gantry's if their own program is missing.
+    /// Whether the workers of the middleware run this program. Gantry's workers do, if their worker program is missing.
     #[must_use]
     pub fn is_in_this_program(&self) -> bool {
         matches!(self.program, Program::This(backend) if program_of(backend).is_none_or(|path| !path.is_file()))
@@ -211,11 +214,11 @@ impl Communicator {
             Program::Other(path) => Some(path.clone()),
             Program::This(backend) => program_of(*backend).filter(|path| path.is_file()),
         };
-        // Even if the file has been replaced meanwhile.
+        // This path names the running program even if its file has been replaced meanwhile.
         own.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
     }
 
-    /// The warning of a run whose workers are this program although there should be one for them.
+    /// The warning of a run whose workers run this program, because their worker program is missing.
     #[must_use]
     pub fn warning(&self) -> Option<Warning> {
         let Program::This(backend) = self.program else { return None };
@@ -250,7 +253,7 @@ impl Communicator {
                 let (path, file) = (entry.path(), entry.file_name());
                 let name = file.to_str().and_then(|file| file.strip_prefix(PREFIX)).filter(|name| !name.is_empty());
                 let name = name.filter(|name| !BUILT_IN.iter().any(|own| own.name().eq_ignore_ascii_case(name)));
-                // The program of a name with other letters is never looked for.
+                // `find` looks only for the file name that it derives from a name, so another spelling is never found.
                 if let Some(name) = name.filter(|name| file == *worker_file(name) && is_executable(&path)) {
                     programs.entry(shown(name)).or_insert(path);
                 }
@@ -335,7 +338,7 @@ impl Communicator {
 fn ask(path: &Path, order: &str, spec: &RunSpec) -> Result<Vec<u8>, String> {
     let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
     let output = Answer::from_command(Command::new(path).args([order, &spec]))?;
-    // Without its folder: tables and folders of results show the sentence.
+    // The program is named without its folder, because tables and folders of results show the sentence.
     let program = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     if output.status.success() { Ok(output.stdout) } else { Err(format!("{program} {order}: {}", output.error())) }
 }

@@ -1,17 +1,17 @@
 //! `perf_test`: a benchmark of publish and subscribe between real processes.
 //!
 //! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another
-//! middleware or the mock, one process for the publishers and one for each subscription. The crate `perf_worker` is the
+//! middleware or the mock, one process for all publishers and one for each subscription. The crate `perf_worker` is the
 //! code of all workers. `perf_worker_gantry` has Gantry's back end and the benchmark messages. Measurements, rows and
-//! reports are plain numbers.
+//! reports are plain numbers, independent of the middleware.
 //!
-//! From the top, each room imports only from the rooms below it (`tests/storeys.rs`):
+//! From the top, each storey imports only from the storeys below it (`tests/storeys.rs`):
 //!
 //! ```text
 //! program                     one verb of the command line, from arguments to exit code
 //! experiments                 many runs: batch ◄─ sweep, middlewares, conditions, scale ─► results_file; page
 //! run                         one run: runner, topology, check ─► coordinator
-//! cli                         the command line, and what it means
+//! cli                         the command line, and its resolved options
 //! judge                       requirements, changes, comparisons, spread, warnings
 //! report                      terminal, CSV, JSON, iRobot's files, plots
 //! log                         the model of a run: its figures, its rows, its document
@@ -22,11 +22,11 @@
 //! A run: `coordinator` gives orders to `perf_worker`s, merges their rows of each second into the `log`, and `report`
 //! shows them. `log::figures` is the catalogue of a run's figures. `experiments::batch` does many runs of several
 //! contestants into one folder, in rounds: `sweep` measures every combination of options and presets of them,
-//! `middlewares` contestants side by side, `conditions` runs under several settings of the machine, and `scale`
-//! topologies of many sizes. Each writes a `results_file`; `page` shows a folder of them. `run::topology` runs a
-//! `topology`: the same coordinator, with endpoints in the middleware's executors. `system` describes the machine and
-//! watches it during a run. Across hosts `perf_test` measures only round trips, because a latency is a difference of
-//! two readings of one clock.
+//! `middlewares` measures contestants side by side, `conditions` measures runs under several settings of the machine,
+//! and `scale` measures topologies of many sizes. Each of these experiments writes a `results_file`; `page` shows a
+//! folder of such files. `run::topology` runs a `topology`: the same coordinator, with endpoints in the middleware's
+//! executors. `system` describes the machine and watches it during a run. Across hosts `perf_test` measures only round
+//! trips, because a latency is a difference of two readings of one clock.
 #![deny(unsafe_code)]
 
 pub mod backend;

@@ -1,8 +1,9 @@
-//! The change of a figure from one group of runs to another, and its finding: higher, lower, none shown, or too few
-//! runs.
+//! The change of a figure from one group of runs to another, and the finding about it: lower, higher, no difference
+//! shown, or too few runs to say.
 //!
-//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are *primary* and
-//! tested alone; the others need more evidence the more of them there are (Holm's correction).
+//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are *primary*
+//! and tested alone. The others are tested together: the more of them there are, the more evidence each needs
+//! (Holm's correction).
 
 use std::fmt;
 
@@ -20,10 +21,10 @@ use crate::{
     report::tables::table,
 };
 
-/// The probability of a difference by chance alone that is accepted.
+/// The largest p-value with which a difference counts as shown.
 const MAX_CHANCE: f64 = 1.0 - CONFIDENCE;
 
-/// A figure of two groups of runs.
+/// The change of a figure between two groups of runs.
 #[derive(Debug, Serialize)]
 pub struct Change {
     /// The figure.
@@ -33,9 +34,10 @@ pub struct Change {
     pub before: Vec<f64>,
     /// The values of the second group.
     pub after: Vec<f64>,
-    /// The second group's values divided by the first one's, with the interval; infinite if only the first ones are 0.
+    /// The ratio of the second group's values to the first group's, with its interval; infinite if only the first
+    /// group's values are 0.
     pub ratio: Interval,
-    /// The probability of such ratios by chance alone.
+    /// The p-value of the ratio: the probability that chance alone makes such a ratio.
     pub chance: f64,
     /// The finding.
     pub finding: Finding,
@@ -51,7 +53,7 @@ pub enum Finding {
     Higher,
     /// The interval contains 1.
     NoDifferenceShown,
-    /// Such a difference could be chance, but more runs could show it.
+    /// The difference could be chance, but more runs could show it.
     TooFewRunsToSay,
 }
 
@@ -70,7 +72,7 @@ impl fmt::Display for Finding {
 pub const HEADER: [&str; 6] = ["figure", "base", "new", "change", "interval", "verdict"];
 
 impl Change {
-    /// Its row in a table; `runs` are the runs of both groups.
+    /// The row of the figure in a table; `runs` are the runs of both groups.
     #[must_use]
     pub fn cells<'a>(&self, runs: impl IntoIterator<Item = &'a Summary>) -> Vec<String> {
         let median = |values: &[f64]| {
@@ -83,7 +85,7 @@ impl Change {
     }
 }
 
-/// Whether the differences of a figure need no correction.
+/// Whether the differences of a figure are judged without a correction for the number of figures.
 fn is_primary(figure: &Figure) -> bool {
     PRIMARY.iter().any(|primary| primary.key == figure.key)
 }
@@ -110,8 +112,8 @@ pub fn changes_between(first: &[Summary], second: &[Summary]) -> Vec<Change> {
     changes
 }
 
-/// Whether each figure differs by more than chance. Holm: the smallest of `m` probabilities is compared with 1/m of the
-/// bound, the next one with 1/(m - 1), and so on, until a probability exceeds its bound.
+/// Whether each figure differs by more than chance. Holm's correction: the smallest of `m` p-values is compared with
+/// 1/m of the bound, the next one with 1/(m - 1), and so on, until a p-value exceeds its bound.
 fn proven(changes: &[Change]) -> Vec<bool> {
     let is_primary = |change: &Change| is_primary(change.figure);
     let mut proven: Vec<bool> = changes.iter().map(|found| is_primary(found) && found.chance <= MAX_CHANCE).collect();
@@ -126,7 +128,7 @@ fn proven(changes: &[Change]) -> Vec<bool> {
     proven
 }
 
-/// The least number of runs a side that can show a difference of one figure among `figures`.
+/// The smallest number of runs in each group that can show a difference of one figure among `figures`, as text.
 fn enough(figures: usize) -> String {
     let is_enough = |n: &usize| least_chance(*n, *n) <= MAX_CHANCE / figures.max(1) as f64;
     format!("{} runs a side", (1..).find(is_enough).unwrap_or(usize::MAX))
@@ -140,7 +142,7 @@ pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
     least_chance(before, after) <= if is_primary(figure) { MAX_CHANCE } else { MAX_CHANCE / others as f64 }
 }
 
-/// A table of the changes, and the meaning of its marks, intervals and verdicts, as lines of text.
+/// A table of the changes, and the meaning of the marks, intervals and verdicts in it, as lines of text.
 #[must_use]
 pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[Change]) -> Vec<String> {
     let [figure, _, _, rest @ ..] = HEADER;
@@ -174,7 +176,7 @@ pub fn explained(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) 
     lines
 }
 
-/// A ratio in words: percent of difference up to a factor of 2, then the factor.
+/// A ratio as text: the difference in percent if it is below a factor of 2, else the factor.
 #[must_use]
 pub fn show_ratio(ratio: f64) -> String {
     match ratio {
@@ -205,7 +207,7 @@ mod tests {
         let after = runs(&[18_000, 27_000, 36_000, 45_000, 54_000, 63_000]);
         let changes = changes_between(&before, &after);
         assert_eq!(found(&changes, "p50").finding, Finding::NoDifferenceShown);
-        // The other figures of these runs are all the same.
+        // The other figures are the same in all these runs.
         assert_eq!(found(&changes, "cpu_per_message").finding, Finding::NoDifferenceShown);
         let faster = runs(&[10_000, 10_100, 10_200, 10_300, 10_400, 10_500]);
         assert_eq!(found(&changes_between(&before, &faster), "p50").finding, Finding::Lower);

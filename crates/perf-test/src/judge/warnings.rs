@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::log::Summary;
 
-/// The kinds of warnings about messages that were not moved as they should be, the worst first. Other kinds follow in
-/// the order of their frequency.
+/// The kinds of warnings about messages that were not delivered as they should be, the worst first. Other kinds follow
+/// in the order of their frequency.
 const WORST: [&str; 11] = [
     "corrupt",
     "duplicates",
@@ -26,7 +26,7 @@ const WORST: [&str; 11] = [
 pub struct Warnings {
     /// The measured runs.
     pub runs: usize,
-    /// Those with a warning.
+    /// The runs that have a warning.
     pub warned: usize,
     /// Each kind of warning.
     pub kinds: Vec<Warned>,
@@ -38,9 +38,9 @@ pub struct Warnings {
 pub struct Warned {
     /// The kind, as `rate-not-held`.
     pub kind: String,
-    /// The runs with it.
+    /// The runs with this kind of warning.
     pub runs: usize,
-    /// The sentence of the first of them.
+    /// The sentence of the first of these runs.
     pub sentence: String,
 }
 
@@ -74,7 +74,8 @@ impl Warnings {
         self.kinds.sort_by_key(|warned| (place(&warned.kind), std::cmp::Reverse(warned.runs)));
     }
 
-    /// The note on the runs of `name`: the kinds with the number of runs, and the worst sentence.
+    /// The note on the runs of `name`: each kind of warning with its number of runs, and the sentence of the
+    /// worst kind.
     #[must_use]
     pub fn note(&self, name: &str) -> Option<String> {
         let worst = self.kinds.first()?;

@@ -10,16 +10,17 @@ use crate::{communicator::Communicator, system::root_folder};
 /// The kernel's id of the present boot, below the root folder.
 const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
 
-/// The builds of both programs of a run, and the boot. A value that is not known is empty.
+/// The builds of the programs of a run (`perf_test` and the worker program) and the boot. A value that is not known
+/// is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Build {
     /// The kernel's id of the boot of the machine.
     pub boot_id: String,
-    /// The file of the program that measured: its size in bytes, and the time of its last change, ns since 1970-01-01
-    /// UTC.
+    /// The file of the program that measured: its size in bytes, and the time of its last change, ns since
+    /// 1970-01-01 UTC.
     pub perf_test: String,
-    /// The same of the program of the workers.
+    /// The file of the worker program: its size in bytes, and the time of its last change, ns since 1970-01-01 UTC.
     pub worker: String,
 }
 
@@ -39,7 +40,7 @@ impl Build {
         Build { worker: String::new(), ..Build::now("") }
     }
 
-    /// The reason why a run of this build is not one of the build `now`.
+    /// The reason why a run of this build is not comparable with a run of the build `now`; `None` if it is.
     #[must_use]
     pub fn difference(&self, now: &Build) -> Option<&'static str> {
         if self.perf_test != now.perf_test {

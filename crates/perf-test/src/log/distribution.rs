@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::measure::percentiles::PERCENTILES;
 use perf_worker::measure::{histogram::Latencies, moments::Moments};
 
-/// A series of times. A value that does not exist for zero times, or for one, is null.
+/// A series of times. A statistic that is not defined for zero times, or for one time, is null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The number of times.
     pub n: u64,
-    /// The shortest, ns.
+    /// The shortest time, ns.
     pub min_ns: Option<f64>,
-    /// Their arithmetic mean, ns.
+    /// The arithmetic mean of the times, ns.
     pub mean_ns: Option<f64>,
-    /// The longest, ns.
+    /// The longest time, ns.
     pub max_ns: Option<f64>,
-    /// Their sample variance (divided by n - 1), ns².
+    /// The sample variance of the times (divided by n - 1), ns².
     pub variance_ns2: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ impl Spread {
     }
 }
 
-/// A series of times with its histogram. Percentiles are within 0.1 % of the exact ones; null without times.
+/// A series of times with its histogram. The percentiles are within 0.1 % of the exact ones, and null without times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
@@ -81,8 +81,8 @@ pub struct Distribution {
     pub p99_9_ns: Option<u64>,
     /// The 99.99th percentile, ns; reliable from n = 100 000 on.
     pub p99_99_ns: Option<u64>,
-    /// The complete histogram: each pair is a time in ns, to three significant digits and at most 100 s, and its count.
-    /// The time of a cell is its upper end.
+    /// The complete histogram. Each pair is the time of a cell in ns, to three significant digits and at most 100 s,
+    /// and the number of times in the cell. The time of a cell is its upper end.
     pub cells: Vec<(u64, u64)>,
 }
 
@@ -90,7 +90,7 @@ impl Distribution {
     /// The distribution of a series with these moments in nanoseconds and this histogram.
     #[must_use]
     pub fn new(moments_ns: &Moments, histogram: &Latencies) -> Distribution {
-        // The upper end of a cell is above its values.
+        // The upper end of a cell may be above the longest time, which is known exactly.
         let longest_ns = moments_ns.max.max(0.0) as u64;
         let percentile =
             |percent: f64| (histogram.n() > 0).then(|| histogram.quantile_ns(percent / 100.0).min(longest_ns));
@@ -105,7 +105,7 @@ impl Distribution {
         }
     }
 
-    /// One of `PERCENTILES`, ns; 0 without times, and for any other.
+    /// The value of a percentile, ns. It is 0 without times, and for a percentile that is not one of `PERCENTILES`.
     #[must_use]
     pub fn percentile_ns(&self, percentile: f64) -> f64 {
         let found = [self.p50_ns, self.p90_ns, self.p99_ns, self.p99_9_ns, self.p99_99_ns];

@@ -1,10 +1,10 @@
 //! A JSON document that grows by one array and is complete at every moment.
 //!
 //! The file appears complete under its name and always ends in `]}`, or in the members that follow the array and `}`.
-//! An addition first writes blanks behind this ending: JSON allows any number of blanks there, and a full disk shows in
-//! this write, after which the blanks can be cut off again. Then one `pwrite` puts the addition and the ending over the
-//! old ending and the blanks. Only a kill that stops the kernel in the middle of this one write, between two pages,
-//! could leave half an addition.
+//! An addition first writes blanks behind this ending. JSON allows any number of blanks there. A full disk shows in
+//! this write, and the blanks can then be cut off again. After the blanks, one `pwrite` puts the addition and the
+//! ending over the old ending and the blanks. Only a kill that stops the kernel in the middle of this `pwrite`, between
+//! two pages, could leave half an addition.
 
 use std::fs::File;
 use std::io;
@@ -26,13 +26,14 @@ pub struct Document {
 }
 
 impl Document {
-    /// Creates the document, or replaces a file of that name: the members of `head`, an object that is not empty, and
-    /// an empty array called `array`. Until the document is complete, its name is `path` with the suffix `.id`.
+    /// Creates the document, or replaces the file of that name. The document has the members of `head`, a JSON object
+    /// that is not empty, and then an empty array with the name `array`. Until the document is complete, the name of
+    /// its file is `path` with the suffix `.` and `id`.
     ///
     /// # Errors
     /// If the file cannot be created or written, or `path` exists and is not a file.
     pub fn create(path: &Path, id: &str, head: &impl Serialize, array: &str) -> io::Result<Document> {
-        // A symbolic link stays a link: the file behind it is replaced.
+        // A symbolic link stays a link: the file that it points to is replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it exists and is no file"));
@@ -42,7 +43,7 @@ impl Document {
         text.push_str(&format!(",\"{array}\":["));
         let ending_at = text.len() as u64;
         text.push_str(ENDING);
-        // The name appears when the document is complete: no reader sees less.
+        // The file gets its name when the document is complete, so no reader sees an incomplete one.
         let mut unfinished = path.clone().into_os_string();
         unfinished.push(format!(".{id}"));
         let written = File::create_new(&unfinished).and_then(|file| {
@@ -77,7 +78,7 @@ impl Document {
         self.replace_ending("", &format!("],\n\"{name}\":{}}}", serde_json::to_string(value)?))
     }
 
-    /// The path, if the file has no name any more.
+    /// The path of the document, if its file was removed and has no name any more.
     #[must_use]
     pub fn removed(&self) -> Option<&Path> {
         Some(self.path.as_path()).filter(|path| is_removed(&self.file, path))
@@ -101,7 +102,8 @@ impl Document {
     }
 }
 
-/// Whether an open file has no name any more, because it or its folder was removed: its contents go with this process.
+/// Whether an open file has no name any more, because it or its folder was removed. The contents of such a file are
+/// lost when this process ends.
 pub fn is_removed(file: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(|found| found.is_file() && found.nlink() == 0) && !path.exists()
 }

@@ -6,22 +6,22 @@ use perf_worker::measure::memory::Footprint;
 use super::{Summary, WorkerEntry};
 use crate::measure::daemon::DaemonUsage;
 
-/// The memory of a run in two measures, and the instrument's part.
+/// The memory of a run in two measures, and the memory of the instrument in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunMemory {
     /// The sum of the peaks of the processes' resident memory, KiB. A page that processes share counts once in each
-    /// process. The memory of the workers' own counts of messages is included.
+    /// process. The memory in which the workers count messages is included.
     pub peak_kib: f64,
-    /// The memory at the end, KiB, without the workers' counts of messages. Shared pages count once (PSS), and the
-    /// files that the workers map (program, libraries) count as in the largest worker: the coordinator maps them, too,
-    /// so its share would be missing in a sum of PSS.
+    /// The memory at the end of the run, KiB, without the memory in which the workers count messages. Pages that
+    /// processes share count once (PSS). The files that the workers map (program, libraries) count as in the worker
+    /// that maps most of them: the coordinator maps them, too, so its share would be missing in a sum of PSS.
     pub pss_kib: f64,
-    /// The memory of the workers' counts of messages, KiB. The value is an upper bound; in a topology it is exact.
+    /// The memory in which the workers count messages, KiB. The value is an upper bound; in a topology it is exact.
     pub instrument_kib: f64,
 }
 
 impl Summary {
-    /// The memory of the run. A log is not trusted: sums saturate at the largest number.
+    /// The memory of the run. The numbers in a log are not trusted: sums saturate at the largest number.
     #[must_use]
     pub fn memory(&self) -> RunMemory {
         let peaks = self.workers.iter().map(|worker| worker.memory.peak_rss_kib);
@@ -44,7 +44,7 @@ fn sum(values: impl Iterator<Item = u64>) -> u64 {
     values.fold(0, u64::saturating_add)
 }
 
-/// The memory of a process without files.
+/// The proportional memory (PSS) of a process without its mapped files, KiB.
 fn without_files_kib(footprint: &Footprint) -> u64 {
     let Footprint { heap, stack, shared, other, .. } = footprint;
     sum([heap, stack, shared, other].into_iter().map(|kind| kind.pss_kib))

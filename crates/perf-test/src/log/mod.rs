@@ -1,9 +1,9 @@
 //! Gantry's own log: one JSON document with everything that was measured, units in every name, versioned.
 //!
-//! `docs/internals/perf_test-log-2.schema.json` is generated from the types here: a test compares both, and the
-//! comments here are the descriptions there. Invariant: the document is complete at every moment (see `document`); a
-//! killed run leaves one without `summary`. `docs/internals/releasing.md` says when the version in [`SCHEMA`] is
-//! raised.
+//! `docs/internals/perf_test-log-2.schema.json` is generated from the types of this module: a test compares both, and
+//! the comments on the types are the descriptions in the schema. Invariant: the document is complete at every moment
+//! (see `document`); a killed run leaves a document without `summary`. `docs/internals/releasing.md` says when the
+//! version in [`SCHEMA`] is raised.
 
 mod build;
 mod chain;
@@ -69,16 +69,16 @@ pub struct Log {
     pub run: RunEntry,
     /// The machine before the run, as `perf_test system --json` has it under "system".
     pub environment: Map<String, Value>,
-    /// The seconds of the run, without the seconds of --warmup and --ignore, in order; the last one may be shorter
-    /// than a second.
+    /// The seconds of the run in order, without the seconds of --warmup and --ignore; the last row may be shorter than
+    /// a second.
     pub rows: Vec<RowEntry>,
-    /// The whole run; absent if the program was killed or still runs.
+    /// The summary of the whole run; absent if the program was killed or still runs.
     pub summary: Option<Summary>,
 }
 
 impl Head {
-    /// Creates the log, or replaces one of that name, with no rows. The rows are the elements of the document, and the
-    /// member `summary` ends the document.
+    /// Creates the log without rows, or replaces the file of that name. The rows are the elements of the document, and
+    /// the member `summary` ends the document.
     ///
     /// # Errors
     /// If the file cannot be created or written, or `path` exists and is not a file.
@@ -91,12 +91,12 @@ impl Log {
     /// Reads a log.
     ///
     /// # Errors
-    /// A sentence, if it cannot be read or is no log of this version.
+    /// A sentence, if the file cannot be read or is no log of this version.
     pub fn read(path: &Path) -> Result<Log, String> {
         Log::read_as(path, &path.display().to_string())
     }
 
-    /// Reads a log that has another name in sentences.
+    /// Reads a log whose file has another `name` in error sentences.
     ///
     /// # Errors
     /// As [`Log::read`].

@@ -1,5 +1,5 @@
-//! A row of tables and logs: a part of a run, merged over all workers. Every row is a second except the last, which may
-//! be shorter or longer.
+//! A row of tables and logs: the figures of one second of a run, merged over all workers. Only the last row may be
+//! shorter or longer than a second.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,25 @@ use perf_worker::measure::memory::Memory;
 use perf_worker::measure::tally::{Received, Relayed, Sent, Tally};
 use perf_worker::measure::usage::Usage;
 
-/// One second, or the piece of one that a run ends with.
+/// One second of a run, or the piece of a second with which the run ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RowEntry {
-    /// From the start of the first second to the end of this row, s.
+    /// The time from the start of the first second to the end of this row, s.
     pub t_s: f64,
-    /// The length of this row, s. Counts are of exactly this time.
+    /// The length of this row, s. The counts belong to exactly this time.
     pub length_s: f64,
-    /// The messages sent and received within it.
+    /// The messages sent and received within this row.
     pub total: TotalEntry,
-    /// The resources that the endpoints' and the middleware's threads of all workers used within it.
+    /// The resources that the endpoints' and the middleware's threads of all workers used within this row.
     pub used: UsedEntry,
-    /// The resources that the instrument's own threads in the workers used within it; not part of `used`.
+    /// The resources that the instrument's own threads in the workers used within this row; not part of `used`.
     pub instrument_used: UsedEntry,
-    /// CPU time of `used`, percent of one core.
+    /// The CPU time of `used`, percent of one core.
     pub core_percent: f64,
-    /// The resident memory of all workers at its end.
+    /// The resident memory of all workers at the end of this row.
     pub memory: Memory,
-    /// The accounts of the workers at its end, which other outputs show.
+    /// The accounts of the workers at the end of this row, for outputs other than this log.
     #[serde(skip)]
     pub accounts: RowAccounts,
 }
@@ -37,25 +37,26 @@ pub struct RowEntry {
 /// The accounts of the workers at the end of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowAccounts {
-    /// The endpoints' and the middleware's threads of all workers, since each started.
+    /// The usage of the endpoints' and the middleware's threads of all workers, each since its start.
     pub usage: Usage,
-    /// Each worker, in the order of their plans.
+    /// The workers, in the order of their plans.
     pub workers: Vec<WorkerRow>,
-    /// Cores that this program may use.
+    /// The cores that this program may use.
     pub cores: usize,
 }
 
 /// A worker in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkerRow {
-    /// CPU time of the endpoints' and the middleware's threads in this row, percent of one core.
+    /// The CPU time of the endpoints' and the middleware's threads in this row, percent of one core.
     pub core_percent: f64,
-    /// Its memory at the end of this row.
+    /// The memory of the worker at the end of this row.
     pub memory: Memory,
 }
 
 impl RowEntry {
-    /// The row of a run that is only a relay: messages passed on count as received and sent.
+    /// Turns the row into the row of a run that is only a relay: the messages that it passed on count as received
+    /// and sent.
     #[must_use]
     pub fn with_relayed_counts(mut self) -> RowEntry {
         let Relayed { samples, bytes, .. } = self.total.relayed;
@@ -64,13 +65,13 @@ impl RowEntry {
         self
     }
 
-    /// From the start of the run to the end of this row, ns.
+    /// The time from the start of the run to the end of this row, ns.
     #[must_use]
     pub fn end_ns(&self) -> i64 {
         (self.t_s * SECOND_NS as f64).round() as i64
     }
 
-    /// Length of this row, ns.
+    /// The length of this row, ns.
     #[must_use]
     pub fn length_ns(&self) -> i64 {
         (self.length_s * SECOND_NS as f64).round() as i64
@@ -82,13 +83,13 @@ impl RowEntry {
         (count as f64 / self.length_s).round() as u64
     }
 
-    /// Bytes received per second, whole messages.
+    /// The bytes of whole messages received per second.
     #[must_use]
     pub fn data_received(&self) -> u64 {
         self.per_second(self.total.received.bytes)
     }
 
-    /// Lost samples as a fraction of those that were due, 0 to 1.
+    /// The lost samples as a fraction of the received and lost ones, 0 to 1.
     #[must_use]
     pub fn relative_loss(&self) -> f64 {
         let lost = self.total.received.lost();
@@ -96,7 +97,7 @@ impl RowEntry {
         if due == 0 { 0.0 } else { lost as f64 / due as f64 }
     }
 
-    /// CPU time of all workers in this row, percent of all cores.
+    /// The CPU time of all workers in this row, percent of all cores.
     #[must_use]
     pub fn all_cores_percent(&self) -> f64 {
         self.core_percent / self.accounts.cores as f64
@@ -107,42 +108,43 @@ impl RowEntry {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TotalEntry {
-    /// All publishers.
+    /// The counts of all publishers.
     pub sent: Sent,
-    /// All subscriptions.
+    /// The counts of all subscriptions.
     pub received: Received,
-    /// The relay, if it belongs to this run.
+    /// The counts of the relay, if the relay belongs to this run.
     pub relayed: Relayed,
-    /// Service latency: from the stamp right before publish to the sample in hand.
+    /// The service latency: from the stamp right before publish until the subscription has the sample.
     pub latency: Distribution,
-    /// Response latency: from the time when the message was due to the sample in hand. Empty if other programs publish,
-    /// or if messages are sent as fast as possible.
+    /// The response latency: from the time when the message was due until the subscription has the sample. Empty if
+    /// other programs publish, or if messages are sent as fast as possible.
     pub response: Distribution,
-    /// The stamp after the time when the message was due.
+    /// The delay from the time when the message was due to its stamp.
     pub send_lateness: Distribution,
-    /// Time left until the next message was due, after each publish; negative: late.
+    /// The time that was left, after each publish, until the next message was due; negative if the publisher was late.
     pub loop_reserve: Spread,
-    /// From having woken up for a message to its stamp: the loan, the payload.
+    /// The time from the wake-up for a message to its stamp: the loan, and the writing of the payload.
     pub prepare: Spread,
-    /// From the sample in hand until its payload was read.
+    /// The time from the reception of a sample until its payload was read.
     pub read: Spread,
-    /// Phase from the stamp until the message was serialised. This phase and the next three are empty without --phases,
-    /// and if the middleware does not mark them.
+    /// The phase from the stamp until the message was serialised. This phase and the next three are empty without
+    /// --phases, and if the middleware does not mark them.
     #[serde(default)]
     pub serialise: Spread,
-    /// From the stamp until the message reached the process of the subscription.
+    /// The phase from the stamp until the message reached the process of the subscription.
     #[serde(default)]
     pub transport: Spread,
-    /// From there until its bytes were in the hands of the thread that takes it.
+    /// The phase from the arrival in the process of the subscription until the thread that takes the message had
+    /// its bytes.
     #[serde(default)]
     pub wake_up: Spread,
-    /// From there until the sample was in hand.
+    /// The phase from the arrival of the bytes in the taking thread until the subscription had the sample.
     #[serde(default)]
     pub deserialise: Spread,
 }
 
 impl TotalEntry {
-    /// The entry of a tally, whose samples were `received`.
+    /// Makes the entry of a tally. `received` are the counts of the samples that the tally's subscriptions received.
     #[must_use]
     pub fn new(tally: &Tally, received: &Received) -> TotalEntry {
         let Tally { sent, lateness, latencies, responses, relayed, .. } = tally;
@@ -172,7 +174,7 @@ pub struct UsedEntry {
     pub user_ns: i64,
     /// CPU time in the kernel, ns.
     pub system_ns: i64,
-    /// Context switches that were asked for by waiting.
+    /// Context switches of a thread that waited.
     pub voluntary_switches: i64,
     /// Context switches that were forced.
     pub involuntary_switches: i64,
@@ -183,7 +185,7 @@ pub struct UsedEntry {
 }
 
 impl UsedEntry {
-    /// The entry of the kernel's accounts.
+    /// The entry with the numbers of the kernel's accounts.
     #[must_use]
     pub fn from_usage(usage: &Usage) -> UsedEntry {
         UsedEntry {
@@ -195,20 +197,20 @@ impl UsedEntry {
             major_faults: usage.majflt,
         }
     }
-    /// CPU time, ns.
+    /// The CPU time in user space and in the kernel, ns.
     #[must_use]
     pub fn cpu_ns(&self) -> i64 {
         self.user_ns + self.system_ns
     }
 }
 
-/// The row of the zero-copy documentation's first table, for tests of tables and logs.
+/// The row in the first table of the documentation of zero copy, for tests of tables and logs.
 #[cfg(test)]
 pub(crate) fn documented_row() -> RowEntry {
     documented_row_with(&Latencies::default())
 }
 
-/// The same with the distribution of its latencies.
+/// The row in the first table of the documentation of zero copy, with the distribution of its latencies.
 #[cfg(test)]
 pub(crate) fn documented_row_with(latencies: &Latencies) -> RowEntry {
     use perf_worker::measure::moments::Moments;

@@ -12,15 +12,15 @@ use perf_worker::run_spec::RunSpec;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunEntry {
-    /// The run's own number, 16 hexadecimal digits.
+    /// The number of the run, 16 hexadecimal digits.
     pub id: String,
     /// The program that measured.
     pub program: String,
-    /// Its version.
+    /// The version of the program.
     pub version: String,
     /// The command line.
     pub command_line: Vec<String>,
-    /// The creation of the log by the system's wall clock, ms since 1970-01-01 UTC.
+    /// The time at which the log was created, by the system's wall clock, ms since 1970-01-01 UTC.
     pub created_unix_ms: u64,
     /// The full name of the topic.
     pub full_topic: String,
@@ -31,9 +31,10 @@ pub struct RunEntry {
     pub build: Build,
     /// The conditions of the run, defaults included.
     pub spec: RunSpec,
-    /// The resolved topology, as `perf_test list --topology NAME --json` prints it; its publishers, subscriptions and
-    /// servers are numbered in this order. The clients of a node come after its publishers and its subscriptions: each
-    /// client is a publisher of requests and a subscription to their responses. Absent in runs without a topology.
+    /// The resolved topology, as `perf_test list --topology NAME --json` prints it. The publishers, subscriptions and
+    /// servers of the run are numbered in this order. The clients of a node come after its publishers and its
+    /// subscriptions: each client is a publisher of requests and a subscription to their responses. Absent in runs
+    /// without a topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Map<String, Value>>,
     /// The way in which the nodes of the topology were run; absent in other runs.
@@ -45,9 +46,9 @@ pub struct RunEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NodesEntry {
-    /// Their processes: `file` (one for each file), `node` (one for each node) or `one`.
+    /// The processes of the nodes: `file` (one for each file), `node` (one for each node) or `one`.
     pub processes: String,
-    /// The `msg_pass_by` of all endpoints in place of the files' own; null if they have their own.
+    /// The `msg_pass_by` that replaces the value in the topology files, for all endpoints; null if nothing replaces it.
     pub pass_by: Option<String>,
     /// The latencies above which messages are late and too late, in words.
     pub late: String,

@@ -8,11 +8,11 @@ use perf_worker::{endpoint::Endpoint, measure::tally::Relayed};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServerEntry {
-    /// Its index.
+    /// The index of the server.
     pub index: u32,
-    /// Requests that its clients sent.
+    /// The requests that the server's clients sent.
     pub sent: u64,
-    /// The requests that it answered.
+    /// The requests that the server answered.
     pub relayed: Relayed,
 }
 

@@ -19,46 +19,47 @@ use perf_worker::measure::threads::ThreadUsage;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SummaryEntry"))]
 pub struct Summary {
-    /// Whether it ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
+    /// Whether the run ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
     pub stopped_early: bool,
     /// The reason why the measurement is worthless; null if it is good.
     pub failure: Option<String>,
     /// The measured time, s.
     pub measured_s: f64,
-    /// From the creation of the last endpoint until all were matched, ns.
+    /// The time from the creation of the last endpoint until all endpoints were matched, ns.
     pub matched_after_ns: i64,
-    /// From the start of the first worker process until all endpoints were matched, ns; null in older logs.
+    /// The time from the start of the first worker process until all endpoints were matched, ns; null in older logs.
     #[serde(default)]
     pub start_up_ns: Option<i64>,
     /// The phase of each publisher of this run: the time from the start until its first message was due, ns.
     #[serde(default)]
     pub phases_ns: Vec<i64>,
-    /// The largest error of a latency because the clocks of both ends differ, ns; null of one clock.
+    /// The largest error of a latency that the difference between the clocks of both endpoints causes, ns; null if both
+    /// endpoints use one clock.
     #[serde(default)]
     pub clock_error_ns: Option<i64>,
     /// Messages per second of each publisher; 0 in a run without publishers.
     pub achieved_hz: f64,
     /// The messages sent and received.
     pub total: TotalEntry,
-    /// Samples sent, including the last samples of a killed publisher that a subscription received.
+    /// The samples sent, including the last samples of a killed publisher that a subscription received.
     pub sent_at_least: u64,
-    /// Samples sent after matching and not received, summed over the subscriptions.
+    /// The samples that were sent after matching and not received, summed over the subscriptions.
     pub lost: u64,
-    /// The part of the lost samples that is not known to have left the history.
+    /// The lost samples that are not known to have left the history.
     pub unexplained: u64,
-    /// Samples that other programs sent before a subscription of this run was matched; not lost.
+    /// The samples that other programs sent before a subscription of this run was matched; they are not lost.
     pub before_matched: u64,
     /// The usage of the endpoints' and the middleware's threads in all workers, in the whole seconds of the run.
     pub used: UsedEntry,
-    /// The usage of the instrument's own threads in the workers in that time; not part of `used`.
+    /// The usage of the instrument's own threads in the workers, in the same seconds; not part of `used`.
     pub instrument_used: UsedEntry,
-    /// CPU time of `used`, percent of one core.
+    /// The CPU time of `used`, percent of one core.
     pub core_percent: f64,
-    /// CPU time of the workers without the instrument's threads, and of all daemons, per received message (per sent
+    /// The CPU time of the workers without the instrument's threads, and of all daemons, per received message (per sent
     /// message in a run without subscriptions), ns; null without messages. Messages that were received after the last
     /// second and their CPU time are included, unless a reader busy-waited for lost messages after that second.
     pub cpu_per_message_ns: Option<f64>,
-    /// Cores that the program may use.
+    /// The cores that the program may use.
     pub cores: u64,
     /// Each subscription of this run.
     pub subscriptions: Vec<SubscriptionEntry>,
@@ -87,11 +88,11 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// The verdict on each --require.
     pub requirements: Vec<Verdict>,
-    /// The kind of endpoints of which none finished. Not in the log, as the next two.
+    /// The kind of endpoints of which none finished; `None` if there is no such kind. Not in the log, like `hung`.
     #[serde(skip)]
     pub exited: Option<&'static str>,
-    /// A part of the run hung: an endpoint did not finish in time and was given up, or a process ended its reports, did
-    /// not exit and was killed.
+    /// Whether a part of the run hung: an endpoint did not finish in time and was given up, or a process ended its
+    /// reports, did not exit and was killed.
     #[serde(skip)]
     pub hung: bool,
 }
@@ -113,13 +114,13 @@ impl Summary {
         self.warnings.iter().filter(move |warning| warning.is(kind))
     }
 
-    /// Lost samples that had left the history.
+    /// The lost samples that had left the history.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.lost - self.unexplained.min(self.lost)
     }
 
-    /// Samples that subscriptions could not report because their processes ended before.
+    /// The samples that subscriptions could not report because their processes ended before.
     #[must_use]
     pub fn unreported(&self) -> u64 {
         self.subscriptions.iter().map(SubscriptionEntry::unreported).sum()
@@ -132,13 +133,13 @@ impl Summary {
     }
 }
 
-/// The place of an endpoint in a topology.
+/// The node and the topic of an endpoint in a topology.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NodeAndTopic {
-    /// The full name of its node, as `/namespace/name`.
+    /// The full name of the endpoint's node, as `/namespace/name`.
     pub node: String,
-    /// The full name of its topic in the files.
+    /// The full name of the endpoint's topic in the files.
     pub topic: String,
 }
 
@@ -146,25 +147,26 @@ pub struct NodeAndTopic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SubscriptionEntry {
-    /// Its index.
+    /// The index of the subscription.
     pub index: u32,
-    /// Its node and its topic; absent outside of topologies.
+    /// The node and the topic of the subscription; absent outside of topologies.
     #[serde(flatten)]
     pub place: Option<NodeAndTopic>,
-    /// Samples that its publishers sent; 0 if they belong to another program, and in older logs.
+    /// The samples that the subscription's publishers sent; 0 if these belong to another program, and in older logs.
     #[serde(default)]
     pub sent: u64,
-    /// Its counts.
+    /// The counts of the subscription.
     pub received: Received,
-    /// Samples sent after matching that it did not receive.
+    /// The samples that were sent after matching and that the subscription did not receive.
     pub lost: u64,
-    /// Its service latency.
+    /// The service latency of the subscription.
     pub latency: Spread,
-    /// The median of it, ns; null without samples, as the next.
+    /// The median of `latency`, ns; null without samples.
     pub p50_ns: Option<u64>,
-    /// The 99th percentile, ns; reliable from 1000 samples on.
+    /// The 99th percentile of `latency`, ns; null without samples, reliable from 1000 samples on.
     pub p99_ns: Option<u64>,
-    /// Whether its messages waited longer from second to second; absent outside of topologies.
+    /// The overload of the subscription: whether messages waited longer from second to second; absent outside
+    /// of topologies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overload: Option<Overload>,
 }
@@ -176,14 +178,14 @@ impl SubscriptionEntry {
         Endpoint::Subscription(self.index)
     }
 
-    /// Lost samples that had left its history. The number is limited to the lost samples, because the subscription may
-    /// have received samples that the middleware counted as overwritten.
+    /// The lost samples that had left the subscription's history. The number is limited to the lost samples, because
+    /// the subscription may have received samples that the middleware counted as overwritten.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.received.overwritten.min(self.lost)
     }
 
-    /// Samples that were sent to the subscription and not reported, because its process ended before.
+    /// The samples that were sent to the subscription and not reported, because its process ended before.
     #[must_use]
     pub fn unreported(&self) -> u64 {
         self.sent.saturating_sub(self.received.samples + self.lost)
@@ -194,24 +196,24 @@ impl SubscriptionEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PublisherEntry {
-    /// Its index.
+    /// The index of the publisher.
     pub index: u32,
-    /// Its node and its topic; absent outside of topologies.
+    /// The node and the topic of the publisher; absent outside of topologies.
     #[serde(flatten)]
     pub place: Option<NodeAndTopic>,
-    /// Its counts.
+    /// The counts of the publisher.
     pub sent: Sent,
-    /// The delays of its messages from due time to send time.
+    /// The delays of the publisher's messages from due time to send time.
     pub lateness: Spread,
-    /// From the stamp until publish returned; empty outside of topologies.
+    /// The time from a message's stamp until publish returned; empty outside of topologies.
     #[serde(default)]
     pub publish: Spread,
-    /// The times from message to message of a topology's publisher; empty in older logs.
+    /// The times from message to message of a publisher in a topology; empty in older logs.
     #[serde(default)]
     pub interval: Spread,
-    /// The median of it, ns; null without samples, as the next.
+    /// The median of `lateness`, ns; null without samples.
     pub p50_ns: Option<u64>,
-    /// The 99th percentile, ns; reliable from 1000 samples on.
+    /// The 99th percentile of `lateness`, ns; null without samples, reliable from 1000 samples on.
     pub p99_ns: Option<u64>,
 }
 
@@ -227,24 +229,25 @@ impl PublisherEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorkerEntry {
-    /// Its endpoints.
+    /// The endpoints of the worker.
     pub label: String,
-    /// Its process ID.
+    /// The process ID of the worker.
     pub pid: u32,
-    /// Its usage since its start, set-up included, without the instrument's own threads.
+    /// The usage of the worker since its start, set-up included, without the instrument's own threads.
     pub used: UsedEntry,
-    /// The usage of the instrument's own threads since its start.
+    /// The usage of the instrument's own threads since the start of the worker.
     pub instrument_used: UsedEntry,
-    /// Its resident memory at the end.
+    /// The resident memory of the worker at the end.
     pub memory: Memory,
-    /// Its memory by kind at the end; null if it exited early.
+    /// The worker's memory by kind at the end; null if the worker exited early.
     pub footprint: Option<Footprint>,
-    /// The memory of the device that it measured; null if that is its own process.
+    /// The memory of the device that the worker measured; null if the worker measured its own process.
     #[serde(default)]
     pub device: Option<DeviceMemory>,
-    /// The memory in which the instrument counts, part of the resident memory, bytes; null if it is not known.
+    /// The memory in which the instrument counts messages, bytes. It is part of the resident memory; null if it is
+    /// not known.
     #[serde(default)]
     pub instrument_bytes: Option<u64>,
-    /// The usage of each of its threads during measurement; empty if it exited early.
+    /// The usage of each of the worker's threads during measurement; empty if the worker exited early.
     pub threads: Vec<ThreadUsage>,
 }

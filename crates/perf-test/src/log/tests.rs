@@ -1,4 +1,4 @@
-//! The schema is made from these types, and logs match it.
+//! Tests: the schema is made from the types of the log, and logs match it.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ use crate::log::external_info::ExternalInfo;
 use crate::report::summary::tests::{spec, summary};
 use perf_worker::measure::histogram::Latencies;
 
-/// The schema of a log, as the types have it.
+/// The schema of a log, as the types define it.
 fn schema() -> Value {
     schema_of::<Log>(SCHEMA)
 }
 
-/// The schema of a document of this type, whose objects have no other fields and whose member `schema` is `name`.
+/// The schema of a document of the type `T`. Its objects have no other fields, and its member `schema` is `name`.
 pub(crate) fn schema_of<T: schemars::JsonSchema>(name: &str) -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.root_schema_for::<T>();
@@ -70,7 +70,7 @@ fn every_field_is_described_and_its_unit_is_in_its_name() {
     objects(&schema, &mut found);
     let units = ["_ns", "_ns2", "_ms", "_s", "_hz", "_bytes", "_kib", "_percent"];
     for (name, field) in found.iter().flat_map(|object| object["properties"].as_object().unwrap()) {
-        // A number that need not be whole is no count.
+        // A number that need not be an integer is no count, so it needs a unit.
         let kinds = field["type"].as_array().cloned().unwrap_or_else(|| vec![field["type"].clone()]);
         let has_unit = units.iter().any(|unit| name.ends_with(unit));
         assert!(has_unit || !kinds.contains(&json!("number")), "{name} has no unit");
@@ -157,7 +157,8 @@ fn an_unknown_field_does_not_match() {
     assert!(!validator.is_valid(&other));
 }
 
-/// The log of a run of rclcpp, written before the conditions were in `run.spec` as the workers get them.
+/// The log of a run of rclcpp. It was written before the conditions were in `run.spec` in the form that the
+/// workers get.
 #[test]
 fn a_log_of_an_earlier_build_is_read_and_is_in_reports() {
     let path = [env!("CARGO_MANIFEST_DIR"), "tests/logs/array4m-0.1.0.json"].iter().collect::<PathBuf>();

@@ -1,9 +1,9 @@
-//! A daemon: a process that a middleware needs besides the workers. The user names it (`--daemon`), or the run has
-//! started it. Its CPU time and memory are part of the cost.
+//! A daemon of a middleware: a process that the middleware needs besides the workers. The user names the daemon
+//! (`--daemon`), or the run starts it. The CPU time and the memory of the daemon are part of the middleware's cost.
 //!
 //! The kernel's accounts of the daemon are read at the beginning of the measurement and at the end of each second, as
-//! the accounts of the workers are. So earlier and later use is not counted, and a daemon that exits keeps its last
-//! figures.
+//! the accounts of the workers are. CPU time before the first reading and after the last one does not count, and a
+//! daemon that exits keeps the figures of its last reading.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ use perf_worker::{
 /// A daemon that is watched.
 #[derive(Debug)]
 pub struct Daemon {
-    /// Its process number.
+    /// The process ID of the daemon.
     pub pid: u32,
     name: String,
     started_by_run: bool,
@@ -46,21 +46,22 @@ impl Reading {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DaemonUsage {
-    /// Its name in the kernel, or of one that the run started, the middleware's name of it.
+    /// The daemon's name: the middleware's name for a daemon that the run started, else the name in the
+    /// kernel (`comm`).
     pub name: String,
-    /// Its process number.
+    /// The process ID of the daemon.
     pub pid: u32,
-    /// Whether the run started and ended it.
+    /// Whether the run started and ended the daemon.
     pub started_by_run: bool,
-    /// Its CPU time during the measurement, ns.
+    /// The CPU time of the daemon during the measurement, ns.
     pub cpu_ns: u64,
-    /// The same in percent of one core.
+    /// The CPU time of the daemon during the measurement, percent of one core.
     pub core_percent: f64,
-    /// Its resident memory at the end of the last whole second.
+    /// The resident memory of the daemon at the end of the last whole second.
     pub memory: Memory,
-    /// Its memory by kind at the end; null if the kernel does not tell, as of another user's process.
+    /// The daemon's memory by kind at the end; null if the kernel does not show it, as for a process of another user.
     pub footprint: Option<Footprint>,
-    /// The usage of each of its threads during the measurement.
+    /// The usage of each thread of the daemon during the measurement.
     pub threads: Vec<ThreadUsage>,
 }
 
@@ -90,7 +91,7 @@ impl Daemon {
         Ok(found)
     }
 
-    /// One that the run has started.
+    /// Creates the record of a daemon that the run has started, without a reading.
     #[must_use]
     pub fn started(pid: u32, name: &str) -> Daemon {
         Daemon { pid, name: name.to_owned(), started_by_run: true, first: None, last: None }
@@ -110,7 +111,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// The usage between the first and the last reading, or from the only reading until now.
+    /// The usage of the daemon between the first and the last reading, or from the only reading until now.
     ///
     /// # Errors
     /// A sentence, if there was no reading, or the daemon exited after the only one.
@@ -121,7 +122,7 @@ impl Daemon {
         let threads = since(&last.threads, &first.threads);
         let cpu_ns = threads.iter().map(|thread| thread.cpu_ns).sum();
         let core_percent = cpu_ns as f64 / (last.taken_ns - first.taken_ns).max(1) as f64 * 100.0;
-        // Only once, because the kernel walks the whole memory and holds its lock meanwhile.
+        // The footprint is read only once, because the kernel walks the daemon's whole memory and locks it meanwhile.
         let footprint = Footprint::of_process(pid).ok();
         Ok(DaemonUsage { name, pid, started_by_run, cpu_ns, core_percent, memory: last.memory, footprint, threads })
     }
@@ -143,7 +144,7 @@ mod tests {
         let mut daemon = Daemon::find(&own.to_string()).unwrap().remove(0);
         daemon.read().unwrap();
         let begin_ns = now_ns();
-        // A watchdog of the test runner ends this if time stands still.
+        // A watchdog of the test runner ends this loop if the clock stands still.
         while now_ns() - begin_ns < 20_000_000 {
             std::hint::black_box(0);
         }

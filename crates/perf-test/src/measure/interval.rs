@@ -1,11 +1,12 @@
 //! A confidence interval: the median of a figure over several runs, and an interval that contains the true median.
 //!
-//! The ends of the interval are two of the values themselves (order statistics). This supposes nothing of their
-//! distribution: latencies of runs are not normally distributed.
+//! The ends of the interval are two of the values themselves (order statistics). This method assumes nothing about the
+//! distribution of the values: latencies of runs are not normally distributed.
 
 use serde::{Deserialize, Serialize};
 
-/// The confidence that an interval should have. Fewer than six values have less: see [`Interval::confidence`].
+/// The confidence that an interval should have. An interval of fewer than six values has less:
+/// see [`Interval::confidence`].
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A median with its interval.
@@ -31,8 +32,8 @@ impl Interval {
         values.sort_unstable_by(f64::total_cmp);
         let n = values.len();
         let (middle, upper) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
-        // The number of values below the true median is binomial with p = 1/2. Values are dropped from both ends while
-        // the confidence of the rest is enough.
+        // The number of values below the true median is binomial with p = 1/2. Values are dropped from both ends as
+        // long as the interval of the remaining values has enough confidence.
         let mut tail = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
         let (mut dropped, mut outside, mut ways) = (0, tail, tail);
         while dropped + 1 < n.div_ceil(2) {
@@ -66,7 +67,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_sign_test() {
-        // From tables of the binomial distribution: which values bound the median with at least 95 %.
+        // From tables of the binomial distribution: the values that bound the median with a confidence of at least
+        // 95 %.
         for (n, low, high, confidence) in [
             (6, 1.0, 6.0, 0.96875),
             (8, 1.0, 8.0, 0.9922),

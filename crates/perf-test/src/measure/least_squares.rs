@@ -1,10 +1,10 @@
 //! The linear fit of values by the least sum of squares.
 
-/// Below it, columns that are scaled to at most 1 depend on each other.
+/// A pivot below this value shows that the columns, scaled to at most 1, are linearly dependent.
 const SINGULAR: f64 = 1e-9;
 
-/// Finds the weights of the quantities whose weighted sums are nearest to the values of the rows. `None` without rows,
-/// or if quantities depend on each other.
+/// Finds the weights with which the weighted sums of the rows' quantities come nearest to the rows' values. `None`
+/// without rows, or if the quantities are linearly dependent.
 #[must_use]
 pub fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
     let n = rows.first()?.0.len();

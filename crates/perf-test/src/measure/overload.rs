@@ -2,14 +2,14 @@
 //!
 //! The executor study ("Results of benchmarking tests on nuc6") adds up the latencies of a topic, L(t) = Σ (received -
 //! published), and says that messages have to be dropped once L exceeds the period. But any latency adds up to a period
-//! sooner or later, so L and the moment are only reported, and the *growth* of the latency decides: a queue that is
-//! emptied as fast as it is filled has a constant latency, however long the latency is.
+//! sooner or later, so L and the time at which it exceeds the period are only reported, and the *growth* of the latency
+//! decides: a queue that is emptied as fast as it is filled has a constant latency, however long this latency is.
 
 use perf_worker::{clock::SECOND_NS, measure::moments::Moments};
 use serde::{Deserialize, Serialize};
 
-/// Student's t for an interval of 99.9 %, by degrees of freedom: many subscriptions are judged in a run, and one in a
-/// thousand may seem to grow by chance.
+/// Student's t for a confidence interval of 99.9 %, by degrees of freedom. The confidence is high because a run judges
+/// many subscriptions: at most one in a thousand seems to grow by chance.
 const STUDENT: [(u64, f64); 11] = [
     (1, 636.6),
     (2, 31.6),
@@ -27,11 +27,11 @@ const STUDENT: [(u64, f64); 11] = [
 /// The queue of a subscription.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Queue {
-    /// The shortest period of its publishers, ns.
+    /// The shortest period of the publishers that fill the queue, ns.
     pub period_ns: f64,
-    /// Messages per second of all its publishers.
+    /// The messages per second of all publishers that fill the queue.
     pub rate_hz: f64,
-    /// Messages that it holds; none without a limit.
+    /// The number of messages that the queue holds (its history depth); `None` if it has no limit.
     pub depth: Option<u32>,
 }
 
@@ -41,12 +41,12 @@ pub struct Growth {
     queue: Queue,
     cumulative_ns: f64,
     outgrown_after_s: Option<f64>,
-    /// The times of the seconds with messages, s, and their mean latencies, ns.
+    /// The indices of the seconds with messages (`times_s`), and the mean latencies of these seconds, ns (`means_ns`).
     times_s: Moments,
     means_ns: Moments,
-    /// The sum of the products of their distances from the means.
+    /// The sum of the products of the deviations of `times_s` and `means_ns` from their means.
     products: f64,
-    /// The mean latency of the last second, ns.
+    /// The mean latency of the last whole second with messages, ns.
     last_ns: f64,
 }
 
@@ -54,15 +54,15 @@ pub struct Growth {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Overload {
-    /// The shortest period of its publishers, ns.
+    /// The shortest period of the subscription's publishers, ns.
     pub period_ns: f64,
-    /// Σ (received - published) of all its messages, ns.
+    /// Σ (received - published) of all messages of the subscription, ns.
     pub cumulative_latency_ns: f64,
-    /// The moment at which this sum outgrew the period, s after the start; null if it did not.
+    /// The time at which `cumulative_latency_ns` exceeded the period, s after the start; null if it did not.
     pub outgrows_period_after_s: Option<f64>,
-    /// The growth of the mean latency, ns per second; null with fewer than three seconds.
+    /// The growth of the mean latency, ns per second; null with fewer than three whole seconds with messages.
     pub growth_ns_per_s: Option<f64>,
-    /// The largest distance of the true growth from it, with 99.9 %, ns per second.
+    /// Half the width of the growth's confidence interval of 99.9 %, ns per second.
     pub growth_error_ns_per_s: Option<f64>,
     /// The time from the end of the run until the subscription's queue is full at this growth, s; null if the latency
     /// does not grow, or the queue has no limit.
@@ -70,14 +70,14 @@ pub struct Overload {
 }
 
 impl Growth {
-    /// The growth of a queue, without messages.
+    /// Creates the growth of the latency in a queue, without messages.
     #[must_use]
     pub fn new(queue: Queue) -> Growth {
         Growth { queue, ..Growth::default() }
     }
 
-    /// Adds the latencies of a second, ns. Seconds come in order. The last part of the run is not `whole` and does not
-    /// count for the growth.
+    /// Adds the latencies of one second, ns. Seconds come in order. A piece of a second at the end of the run is not
+    /// `whole` and does not count for the growth.
     pub fn add(&mut self, second: u64, whole: bool, latency_ns: &Moments) {
         if latency_ns.n == 0 {
             return;
@@ -85,7 +85,7 @@ impl Growth {
         let sum_ns = latency_ns.mean * latency_ns.n as f64;
         let missing_ns = self.queue.period_ns - self.cumulative_ns;
         if self.outgrown_after_s.is_none() && sum_ns > missing_ns {
-            // Its messages come evenly.
+            // The messages are assumed to come evenly within the second.
             self.outgrown_after_s = Some(second as f64 + (missing_ns / sum_ns).clamp(0.0, 1.0));
         }
         self.cumulative_ns += sum_ns;
@@ -128,7 +128,7 @@ impl Growth {
 }
 
 impl Overload {
-    /// The growth of the latency if it is shown: its interval is above 0. ns per second.
+    /// The growth of the latency, ns per second, if it is significant: its confidence interval lies above 0.
     #[must_use]
     pub fn shown_growth_ns_per_s(&self) -> Option<f64> {
         self.growth_ns_per_s.filter(|growth| growth - self.growth_error_ns_per_s.unwrap_or(f64::INFINITY) > 0.0)
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     const MS: f64 = 1e6;
-    /// 100 Hz, ten messages: full after 100 ms.
+    /// A queue of ten messages at 100 Hz, which is full after 100 ms.
     const QUEUE: Queue = Queue { period_ns: 10.0 * MS, rate_hz: 100.0, depth: Some(10) };
 
     fn latency(ns: f64) -> Moments {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn latencies_add_up_and_outgrow_the_period_in_the_middle_of_a_second() {
-        // 4 ms in each second: 10 ms after two and a half.
+        // The latencies of a second add up to 4 ms, so they reach 10 ms after two and a half seconds.
         let found = overload([0.04; 5]);
         assert!((found.cumulative_latency_ns - 20.0 * MS).abs() < 1.0, "{found:?}");
         assert!((found.outgrows_period_after_s.unwrap() - 2.5).abs() < 1e-9, "{found:?}");
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_latency_that_grows_fills_the_queue_in_the_time_that_is_left() {
-        // From 1 to 41 ms in eleven seconds: 59 ms are left, at 4 ms per second.
+        // The latency grows from 1 to 41 ms in eleven seconds: 59 ms of the queue are left, at 4 ms per second.
         let wave = |second: u64| if second.is_multiple_of(2) { 0.05 } else { -0.05 };
         let found = overload((0..11).map(|second| 1.0 + 4.0 * second as f64 + wave(second)));
         let growth = found.shown_growth_ns_per_s().unwrap();

@@ -1,8 +1,8 @@
-//! The percentiles that are reported, and how many samples each needs.
+//! The percentiles that are reported, and the number of samples that each of them needs.
 
 /// The percentiles that are reported.
 pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
-/// A percentile with fewer samples beyond it is not to be trusted.
+/// The fewest samples beyond a percentile with which the percentile can be trusted.
 pub const MIN_TAIL_SAMPLES: f64 = 10.0;
 
 /// Whether enough of `n` samples lie beyond a percentile.
@@ -11,7 +11,7 @@ pub fn has_tail_samples(n: u64, percentile: f64) -> bool {
     n as f64 * (1.0 - percentile / 100.0) >= MIN_TAIL_SAMPLES - 1e-6
 }
 
-/// How many samples a percentile needs.
+/// The number of samples that a percentile needs to be trusted.
 #[must_use]
 pub fn samples_needed(percentile: f64) -> f64 {
     (MIN_TAIL_SAMPLES / (1.0 - percentile / 100.0)).round()

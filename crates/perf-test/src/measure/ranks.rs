@@ -19,7 +19,7 @@ pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)>
     let (middle, upper) = (*ratios.get(n.checked_sub(1)? / 2)?, *ratios.get(n / 2)?);
     let median = if middle == upper { middle } else { (middle * upper).sqrt() };
     let tails = tails(before.len(), after.len());
-    // At least one cell: with one value a side, the interval is the ratio itself.
+    // If no tail is small enough, no ratio is dropped. With one value in each group, the interval is the ratio itself.
     let dropped = tails.iter().rposition(|tail| 1.0 - 2.0 * tail >= CONFIDENCE).unwrap_or(0);
     let (low, high) = (*ratios.get(dropped)?, *ratios.get(n - 1 - dropped)?);
     let confidence = (1.0 - 2.0 * tails.get(dropped)?).max(0.0);
@@ -29,7 +29,7 @@ pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)>
     Some((Interval { n, median, low, high, confidence }, chance))
 }
 
-/// The least probability that [`ratio_of_groups`] finds for groups of these sizes, which are not 0.
+/// The smallest p-value that [`ratio_of_groups`] finds for groups of these sizes, which are not 0.
 #[must_use]
 pub fn least_chance(before: usize, after: usize) -> f64 {
     tails(before, after).first().map_or(1.0, |tail| (2.0 * tail).min(1.0))
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!((same.low, same.median, same.high, chance), (1.0, 1.0, 1.0, 1.0));
         let (lost, chance) = ratio_of_groups(&[0.0; 6], &[7.0; 6]).unwrap();
         assert_eq!((lost.low, lost.high, chance), (f64::INFINITY, f64::INFINITY, 2.0 / 924.0));
-        // The interval leaves out 1 exactly if the chance is small enough.
+        // The interval excludes 1 exactly if the p-value is small enough.
         let before = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         for shift in 0..60 {
             let after = before.map(|value| value + f64::from(shift) / 10.0);

@@ -27,7 +27,7 @@ pub struct Listing {
     middlewares: Vec<Middleware>,
     /// Other middlewares.
     missing: Vec<Missing>,
-    /// The performance_test version of the messages: 1.x or 2.x.
+    /// The version of performance_test (1.x or 2.x) that defines the messages.
     message_layout: String,
     /// The messages that `-m` takes.
     messages: Vec<Message>,
@@ -39,11 +39,11 @@ pub struct Listing {
 #[derive(Debug, Serialize)]
 struct Middleware {
     name: String,
-    /// Its worker program; none if it is in this program.
+    /// The worker program of the middleware; none if its workers are this program.
     program: Option<PathBuf>,
-    /// Its version and settings; none if its program does not describe itself.
+    /// The version and the settings of the middleware; none if its program does not describe itself.
     description: Option<Description>,
-    /// The reason why not.
+    /// The reason why there is no description.
     problem: Option<String>,
 }
 
@@ -59,7 +59,7 @@ struct Missing {
 struct Message {
     name: &'static str,
     type_name: &'static str,
-    /// Its size as it is sent, with time and id and without an unbounded payload.
+    /// The size of the message as it is sent, with time and id and without an unbounded payload.
     size_bytes: usize,
 }
 
@@ -73,7 +73,7 @@ struct NamedTopology {
 }
 
 impl Listing {
-    /// As of now.
+    /// Reads the list as it is now, with the messages of this layout.
     #[must_use]
     pub fn new(layout: Layout) -> Listing {
         let is_of = |of: &Communicator, file: &str| matches!(&of.program, Program::Other(path) if path.ends_with(file));
@@ -199,7 +199,7 @@ impl Middleware {
     }
 }
 
-/// The messages of a generation as lines of text; messages of variable size have `unbounded_bytes`.
+/// The messages of a layout as lines of text. The payload of a message of variable size has `unbounded_bytes`.
 #[must_use]
 pub fn message_lines(layout: Layout, unbounded_bytes: u32) -> Vec<String> {
     let mut lines =

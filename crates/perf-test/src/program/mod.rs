@@ -46,7 +46,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if arguments.get(1).is_some_and(|verb| verb == "worker") {
         return ExitCode::from(worker::run(&BUILT_IN));
     }
-    // Before all else: a wrong command line is a start, too. A daemon is a process of a run.
+    // Settings that a killed process has left are restored before all else, even if the command line turns out to be
+    // wrong. Only a daemon restores nothing, because it is a process of a run.
     if arguments.get(1).is_none_or(|verb| verb != "daemon") {
         restore_settings();
     }
@@ -86,7 +87,7 @@ pub fn wrong_usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// The exit code of a program of this name, whose failure is printed as a sentence.
+/// Prints a failure as a sentence of the program with this name. Returns the exit code.
 #[must_use]
 pub fn exit_code(program: &str, done: Result<(), Failure>) -> ExitCode {
     let Err(failure) = done else { return ExitCode::SUCCESS };
@@ -261,7 +262,7 @@ fn as_json(value: &impl Serialize) -> Result<String, Failure> {
         .map_err(|error| Failure::Measurement(format!("cannot write the result as JSON: {error}")))
 }
 
-/// JSON whose texts have escapes for the control characters that JSON permits, because a terminal obeys them.
+/// JSON whose texts have escapes for the control characters that JSON permits, because a terminal would obey them.
 fn without_controls(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

@@ -3,9 +3,9 @@
 //! Every row is one `write`; a `write` that fails leaves no part of its row. Keys, column names, order, separators and
 //! units are performance_test 2's, or performance_test 1's with `--message-layout 1.x`: latencies and loop reserves in
 //! ms, `ru_utime` and `ru_stime` in s (in the JSON log in ns), `ru_maxrss` in KiB, `cpu_usage` in percent of all cores.
-//! Two values differ, because performance_test's are wrong. Variances are in ms²; performance_test writes s² times
-//! 1000. `relative_loss` is the lost part of the expected samples, 0 to 1; performance_test divides the losses of all
-//! subscriptions by the samples sent, counted once.
+//! Two values differ, because performance_test computes them wrongly. Variances are in ms²; performance_test writes s²
+//! times 1000. `relative_loss` is the lost part of the expected samples, 0 to 1; performance_test divides the losses of
+//! all subscriptions by the number of samples sent, as if there were one subscription.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -31,7 +31,7 @@ pub struct CsvLog {
 }
 
 impl CsvLog {
-    /// Creates the log, or replaces one of that name, and writes everything up to the first row.
+    /// Creates the log, or replaces the file of that name, and writes everything before the first row.
     ///
     /// # Errors
     /// If the file cannot be created or written.
@@ -53,14 +53,14 @@ impl CsvLog {
         let mut line = values(row, self.layout).join(SEPARATORS.1);
         line.push('\n');
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
-            // A pipe or a device cannot be truncated, and has no half row.
+            // A pipe or a device cannot be truncated, and keeps no part of a row.
             let _ = self.file.set_len(self.length_bytes);
         })?;
         self.length_bytes += line.len() as u64;
         Ok(())
     }
 
-    /// The path, if the file has no name any more.
+    /// The path of the log, if its file was removed and has no name any more.
     pub fn removed(&self) -> Option<&Path> {
         Some(self.path.as_path()).filter(|path| is_removed(&self.file, path))
     }
@@ -96,7 +96,7 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         ("Unbounded message size", spec.message.unbounded_bytes.to_string()),
         ("Roundtrip Mode", if of_v1 { roundtrip.to_uppercase() } else { roundtrip.to_owned() }),
         ("Ignore seconds from beginning", spec.ignore_s.to_string()),
-        // Keys that performance_test does not have; its readers accept any key.
+        // Keys that performance_test does not have. Programs that read its logs accept any key.
         ("Execution strategy", spec.strategy.name().to_owned()),
         ("Message layout", spec.message.layout.name().to_owned()),
         ("Message size (bytes)", spec.message.bytes.to_string()),
@@ -152,7 +152,7 @@ fn values(row: &RowEntry, layout: Layout) -> Vec<String> {
     values
 }
 
-/// A number with a resolution of ns or ns², never with an exponent.
+/// Minimum, maximum, mean and variance in ms and ms², with a resolution of ns or ns² and without an exponent.
 fn milliseconds(moments_s: &Moments) -> [String; 4] {
     let ms = moments_s.scaled(1e3);
     let [min, max, mean] = [ms.min, ms.max, ms.mean].map(|value| format!("{value:.6}"));
@@ -173,7 +173,7 @@ mod tests {
         cli::resolve(&cli.options).unwrap().spec
     }
 
-    /// Reads a log as existing scripts do: header lines, marker, columns, rows.
+    /// Reads a log in the way of existing scripts: header lines, marker, columns, rows.
     fn read(text: &str) -> (HashMap<String, String>, Vec<HashMap<String, String>>) {
         let (header, body) = text.split_once("\n\n---EXPERIMENT-START---\n").unwrap();
         let pair = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned())).unwrap();

@@ -1,6 +1,7 @@
-//! The heading of a run: its conditions, and the columns of the tables with their true units.
+//! The heading of a run: its conditions, and the meaning and the true units of the tables' columns.
 //!
-//! The treatment of the payload and the wait strategy are part of it, because they explain most unfair comparisons.
+//! The heading states the treatment of the payload and the wait strategy, because these explain most
+//! unfair comparisons.
 
 use std::fmt::Write;
 
@@ -13,11 +14,11 @@ use perf_worker::run_spec::{
     Content, History, Phase, Qos, Reliability, Roundtrip, RtScope, RunSpec, Strategy, Touch, Wait,
 };
 
-/// The end of the message of a run with `--raw`.
+/// The end of the heading's line `message` in a run with `--raw`.
 const RAW: &str = ", raw: bytes without a type, nothing is serialised";
 
-/// The heading of a run as lines of text; `topic` is the full name, and `process` has the scheduling that the workers
-/// inherit.
+/// The heading of a run as lines of text. `topic` is the full name of the topic, and `process` has the scheduling that
+/// the workers inherit.
 #[must_use]
 pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     let rate = match spec.rate_hz {
@@ -63,7 +64,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     named_lines(lines)
 }
 
-/// The lines of a heading from their names and values.
+/// Makes the lines of a heading from their names and values.
 pub fn named_lines(lines: impl IntoIterator<Item = (&'static str, String)>) -> Vec<String> {
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
 }
@@ -85,7 +86,7 @@ pub fn middleware(spec: &RunSpec) -> String {
     }
 }
 
-/// The marks of the phases of a message's way.
+/// The phases of a message that the middleware marks, as text.
 fn phases_marked(spec: &RunSpec) -> String {
     let found = match (spec.communicator.as_str(), spec.zero_copy) {
         ("Gantry", true) => "none is marked: with zero copy Gantry serialises nothing",
@@ -95,7 +96,7 @@ fn phases_marked(spec: &RunSpec) -> String {
     format!("{found}; each mark costs a reading of the clock, which is part of the latency")
 }
 
-/// The QoS, with the loss that RELIABLE does not exclude.
+/// The QoS as text, with the loss of messages that RELIABLE does not exclude.
 fn qos(qos: Qos) -> String {
     match (qos.reliability, qos.history) {
         (Reliability::Reliable, History::KeepLast) => {
@@ -245,7 +246,7 @@ fn placement(spec: &RunSpec) -> String {
     if parts.is_empty() { "scheduled by the system, on any CPU".to_owned() } else { parts.join("; ") }
 }
 
-/// The treatment of the payload beside the stamp and the touch.
+/// The treatment of the payload's bytes that neither the stamp nor `--touch` writes, as text.
 fn rest_of_payload(spec: &RunSpec) -> &'static str {
     match (spec.message.content, spec.zero_copy) {
         (Content::Plain, true) => "the other bytes stay as they are",

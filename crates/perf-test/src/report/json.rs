@@ -17,7 +17,7 @@ use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
 use perf_worker::run_spec::{Layout, RunSpec};
 
-/// Creates a JSON log, or replaces one of that name, with no rows.
+/// Creates a JSON log without rows, or replaces the file of that name.
 ///
 /// # Errors
 /// If the file cannot be created or written, or `path` exists and is not a file.
@@ -59,7 +59,7 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         put("qos_sync_pubsub", json!(true));
         put("use_single_participant", json!(false));
         put("roundtrip_mode", json!(roundtrip.to_uppercase()));
-        // performance_test 1.x always writes these five, under other names; empty if not given.
+        // performance_test 1.x always writes these five texts, under other names; a text that is not given is empty.
         for name in ["Githash", "Platform", "Branch", "Architecture", "CI"] {
             let text = external.get(name).map_or("", String::as_str);
             put(&format!("external_info_{}", name.to_lowercase()), json!(text));

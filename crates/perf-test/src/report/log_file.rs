@@ -11,7 +11,7 @@ use perf_worker::run_spec::Layout;
 pub enum LogFile {
     /// performance_test's CSV.
     Csv(CsvLog),
-    /// performance_test's JSON, in the fields of this layout.
+    /// performance_test's JSON, with the fields of this layout.
     Json(Document, Layout),
     /// Gantry's own log.
     Full(Document),
@@ -30,7 +30,7 @@ impl LogFile {
         }
     }
 
-    /// The path, if the file has no name any more.
+    /// The path of the log, if its file was removed and has no name any more.
     pub fn removed(&self) -> Option<&Path> {
         match self {
             LogFile::Csv(log) => log.removed(),
@@ -38,7 +38,7 @@ impl LogFile {
         }
     }
 
-    /// Ends the log, with the summary if it has one.
+    /// Ends the log, with the summary if the format has one.
     ///
     /// # Errors
     /// If the file cannot be written; the log is then unchanged.

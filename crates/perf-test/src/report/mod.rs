@@ -1,6 +1,6 @@
 //! The results of a run, for people and programs: tables, summary, logs.
 //!
-//! The input is a [`RowEntry`] for each second and a [`Summary`] at the end; no middleware is known here.
+//! The input is a [`RowEntry`] for each second and a [`Summary`] at the end; this module depends on no middleware.
 
 pub mod csv;
 pub mod heading;
@@ -34,16 +34,17 @@ pub struct Reports {
     terminal: Option<terminal::Terminal>,
     /// The logs with their kinds.
     logs: Vec<(&'static str, LogFile)>,
-    /// iRobot's files of a topology, until one cannot be written.
+    /// iRobot's files in a run of a topology; `None` once one of them could not be written.
     pub irobot: Option<irobot::Files>,
-    /// No figure is shown, only counts are used.
+    /// Whether no figure is shown, because only the counts are used.
     quiet: bool,
-    /// Gets the number of messages sent in each row.
+    /// The channel for the number of messages sent in each row.
     rows: Option<Sender<u64>>,
 }
 
 impl Reports {
-    /// No output, for runs of which only the counts matter. `rows` gets the number of messages sent in each row.
+    /// Reports without output, for runs of which only the counts matter. `rows` gets the number of messages sent in
+    /// each row.
     #[must_use]
     pub fn quiet(rows: Option<Sender<u64>>) -> Reports {
         Reports { terminal: None, logs: Vec::new(), irobot: None, quiet: true, rows }
@@ -98,12 +99,13 @@ impl Reports {
         Ok(Reports { terminal, logs, irobot: None, quiet: false, rows: None })
     }
 
-    /// Logs the start of the run. A log that cannot be written is closed; the sentence returned says so.
+    /// Logs the start of the run. A log that cannot be written is closed, and a sentence about it is returned.
     pub fn started(&mut self, start_ns: i64, matched_after_ns: i64) -> Option<String> {
         self.in_irobot(|files| files.started(start_ns, matched_after_ns))
     }
 
-    /// Logs single messages of an endpoint. A log that cannot be written is closed; the sentence returned says so.
+    /// Logs single messages of an endpoint. A log that cannot be written is closed, and a sentence about it
+    /// is returned.
     pub fn events(&mut self, endpoint: Endpoint, events: &Events) -> Option<String> {
         if events.is_empty() {
             return None;
@@ -114,7 +116,7 @@ impl Reports {
         })
     }
 
-    /// The time at which [`sample`](Self::sample) reads next; none if the rows have CPU and memory.
+    /// The time at which [`sample`](Self::sample) reads next; `None` if the rows have CPU and memory.
     #[must_use]
     pub fn next_sample_ns(&self) -> Option<i64> {
         self.irobot.as_ref()?.next_sample_ns()
@@ -132,10 +134,10 @@ impl Reports {
         Some(format!("iRobot's files end here: {error}. Their lines so far are complete"))
     }
 
-    /// Shows and logs one row. A log that cannot be written is closed, and a sentence about it is returned.
+    /// Shows and logs one row. Each log that cannot be written is closed, and a sentence about it is returned.
     ///
     /// # Errors
-    /// [`Failure::Measurement`] if the console cannot be written: no reader is left.
+    /// [`Failure::Measurement`] if the console cannot be written, because its reader has gone.
     pub fn row(&mut self, row: &RowEntry) -> Result<Vec<String>, Failure> {
         let ends_s = row.t_s - row.length_s;
         let mut given_up = Vec::new();
@@ -158,7 +160,7 @@ impl Reports {
         Ok(given_up)
     }
 
-    /// Ends the logs; a warning of each that cannot be written.
+    /// Ends the logs. Returns a warning for each log that cannot be written or was removed.
     pub fn finish(&mut self, summary: &Summary) -> Vec<Warning> {
         let unfinished = self.irobot.take().and_then(|files| files.finish(summary).err());
         let sentence = |error| format!("iRobot's files of the latencies are not complete: {error}");
@@ -166,7 +168,7 @@ impl Reports {
         let mut warnings: Vec<Warning> = irobot.into_iter().collect();
         let mut warn = |sentence, hint| warnings.push(Warning::new(WarningKind::Log, sentence, hint));
         for (kind, log) in self.logs.drain(..) {
-            // A file without a name can be written, and is gone with this process.
+            // A removed file can still be written, and is lost when this process ends.
             if let Some(path) = log.removed() {
                 let sentence = format!("the {kind} log {} was removed during the run", path.display());
                 warn(sentence, "Keep its folder and run again");
@@ -180,10 +182,10 @@ impl Reports {
         warnings
     }
 
-    /// Writes lines to the console, if it is an output.
+    /// Writes lines to the console, if the console is an output.
     ///
     /// # Errors
-    /// [`Failure::Measurement`] if it cannot be written.
+    /// [`Failure::Measurement`] if the console cannot be written.
     pub fn lines(&mut self, lines: &[String]) -> Result<(), Failure> {
         match &mut self.terminal {
             Some(terminal) => terminal.lines(lines).map_err(|error| cannot_write(&error)),

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-/// The end of the name of Gantry's own log if the program chooses the name.
+/// The end of the name of Gantry's own log, if the program chooses the name.
 pub const FULL_LOG_SUFFIX: &str = "full.json";
 
-/// The generation of performance_test whose tables are drawn.
+/// The version of performance_test whose tables are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Tables {
     /// With the publishers' loop reserve, which shows whether they keep their schedule.
@@ -35,14 +35,14 @@ pub struct Outputs {
     pub json: Option<PathBuf>,
     /// The file of Gantry's own log.
     pub full: Option<PathBuf>,
-    /// The run is drawn, too.
+    /// Whether the run is drawn, too.
     pub plot: bool,
-    /// The program chose the name of a log.
+    /// Whether the program chose the name of a log.
     pub log_named_here: bool,
 }
 
 impl Outputs {
-    /// The same outputs with `suffix` in the names of the logs, for one of several runs.
+    /// Returns the outputs with `suffix` in the names of the logs, for one of several runs.
     #[must_use]
     pub fn named(&self, suffix: &str) -> Outputs {
         let with_suffix = |path: &PathBuf| -> PathBuf {

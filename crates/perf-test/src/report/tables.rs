@@ -1,4 +1,4 @@
-//! Boxes of text, alone and side by side, as performance_test draws them.
+//! Boxes of text, alone and side by side, in the form of performance_test's tables.
 //!
 //! A column is as wide as its widest cell; cells are left-aligned.
 
@@ -20,7 +20,8 @@ pub fn table(title: &str, rows: &[Vec<String>]) -> Vec<String> {
     lines
 }
 
-/// Two columns of blocks: each pair side by side, the right ones all beginning in the same column.
+/// Blocks of text in two columns. The blocks of a pair stand side by side, and all right blocks begin in the
+/// same column.
 #[must_use]
 pub fn side_by_side(pairs: &[(Vec<String>, Vec<String>)]) -> Vec<String> {
     let left_width = pairs.iter().flat_map(|(left, _)| left).map(|line| line.chars().count()).max().unwrap_or(0);
@@ -35,7 +36,7 @@ pub fn side_by_side(pairs: &[(Vec<String>, Vec<String>)]) -> Vec<String> {
     lines
 }
 
-/// The same rows as a table of Markdown, whose first row is the header.
+/// The rows as a table of Markdown; the first row is the header.
 #[must_use]
 pub fn markdown_table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.first().map_or(0, Vec::len);

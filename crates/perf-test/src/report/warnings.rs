@@ -1,7 +1,7 @@
 //! The warnings that follow from the figures of a run. Other warnings come from the coordinator and from the watch over
 //! the machine.
 //!
-//! Invariant: a run whose figures give no reason for a warning has none.
+//! Invariant: a run has no such warning if its figures give no reason for one.
 
 use crate::common::units::format_ns;
 use crate::common::warning::{Warning, WarningKind};
@@ -9,15 +9,15 @@ use crate::log::Summary;
 use crate::measure::percentiles::{MIN_TAIL_SAMPLES, has_tail_samples, samples_needed};
 use perf_worker::run_spec::{Content, RunSpec, Strategy, Wait};
 
-/// A run that sends a smaller fraction of the requested rate did not hold it.
+/// The smallest fraction of the requested rate with which a run has held the rate.
 const MIN_RATE_FRACTION: f64 = 0.99;
-/// Workers that use a larger fraction of all cores wait for each other to be scheduled.
+/// If workers use a larger fraction of all cores, they wait for each other to be scheduled.
 const CORES_WARN_FRACTION: f64 = 0.9;
-/// A run without samples enough for this percentile has a warning.
+/// A run with too few samples for this percentile has a warning.
 const EXPECTED_PERCENTILE: f64 = 99.0;
-/// The cost of the instrument shows in a latency above this fraction of the median.
+/// A run has a warning if the cost of the instrument exceeds this fraction of the median latency.
 const OWN_COST_WARN_FRACTION: f64 = 0.1;
-/// The error of the clocks shows in a latency above this fraction of the median.
+/// A run has a warning if the error of the clocks exceeds this fraction of the median latency.
 const CLOCK_ERROR_WARN_FRACTION: f64 = 0.1;
 
 impl Summary {
@@ -28,12 +28,12 @@ impl Summary {
         [sending, loss, self.latency_warnings(spec), self.set_up_warnings(spec)].concat()
     }
 
-    /// Whether the publishers sent at the requested rate; true if that is not known.
+    /// Whether the publishers sent at the requested rate; true if the achieved rate is not known.
     #[must_use]
     pub fn rate_was_held(&self, spec: &RunSpec) -> bool {
-        // The count of the last publisher that died is not known.
+        // The number of messages is not known if no publisher finished.
         let known = spec.publishers > 0 && self.exited != Some("publishers") && self.measured_s > 0.0;
-        // The publisher tried to send refused messages on time.
+        // Refused messages count, because the publisher tried to send them on time.
         let refused_hz = self.total.sent.refused as f64 / self.measured_s / f64::from(spec.publishers);
         !known || self.achieved_hz + refused_hz >= f64::from(spec.rate_hz) * MIN_RATE_FRACTION
     }

@@ -1,4 +1,4 @@
-//! One run: of endpoints or of a topology, or the short runs that check a middleware.
+//! Runs: one run of endpoints or of a topology, and the short runs that check a middleware.
 
 pub mod check;
 pub mod coordinator;

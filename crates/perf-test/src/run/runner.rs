@@ -21,28 +21,28 @@ use crate::{
 };
 use perf_worker::{run_spec::RunSpec, worker::protocol::Plan};
 
-/// One run, of endpoints or of a topology: its processes, its outputs and its judges.
+/// One run, of endpoints or of a topology: its processes, its outputs and its verdicts.
 pub struct Run<'a> {
-    /// Its conditions.
+    /// The conditions of the run.
     pub spec: &'a RunSpec,
     /// The middleware.
     pub communicator: &'a Communicator,
-    /// The plans of its workers.
+    /// The plans of the run's workers.
     pub plans: Vec<Plan>,
-    /// Its outputs.
+    /// The outputs of the run.
     pub reports: Reports,
     /// The lines before the first row.
     pub heading: Vec<String>,
-    /// The warnings besides those about figures.
+    /// Returns the warnings that do not follow from the figures.
     pub warnings: &'a dyn Fn(&Summary) -> Vec<Warning>,
-    /// The verdicts on the figures and the warnings.
+    /// Returns the verdicts on the figures and the warnings.
     pub verdicts: &'a dyn Fn(&Summary) -> Vec<Verdict>,
-    /// The lines after the last row.
+    /// Returns the lines after the last row.
     pub ending: &'a dyn Fn(&Summary) -> Vec<String>,
 }
 
 impl Run<'_> {
-    /// Measures, judges and reports. The outputs are still open for lines.
+    /// Measures, judges and reports the run. The returned reports still take lines.
     ///
     /// # Errors
     /// The run could not begin or failed.
@@ -66,7 +66,7 @@ pub struct Runner {
     pub outputs: Outputs,
     /// The requirements for each run.
     pub requirements: Vec<Requirement>,
-    /// Warnings and verdicts go to standard error if the console shows nothing.
+    /// Whether warnings and verdicts go to standard error if the console shows nothing.
     pub has_messages: bool,
     /// The interrupt of the user.
     pub interrupt: Interrupt,
@@ -85,7 +85,7 @@ impl Runner {
     /// returns the number of requirements that the run did not meet: the other runs follow nonetheless.
     ///
     /// # Errors
-    /// The run could not begin, failed, or was ended early; the others must not begin after an error.
+    /// The run could not begin, failed, or was ended early. After an error the other runs must not begin.
     pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
         let summary = self.measure(spec, &self.outputs.named(suffix), Some(title))?;
         complete(&summary)?;
@@ -122,7 +122,7 @@ impl Runner {
         };
         let (summary, mut reports) = run.measure(&self.interrupt)?;
         if outputs.plot {
-            // The run is valid without its picture, and the log allows to draw it again.
+            // The run is valid without its picture, and the picture can be drawn again from the log.
             match plot::write_beside_each(outputs) {
                 Ok(pictures) => {
                     let named = pictures.iter().map(|picture| format!("plot: {}", picture.display()));
@@ -139,7 +139,7 @@ impl Runner {
     }
 }
 
-/// Measures one run without any output. After each second, `rows` is called with the number of messages sent in it.
+/// Measures one run without any output. After each second, `rows` gets the number of messages sent in it.
 ///
 /// # Errors
 /// The run could not begin or failed.
@@ -175,7 +175,7 @@ fn print_to_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     }
 }
 
-/// Decides how the program ends after a run.
+/// Returns the failure with which the program ends after a run, if there is one.
 ///
 /// # Errors
 /// The figures of the run are worthless, its logs are not complete, or one of its `limits` is not met.

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::root::{Root, printable};
 
-/// The mounts of the `cpu` controller of version 1.
+/// The mounts of the `cpu` controller of cgroup v1.
 const OLD_MOUNTS: [&str; 2] = ["sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpu"];
-/// The mounts of version 2: alone, or beside version 1.
+/// The mounts of cgroup v2: alone, or beside cgroup v1.
 const NEW_MOUNTS: [&str; 2] = ["sys/fs/cgroup", "sys/fs/cgroup/unified"];
 /// The parts of control group paths that identify a container.
 const GROUP_SIGNS: [&str; 6] = ["docker", "kubepods", "containerd", "libpod", "lxc", "garden"];
@@ -20,8 +20,8 @@ const MAX_DEPTH: usize = 64;
 pub struct Container {
     /// The kind of container; `None` if none was detected.
     pub kind: Option<String>,
-    /// The control group that accounts for the CPU time of this process; `None` if the group is not known; its quotas
-    /// are not known then, either.
+    /// The control group that accounts for the CPU time of this process; `None` if the group is not known, and then its
+    /// quotas are not known either.
     pub control_group: Option<String>,
     /// The tightest limit of CPU time; `None` if no limit was found.
     pub quota: Option<CpuQuota>,
@@ -30,11 +30,11 @@ pub struct Container {
 /// A limit of CPU time: a process that exhausts it stops until the period ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuQuota {
-    /// CPU time in each period, microseconds.
+    /// The CPU time in each period, microseconds.
     pub quota_us: u64,
     /// The period, microseconds.
     pub period_us: u64,
-    /// The file that sets it.
+    /// The file that sets the limit.
     pub file: String,
 }
 
@@ -58,7 +58,7 @@ impl Container {
     }
 }
 
-/// The mount of version 2 whose groups can have CPUs of their own.
+/// The mount of cgroup v2 whose groups can have CPUs of their own; `None` if there is none.
 pub(crate) fn cpuset_mount(root: &Root) -> Option<&'static str> {
     let has_cpuset = |mount: &&str| {
         let controllers = root.line(&format!("{mount}/cgroup.controllers"));
@@ -67,7 +67,7 @@ pub(crate) fn cpuset_mount(root: &Root) -> Option<&'static str> {
     NEW_MOUNTS.into_iter().find(has_cpuset)
 }
 
-/// The CPUs of isolated partitions, from the kernel's own list, else from the groups below the root.
+/// The CPUs of isolated partitions: from the kernel's own list if there is one, else from the groups below the root.
 pub(super) fn partition_cpus(root: &Root) -> Option<Vec<u32>> {
     let mount = cpuset_mount(root)?;
     if let Some(cpus) = root.list(&format!("{mount}/cpuset.cpus.isolated")) {
@@ -84,13 +84,14 @@ pub(super) fn partition_cpus(root: &Root) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// The group of version 2 of this process, as a path below its mount that begins with `/`.
+/// The control group of this process in cgroup v2, as a path below the mount that begins with `/`.
 pub(crate) fn own_group(root: &Root) -> Option<String> {
     let text = root.text("proc/self/cgroup")?;
     text.lines().find_map(|line| line.strip_prefix("0::")).and_then(printable)
 }
 
-/// How often the control groups of this process were stopped by an exhausted quota; `None` if there is no such count.
+/// The number of times that an exhausted quota has stopped the control groups of this process; `None` if there is no
+/// such count.
 pub(super) fn throttled(root: &Root) -> Option<u64> {
     let count = |folder: String| -> Option<u64> {
         let text = root.text(&format!("{folder}/cpu.stat"))?;

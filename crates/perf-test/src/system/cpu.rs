@@ -13,34 +13,34 @@ pub(crate) const CPUS: &str = "sys/devices/system/cpu";
 /// The CPUs. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Their models, equal ones counted.
+    /// The models of the CPUs, each with the number of its CPUs.
     pub model: Option<String>,
     /// The architecture for which this program was built, which is also the kernel's.
     pub architecture: String,
-    /// CPUs that the kernel uses.
+    /// The CPUs that the kernel uses.
     pub online_cpus: Option<Vec<u32>>,
-    /// CPUs on which this process may run.
+    /// The CPUs on which this process may run.
     pub usable_cpus: Option<Vec<u32>>,
     /// Sockets.
     pub sockets: Option<usize>,
-    /// Cores; each is one or more CPUs.
+    /// The number of cores; each has one or more CPUs.
     pub cores: Option<usize>,
-    /// CPUs of the core with the most CPUs.
+    /// The number of CPUs of the core with the most CPUs.
     pub threads_per_core: Option<usize>,
-    /// Whether cores run several CPUs now.
+    /// Whether cores have several CPUs now (SMT).
     pub smt_active: Option<bool>,
     /// The control of SMT: `on`, `off`, `forceoff`, `notsupported`.
     pub smt_control: Option<String>,
-    /// The caches, equal ones counted.
+    /// The caches; equal ones are counted.
     pub caches: Vec<Cache>,
     /// NUMA nodes.
     pub numa_nodes: Option<usize>,
-    /// CPUs that the scheduler does not use by itself (isolcpus).
+    /// The CPUs that the scheduler does not use by itself (isolcpus).
     pub isolated_cpus: Option<Vec<u32>>,
-    /// CPUs without a periodic tick while one thread runs.
+    /// The CPUs without a periodic timer tick while only one thread runs (nohz_full).
     pub nohz_full_cpus: Option<Vec<u32>>,
-    /// CPUs of isolated partitions of control groups, which are made while the machine runs; `None` if the kernel shows
-    /// no partitions.
+    /// The CPUs of isolated partitions of control groups, which are made while the machine runs; `None` if the kernel
+    /// shows no partitions.
     #[serde(default)]
     pub partition_cpus: Option<Vec<u32>>,
 }
@@ -52,7 +52,7 @@ pub struct Cache {
     pub level: u8,
     /// `Data`, `Instruction` or `Unified`.
     pub kind: String,
-    /// The size of each, KiB.
+    /// The size of each of these caches, KiB.
     pub size_kib: u64,
     /// The number of these caches.
     pub count: usize,
@@ -90,7 +90,7 @@ impl Cpu {
     }
 }
 
-/// A list that cannot be empty.
+/// Returns the list; `None` if it is empty, because such a list has at least one element on every machine.
 fn some(list: Option<Vec<u32>>) -> Option<Vec<u32>> {
     list.filter(|list| !list.is_empty())
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{cpu::CPUS, root::Root};
 
-/// A state with a longer wake-up time is deep: a message takes less.
+/// A sleep state is deep if its wake-up takes longer than this, because a message takes less time.
 pub(super) const DEEP_LATENCY_US: u64 = 10;
 
 /// The device through which programs limit the wake-up time of CPUs.
@@ -21,8 +21,8 @@ pub struct CpuIdle {
     pub governor: Option<String>,
     /// The states, the lightest first; empty if the kernel shows none.
     pub states: Vec<SleepState>,
-    /// The longest wake-up time that holders of /dev/cpu_dma_latency allow now, microseconds; `None` if there is no
-    /// limit, or if this user may not read the device.
+    /// The longest wake-up time that programs allow now by holding /dev/cpu_dma_latency open, microseconds; `None` if
+    /// there is no limit, or if this user may not read the device.
     #[serde(default)]
     pub latency_limit_us: Option<i32>,
 }
@@ -30,15 +30,15 @@ pub struct CpuIdle {
 /// One sleep state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SleepState {
-    /// Its folder: `state0`.
+    /// The name of the state's folder: `state0`.
     pub folder: String,
-    /// The name that the driver gives it: `C6`.
+    /// The name that the driver gives to the state: `C6`.
     pub name: Option<String>,
     /// The worst time from an interrupt to the first instruction, microseconds.
     pub latency_us: Option<u64>,
-    /// Whether it is disabled on all CPUs that have it.
+    /// Whether the state is disabled on all CPUs that have it.
     pub disabled: Option<bool>,
-    /// The time that all CPUs together have spent in it, microseconds.
+    /// The time that all CPUs together have spent in the state, microseconds.
     pub time_us: Option<u64>,
 }
 
@@ -87,20 +87,20 @@ impl SleepState {
         }
     }
 
-    /// The same state of another CPU.
+    /// Adds the same state of another CPU.
     fn add(&mut self, other: &SleepState) {
         self.latency_us = self.latency_us.max(other.latency_us);
         self.disabled = self.disabled.zip(other.disabled).map(|(ours, theirs)| ours && theirs);
         self.time_us = self.time_us.zip(other.time_us).map(|(ours, theirs)| ours.saturating_add(theirs));
     }
 
-    /// Whether a wake-up from it takes longer than a message.
+    /// Whether a wake-up from the state takes longer than a message.
     #[must_use]
     pub fn is_deep(&self) -> bool {
         self.latency_us.is_some_and(|latency_us| latency_us > DEEP_LATENCY_US)
     }
 
-    /// Its name.
+    /// The name of the state.
     #[must_use]
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.folder)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::root::{Root, printable};
 
-/// ARM's own parts that boards of robots have.
+/// The part numbers of ARM's own CPUs that boards of robots have.
 const ARM_PARTS: [(u32, &str); 27] = [
     (0xd02, "Cortex-A34"),
     (0xd03, "Cortex-A53"),
@@ -50,7 +50,7 @@ const IMPLEMENTERS: [(u32, &str); 9] = [
 ];
 const NVIDIA_PARTS: [(u32, &str); 2] = [(0x003, "Denver 2"), (0x004, "Carmel")];
 
-/// The names of all CPUs, equal ones counted: `4 × ARM Cortex-A55 + 4 × ARM Cortex-A76`.
+/// The names of all CPUs, each with the number of its CPUs: `4 × ARM Cortex-A55 + 4 × ARM Cortex-A76`.
 pub(super) fn read(root: &Root) -> Option<String> {
     let text = root.text("proc/cpuinfo").unwrap_or_default();
     let mut names = named(&text);

@@ -21,42 +21,42 @@ pub struct Frequency {
     pub turbo: Option<Turbo>,
 }
 
-/// Frequencies above the nominal one.
+/// Turbo: frequencies above the nominal one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turbo {
-    /// Whether CPUs may use them now.
+    /// Whether CPUs may use turbo now.
     pub on: bool,
-    /// The file that sets it.
+    /// The file that turns turbo on and off.
     pub file: String,
-    /// The content of that file that turns it off.
+    /// The content of `file` that turns turbo off.
     pub off_value: u8,
 }
 
 /// CPUs whose frequency changes together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// Its folder: `policy0`.
+    /// The name of the policy's folder: `policy0`.
     pub name: String,
-    /// Its CPUs.
+    /// The CPUs of the policy.
     pub cpus: Option<Vec<u32>>,
     /// The driver.
     pub driver: Option<String>,
     /// The governor: `performance`, `schedutil`, `powersave`, …
     pub governor: Option<String>,
-    /// The preference for drivers that choose the frequency by themselves.
+    /// The energy preference of drivers that choose the frequency by themselves.
     pub energy_performance_preference: Option<String>,
     /// The lowest frequency allowed now, kHz.
     pub min_khz: Option<u64>,
     /// The highest frequency allowed now, kHz.
     pub max_khz: Option<u64>,
-    /// The frequency when it was read, kHz.
+    /// The frequency at the time of reading, kHz.
     pub current_khz: Option<u64>,
 }
 
 /// Another device that changes its frequency.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Device {
-    /// Its folder: `devfreq0`.
+    /// The name of the device's folder: `devfreq0`.
     pub name: String,
     /// The governor.
     pub governor: Option<String>,
@@ -126,7 +126,7 @@ fn lowers(governor: Option<&str>, min: Option<u64>, max: Option<u64>) -> bool {
     governor.is_some_and(|governor| governor != "performance") && (min.is_none() || min != max)
 }
 
-/// The command that gives the governor `performance` to all policies that have another.
+/// The command that gives the governor `performance` to all policies that have another one.
 pub(super) fn performance_command(policies: &[Policy]) -> String {
     let lowered: Vec<&str> =
         policies.iter().filter(|policy| policy.is_lowered()).map(|policy| policy.name.as_str()).collect();

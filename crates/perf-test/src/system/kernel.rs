@@ -8,7 +8,7 @@ use super::root::Root;
 
 pub(super) const SYSCTL: &str = "proc/sys/kernel";
 pub(super) const CLOCK_SOURCE: &str = "sys/devices/system/clocksource/clocksource0";
-/// The limit on the length of a setting: longer ones are lists of features, which do not help to compare machines.
+/// The limit on the length of a setting. Longer settings are lists of features, which do not help to compare machines.
 const MAX_SETTING_BYTES: usize = 64;
 
 /// The kernel. An unreadable value is `None`.
@@ -20,17 +20,17 @@ pub struct Kernel {
     pub version: Option<String>,
     /// `PREEMPT_RT`, `PREEMPT_DYNAMIC (full)`, `PREEMPT`, or `none or voluntary`.
     pub preemption: Option<String>,
-    /// Its command line.
+    /// The command line of the kernel.
     pub command_line: Option<String>,
-    /// Whether GRUB's configuration sets that command line.
+    /// Whether GRUB's configuration sets the command line of the kernel.
     pub has_grub: bool,
     /// The time that real-time threads may run in each period, microseconds; -1 is no limit.
     pub sched_rt_runtime_us: Option<i64>,
-    /// That period, microseconds.
+    /// The period of `sched_rt_runtime_us`, microseconds.
     pub sched_rt_period_us: Option<i64>,
     /// Every setting of the scheduler that could be read, named as the kernel names it.
     pub scheduler: BTreeMap<String, String>,
-    /// The delay of timers that the kernel may use to fire several at once, nanoseconds.
+    /// The time by which the kernel may delay timers of this process to let several expire at once, nanoseconds.
     pub timer_slack_ns: Option<u64>,
     /// The clock source.
     pub clock_source: Option<String>,

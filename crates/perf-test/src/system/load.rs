@@ -11,11 +11,11 @@ use super::root::Root;
 /// Load. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Runnable threads, mean of the last minute.
+    /// The mean number of runnable threads over the last minute.
     pub mean_1_min: Option<f64>,
-    /// The same over five minutes.
+    /// The mean number of runnable threads over five minutes.
     pub mean_5_min: Option<f64>,
-    /// The same over fifteen minutes.
+    /// The mean number of runnable threads over fifteen minutes.
     pub mean_15_min: Option<f64>,
     /// The CPU times since boot.
     pub cpu_times: Option<CpuTimes>,
@@ -24,21 +24,21 @@ pub struct Load {
 /// The times of all CPUs together, milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
-    /// Programs.
+    /// The time in programs of normal priority.
     pub user_ms: u64,
-    /// Programs of low priority.
+    /// The time in programs of low priority.
     pub nice_ms: u64,
-    /// The kernel for programs.
+    /// The time in the kernel, for programs.
     pub system_ms: u64,
-    /// Idle.
+    /// The time in which CPUs were idle.
     pub idle_ms: u64,
-    /// Idle while a thread waited for a disk.
+    /// The time in which CPUs were idle while a thread waited for a disk.
     pub iowait_ms: u64,
-    /// Interrupts.
+    /// The time in interrupts.
     pub irq_ms: u64,
-    /// Deferred work of interrupts (softirq).
+    /// The time in deferred work of interrupts (softirq).
     pub softirq_ms: u64,
-    /// Steal: the hypervisor ran another machine.
+    /// The time in which the hypervisor ran another machine (steal).
     pub steal_ms: u64,
 }
 
@@ -99,7 +99,7 @@ impl CpuTimes {
     }
 }
 
-/// The CPU time of this process, its living descendants, and those that have ended, milliseconds.
+/// The CPU time of this process, of its living descendants, and of descendants that have ended, milliseconds.
 pub(super) fn own_ms(root: &Root) -> Option<u64> {
     let (own, _, own_ms) = process(root, "self")?;
     let others: Vec<(u32, u32, u64)> =
@@ -118,19 +118,20 @@ pub(super) fn own_ms(root: &Root) -> Option<u64> {
     Some(sum_ms)
 }
 
-/// A process, its parent, and the CPU time of it and of its children that have ended.
+/// The process ID of a process and of its parent, and the CPU time of the process and of its children that have
+/// ended, milliseconds.
 fn process(root: &Root, folder: &str) -> Option<(u32, u32, u64)> {
     let text = root.text(&format!("proc/{folder}/stat"))?;
-    // The name is in parentheses and may contain anything; it is the second field.
+    // The name of the program is the second field. It is in parentheses and may contain anything.
     let (before, after) = (text.split_once(' ')?.0, text.rsplit_once(')')?.1);
     let fields: Vec<&str> = after.split_whitespace().collect();
     let ticks = |place: usize| fields.get(place)?.parse::<u64>().ok();
-    // utime, stime, cutime and cstime are fields 14 to 17; state is 3.
+    // utime, stime, cutime and cstime are fields 14 to 17; the first one of `fields` is field 3, the state.
     let all = (11..15).map(ticks).try_fold(0_u64, |sum, ticks| Some(sum.saturating_add(ticks?)))?;
     Some((before.parse().ok()?, fields.get(1)?.parse().ok()?, milliseconds(all)?))
 }
 
-/// The kernel's accounts are in ticks.
+/// Converts the ticks of the kernel's accounts into milliseconds.
 fn milliseconds(ticks: u64) -> Option<u64> {
     Some(ticks.checked_mul(1000)? / procfs::ticks_per_second().max(1))
 }

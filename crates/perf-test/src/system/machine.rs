@@ -11,9 +11,9 @@ const VIRTUAL: [&str; 8] =
 /// The machine as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Its name: of the device tree, else vendor and product of the firmware.
+    /// The name of the machine: from the device tree, else vendor and product from the firmware.
     pub model: Option<String>,
-    /// Whether it runs on a hypervisor. x86 CPUs report it; elsewhere only the model's name shows it.
+    /// Whether the machine runs on a hypervisor. x86 CPUs report it; elsewhere only the model's name shows it.
     pub hypervisor: Option<bool>,
     /// Whether root runs this program.
     pub root_user: Option<bool>,

@@ -17,17 +17,17 @@ pub struct Memory {
     pub available_kib: Option<u64>,
     /// The size of `/dev/shm`, KiB.
     pub shared_memory_kib: Option<u64>,
-    /// Its free part, KiB.
+    /// The free part of `/dev/shm`, KiB.
     pub shared_memory_free_kib: Option<u64>,
     /// The mode of transparent huge pages: `always`, `madvise`, `never`.
     pub transparent_huge_pages: Option<String>,
-    /// The mode of defragmentation for them.
+    /// The mode of defragmentation for transparent huge pages.
     pub transparent_huge_pages_defrag: Option<String>,
-    /// The mode for shared memory.
+    /// The mode of transparent huge pages for shared memory.
     pub transparent_huge_pages_shared: Option<String>,
-    /// The reserved explicit huge pages.
+    /// The number of reserved explicit huge pages.
     pub huge_pages: Option<u64>,
-    /// The size of each, KiB.
+    /// The size of each explicit huge page, KiB.
     pub huge_page_kib: Option<u64>,
     /// The memory that this process may lock, bytes; [`u64::MAX`] is no limit.
     pub lock_limit_bytes: Option<u64>,

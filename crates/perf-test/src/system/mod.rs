@@ -1,8 +1,8 @@
 //! The machine: its description, advice on its settings, its noise, and the changes during a run.
 //!
 //! `perf_test system` prints all of it; each run has a [`Watch`], whose [`Warning`]s are part of the summary, and a
-//! [`System`] in its log. Everything is read from files below a root, so that tests can build machines. An unreadable
-//! value is `None` and printed as not known; nothing is invented.
+//! [`System`] in its log. Everything is read from files below a root folder, so that tests can imitate machines. An
+//! unreadable value is `None` and is printed as not known; nothing is invented.
 //!
 //! ```text
 //! root ─► machine, cpu, frequency, cpu_idle, kernel, memory, container, process, load ─► System ─► advice
@@ -47,17 +47,17 @@ pub const ENVIRONMENT: &str = "environment.json";
 pub struct System {
     /// The machine as a whole.
     pub machine: machine::Machine,
-    /// Its CPUs.
+    /// The CPUs of the machine.
     pub cpu: cpu::Cpu,
-    /// Their frequencies.
+    /// The frequencies of the CPUs.
     pub frequency: frequency::Frequency,
-    /// Their sleep states.
+    /// The sleep states of the CPUs.
     pub cpu_idle: cpu_idle::CpuIdle,
     /// The kernel.
     pub kernel: kernel::Kernel,
-    /// Its memory.
+    /// The memory of the machine.
     pub memory: memory::Memory,
-    /// The buffers of its sockets.
+    /// The limits of sockets' buffers.
     pub sockets: memory::SocketBuffers,
     /// The container and control groups around this process.
     pub container: container::Container,
@@ -72,7 +72,7 @@ pub struct System {
 pub struct Description {
     /// The machine.
     pub system: System,
-    /// Its noise, if it was measured.
+    /// The noise of the machine, if it was measured.
     pub noise: Option<Noise>,
     /// Recommended changes before measurements.
     pub advice: Vec<Advice>,

@@ -1,8 +1,8 @@
 //! The noise floor of the machine: lateness of timers, cost of a wake-up and of the clock, and stops of a thread that
 //! never sleeps. No middleware can be faster than this floor, and no measurement can be finer.
 //!
-//! It is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of real-time
-//! priority, like the threads of an ordinary run.
+//! The noise is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of
+//! real-time priority, like the threads of an ordinary run.
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -21,7 +21,7 @@ use perf_worker::measure::histogram::Latencies;
 const TIMER_PERIOD_NS: i64 = 1_000_000;
 /// The sleep before each wake-up.
 const SLEEP: Duration = Duration::from_millis(1);
-/// The number of readings of the clock, of which the smallest step counts.
+/// The number of readings of the clock. The smallest step between two readings counts.
 const CLOCK_READINGS: u32 = 10_000;
 /// A shorter gap between two readings of the clock is not a stop.
 const STOP_NS: i64 = 5_000;
@@ -35,13 +35,13 @@ const MAX_QUIET_GAP_NS: u64 = 1_000_000;
 pub struct Noise {
     /// The length of the measurement, seconds.
     pub length_s: f64,
-    /// The delay with which a sleeping thread runs: timers at 1 kHz.
+    /// The delay of a thread that sleeps until a timer expires, for timers at 1 kHz.
     pub timer_lateness: Spread,
     /// The time from waking a thread to its first reading of the clock, after sleeps of a millisecond.
     pub wake_up: Spread,
     /// The cost of one reading of the clock, nanoseconds.
     pub clock_cost_ns: f64,
-    /// The smallest step between two readings of the clock that differ, nanoseconds.
+    /// The smallest step between two different readings of the clock, nanoseconds.
     pub clock_step_ns: u64,
     /// The longest stop of a thread that never sleeps, nanoseconds.
     pub largest_gap_ns: u64,
@@ -49,20 +49,20 @@ pub struct Noise {
     pub stopped_part: f64,
     /// Whether the machine is quiet.
     pub quiet: bool,
-    /// The meaning for p99, in a sentence.
+    /// The meaning of the noise for p99, in a sentence.
     pub verdict: String,
 }
 
-/// A distribution in brief.
+/// The number, median, 99th percentile and maximum of some times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
     /// The number of values.
     pub n: u64,
     /// The median, nanoseconds.
     pub p50_ns: u64,
-    /// 99 of 100 are not above it, nanoseconds.
+    /// The 99th percentile, nanoseconds.
     pub p99_ns: u64,
-    /// The largest, nanoseconds.
+    /// The largest value, nanoseconds.
     pub max_ns: u64,
 }
 
@@ -86,9 +86,9 @@ impl Noise {
     }
 }
 
-/// Measures on the current thread, whose timer slack it changes.
+/// Measures the noise on the current thread, and changes the timer slack of this thread.
 fn measure_here(length_s: u32) -> Result<Noise, String> {
-    // If the kernel refuses it, timers are later by the slack, which is then part of this machine's noise.
+    // If the kernel refuses this setting, timers are later by the slack, which is then part of this machine's noise.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let length_ns = i64::from(length_s) * SECOND_NS;
     let begin_ns = now_ns();
@@ -115,7 +115,7 @@ fn timer_lateness(length_ns: i64) -> Spread {
     for timer in 1..=length_ns / TIMER_PERIOD_NS {
         let due_ns = begin_ns + timer * TIMER_PERIOD_NS;
         let mut awake_ns = now_ns();
-        // After a long stop the next timers are due immediately: they are late, too, and count.
+        // After a long stop the next timers are due immediately. They are late, too, and their lateness counts.
         while awake_ns < due_ns {
             sleep_until(due_ns);
             awake_ns = now_ns();

@@ -8,7 +8,7 @@ use super::{memory::soft_limit, root::Root};
 /// The names of the scheduling policies by the kernel's numbers (sched(7)).
 const POLICIES: [&str; 8] =
     ["SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH", "SCHED_ISO", "SCHED_IDLE", "SCHED_DEADLINE", "SCHED_EXT"];
-/// The fields of `/proc/self/stat` behind the name of the program (proc_pid_stat(5)), counted from its end.
+/// The indices of fields of `/proc/self/stat` (proc_pid_stat(5)), counted from the end of the program's name.
 const NICE: usize = 16;
 const RT_PRIORITY: usize = 37;
 const POLICY: usize = 38;
@@ -18,13 +18,13 @@ const POLICY: usize = 38;
 pub struct Process {
     /// `SCHED_OTHER`, `SCHED_FIFO`, `SCHED_RR` …
     pub policy: Option<String>,
-    /// The real-time priority, 1 to 99; 0 with the other policies.
+    /// The real-time priority, 1 to 99; 0 with a policy that is not real-time.
     pub rt_priority: Option<u32>,
-    /// -20 (first) to 19 (last).
+    /// The nice value, from -20 (first) to 19 (last).
     pub nice: Option<i32>,
-    /// The number of files that it may open.
+    /// The number of files that the process may open.
     pub open_files_limit: Option<u64>,
-    /// The address space that it may use, bytes; the largest number without a limit.
+    /// The address space that the process may use, bytes; the largest number if there is no limit.
     pub address_space_limit_bytes: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Process {
         }
     }
 
-    /// Its policy, priority and nice value in words.
+    /// The policy, the priority and the nice value in words.
     #[must_use]
     pub fn scheduling(&self) -> Option<String> {
         let policy = self.policy.as_deref()?;
@@ -56,7 +56,7 @@ impl Process {
         })
     }
 
-    /// Whether its policy or nice value is not the one that programs have by themselves.
+    /// Whether the policy or the nice value differs from the default of the system.
     #[must_use]
     pub fn is_special(&self) -> bool {
         self.policy.as_deref().is_some_and(|policy| policy != POLICIES[0]) || self.nice.is_some_and(|nice| nice != 0)

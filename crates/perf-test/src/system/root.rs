@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The limit on the length of a file. `/proc/cpuinfo` of 1000 CPUs is longer.
+/// The limit on the length of a file. `/proc/cpuinfo` of 1000 CPUs is shorter.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 /// The limit on the length of a line. The kernel's command line is shorter.
 const MAX_LINE_BYTES: usize = 8192;
@@ -29,7 +29,7 @@ impl Root {
         self.0.join(path)
     }
 
-    /// Whether it is `/`, not a folder that replaces it.
+    /// Whether the root is `/` and not a folder that replaces it.
     pub(crate) fn is_machine(&self) -> bool {
         self.0 == Path::new("/")
     }
@@ -45,7 +45,7 @@ impl Root {
         String::from_utf8(bytes).ok()
     }
 
-    /// A file of one line, without the white space and the NULs around it; `None` if nothing is left.
+    /// The text of a file of one line, without the white space and the NULs around it; `None` if nothing is left.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
         printable(&self.text(path)?)
     }
@@ -55,19 +55,19 @@ impl Root {
         Some(self.line(path)?.split_whitespace().next()?.to_owned())
     }
 
-    /// A file that holds one number.
+    /// The number in a file that holds one number.
     pub(crate) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
 
-    /// A device that holds one number in the machine's own byte order.
+    /// The number in a device that holds one number in the machine's own byte order.
     pub(crate) fn binary_number(&self, path: &str) -> Option<i32> {
         let mut bytes = [0; 4];
         File::open(self.path(path)).ok()?.read_exact(&mut bytes).ok()?;
         Some(i32::from_ne_bytes(bytes))
     }
 
-    /// A file that holds 0 or 1.
+    /// The value of a file that holds 0 or 1.
     pub(crate) fn flag(&self, path: &str) -> Option<bool> {
         match self.number::<u8>(path)? {
             0 => Some(false),
@@ -76,19 +76,19 @@ impl Root {
         }
     }
 
-    /// A file that holds a list of CPUs or nodes as the kernel writes it; empty if it says that there are none.
+    /// The CPUs or nodes in a file with a list in the kernel's form; empty if the list names none.
     pub(crate) fn list(&self, path: &str) -> Option<Vec<u32>> {
         cpu_list(&self.text(path)?)
     }
 
-    /// The choice between these brackets: `never` of `always madvise [never]`.
+    /// The choice that stands between these brackets: `never` in `always madvise [never]`.
     pub(crate) fn chosen_in(&self, path: &str, (opening, closing): (char, char)) -> Option<String> {
         let line = self.line(path)?;
         let (_, after) = line.split_once(opening)?;
         Some(after.split_once(closing)?.0.to_owned())
     }
 
-    /// The names in a folder that begin with `prefix`, those with numbers in the order of the numbers.
+    /// The names in a folder that begin with `prefix`; names with a number are in the order of the numbers.
     pub(crate) fn names(&self, folder: &str, prefix: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.path(folder)) else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| printable(entry.file_name().to_str()?));
@@ -97,7 +97,7 @@ impl Root {
         names
     }
 
-    /// The names of the folders `prefix` and a number: `cpu0`, not `cpufreq`.
+    /// The names in a folder that consist of `prefix` and a number: `cpu0`, not `cpufreq`.
     pub(crate) fn numbered(&self, folder: &str, prefix: &str) -> Vec<String> {
         let mut names = self.names(folder, prefix);
         names.retain(|name| name[prefix.len()..].parse::<u32>().is_ok());
@@ -113,12 +113,12 @@ pub(crate) fn printable(text: &str) -> Option<String> {
     good.then(|| text.to_owned())
 }
 
-/// The value after `name:` in lines as in `/proc/self/status`.
+/// The value after `name:` in a text with lines such as the lines of `/proc/self/status`.
 pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':')).map(str::trim)
 }
 
-/// `0-3,8` as numbers.
+/// The numbers in a list such as `0-3,8`.
 pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     let text = text.trim();
     if text.is_empty() || text == "(null)" {
@@ -138,7 +138,7 @@ pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     Some(numbers)
 }
 
-/// Numbers as `0-3,8`.
+/// The text of a list of numbers, such as `0-3,8`.
 pub(crate) fn list_text(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for number in numbers {

@@ -16,15 +16,16 @@ use crate::common::units::format_ns;
 use crate::common::warning::{Warning, WarningKind};
 use perf_worker::clock::{SECOND_NS, now_ns};
 
-/// A larger stolen fraction of all CPU time is a warning.
+/// The stolen fraction of all CPU time above which there is a warning.
 const STEAL_WARN_FRACTION: f64 = 0.01;
-/// A larger fraction of all CPU time for other programs is a warning.
+/// The fraction of all CPU time used by other programs above which there is a warning.
 const LOAD_WARN_FRACTION: f64 = 0.10;
-/// A larger fraction of all CPU time in deep sleep is a warning.
+/// The fraction of all CPU time in deep sleep above which there is a warning.
 const SLEEP_WARN_FRACTION: f64 = 0.01;
-/// A larger relative change of the frequency is a warning.
+/// The relative change of the frequency above which there is a warning.
 const FREQUENCY_WARN_FRACTION: f64 = 0.10;
-/// A larger change of the wall clock against the monotonic clock is a step, because NTP slews both alike.
+/// The change of the wall clock relative to the monotonic clock above which the wall clock was stepped: NTP slews both
+/// clocks alike.
 const STEP_NS: i64 = 1_000_000;
 /// The number of readings of both clocks; the closest pair counts.
 const CLOCK_READINGS: usize = 8;
@@ -78,7 +79,7 @@ impl Reading {
     }
 }
 
-/// The difference of the wall clock and the monotonic clock.
+/// The difference between the wall clock and the monotonic clock, ns.
 fn wall_offset_ns() -> i64 {
     let pair = || {
         let before_ns = now_ns();
@@ -86,7 +87,7 @@ fn wall_offset_ns() -> i64 {
         let after_ns = now_ns();
         (after_ns - before_ns, wall.tv_sec * SECOND_NS + wall.tv_nsec - i64::midpoint(before_ns, after_ns))
     };
-    // An interruption between the two readings makes them differ by more.
+    // An interruption between two readings makes their distance longer, so the pair with the shortest distance counts.
     (0..CLOCK_READINGS).map(|_| pair()).min().map_or(0, |(_, offset_ns)| offset_ns)
 }
 
@@ -131,7 +132,8 @@ fn frequency(before: &Reading, after: &Reading) -> Option<Warning> {
             "the CPU frequency of {name} was limited to {to_mhz} MHz during the run, from {from_mhz} MHz"
         ));
     }
-    // The frequency of a sleeping CPU is meaningless; the CPU that reads them is awake.
+    // The frequency of a sleeping CPU is meaningless. The CPU that reads the frequencies is awake, so the highest one
+    // is valid.
     let fastest = |reading: &Reading| reading.policies.iter().filter_map(|policy| policy.current_khz).max();
     let (from_khz, to_khz) = (fastest(before)?, fastest(after)?);
     let change = to_khz.abs_diff(from_khz) as f64 / from_khz.max(1) as f64;

@@ -1,7 +1,7 @@
 //! A bound on the regression of a figure (`--fail-above 'p50=10%'`), so that a comparison gates a CI job.
 //!
-//! Invariant: a bound that these runs could never exceed, or a figure that they do not have, is an error. So a job
-//! cannot pass by measuring too little.
+//! Invariant: a bound that these runs could never exceed, or a bound on a figure that they do not have, is an error. So
+//! a job cannot pass by measuring too little.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,7 +28,7 @@ pub struct Answer {
     pub bound: String,
     /// Whether a regression beyond the bound is shown.
     pub exceeded: bool,
-    /// The finding, with its values.
+    /// The finding about the figure, with its values.
     pub sentence: String,
 }
 
@@ -122,7 +122,7 @@ mod tests {
         assert!(!found.exceeded && found.sentence.contains("neither shown nor excluded"), "{found}");
         let found = answer("p50=25%", &BASE_NS, &worse).unwrap();
         assert!(!found.exceeded && found.sentence.ends_with("no regression of more than 25 %"), "{found}");
-        // The new side is better.
+        // The second group is better than the first.
         assert!(!answer("p50=0%", &worse, &BASE_NS).unwrap().exceeded);
         assert!(answer("mean=10%", &BASE_NS, &worse).unwrap().exceeded);
     }

@@ -9,13 +9,14 @@ use serde_json::{Map, Value};
 use super::Side;
 use crate::log;
 
-/// The conditions that change no figure that is compared.
+/// The conditions that change none of the compared figures.
 const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
 
-/// The version of the middleware: a side has one, and two sides may have two, because versions are what is compared.
+/// The version of the middleware. It must be the same within a side, and may differ between the sides, because users
+/// compare versions.
 const VERSION: &str = "middleware_version";
 
-/// The properties of a machine that are compared, and their places in the description of a system.
+/// The properties of a machine that are compared, and their JSON pointers in the description of a system.
 const OF_THE_MACHINE: [(&str, &str); 14] = [
     ("machine", "/machine/model"),
     ("CPU model", "/cpu/model"),
@@ -38,9 +39,9 @@ const OF_THE_MACHINE: [(&str, &str); 14] = [
 pub struct Difference {
     /// The name of a condition in a log, or of a property of the machine.
     pub name: String,
-    /// The values on the first side, each once.
+    /// The values on the first side, each listed once.
     pub base: Vec<String>,
-    /// The values on the second side, each once.
+    /// The values on the second side, each listed once.
     pub new: Vec<String>,
 }
 
@@ -50,7 +51,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// All differences, within a side and between both.
+/// All differences, both within a side and between the sides.
 pub fn between(base: &Side, new: &Side) -> Vec<Difference> {
     let [(base_conditions, base_machines), (new_conditions, new_machines)] =
         [base, new].map(|side| (conditions(side), machines(side)));
@@ -106,7 +107,7 @@ mod tests {
     use crate::report::summary::tests::spec;
     use crate::system::{System, frequency};
 
-    /// A side of a run with these options for each machine.
+    /// A side with one run on each machine, all with these options.
     fn side(options: &str, machines: &[System]) -> Side {
         let spec = spec(options);
         let environment = |system: &System| serde_json::to_value(system).unwrap().as_object().unwrap().clone();

@@ -1,4 +1,5 @@
-//! The comparison of two folders of results (`perf_test compare logs BASE NEW`): each kind of run that both have.
+//! The comparison of two folders of results (`perf_test compare logs BASE NEW`): each kind of run that is in both
+//! is compared.
 //!
 //! Runs are of one kind if their logs have the same relative path in both folders, apart from the number of the round.
 
@@ -17,7 +18,7 @@ use crate::{
 
 /// The version of the JSON object.
 const SCHEMA: &str = "gantry.perf_test.compare_folders/1";
-/// The beginnings of the numbers of rounds in names of logs.
+/// The text before the number of a round in the name of a log.
 const NUMBERED: [&str; 2] = ["-round", "-run"];
 
 /// Two folders and the comparison of each kind of run; serialises as the object of `--json`.
@@ -27,23 +28,23 @@ pub struct FolderComparison {
     base: PathBuf,
     new: PathBuf,
     kinds: Vec<Kind>,
-    /// The kinds of run that the first folder alone has.
+    /// The kinds of run that only the first folder has.
     only_base: Vec<String>,
-    /// The kinds of run that the second folder alone has.
+    /// The kinds of run that only the second folder has.
     only_new: Vec<String>,
-    /// The logs of runs that were killed or failed, which are in no figure.
+    /// The logs of runs that were killed or failed. They count in no figure.
     left_out: Vec<PathBuf>,
 }
 
 /// A kind of run.
 #[derive(Debug, Serialize)]
 struct Kind {
-    /// The place of its logs in both folders.
+    /// The path of the logs in both folders, without the number of the round.
     name: String,
     comparison: Comparison,
 }
 
-/// The logs of a folder by the kind of their run.
+/// The logs of a folder, by their kind of run.
 #[derive(Default)]
 struct Logs {
     of_kind: BTreeMap<String, Vec<PathBuf>>,
@@ -61,7 +62,7 @@ impl Logs {
             if path.is_dir() && !path.is_symlink() {
                 self.add(root, &path)?;
             } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
-                // Other JSON is no concern: tables, descriptions of the machine.
+                // Other JSON files, such as tables and descriptions of the machine, are ignored.
                 let Ok(log) = Log::read(&path) else { continue };
                 if log.summary.is_some_and(|summary| summary.failure.is_none()) {
                     self.of_kind.entry(kind_of(root, &path)).or_default().push(path);
@@ -86,7 +87,7 @@ impl Logs {
     }
 }
 
-/// The place of a log in its folder, without the number of the round.
+/// The path of a log in its folder, without the number of the round.
 fn kind_of(root: &Path, path: &Path) -> String {
     let place = path.strip_prefix(root).unwrap_or(path).with_extension("");
     let name = place.display().to_string();
@@ -99,11 +100,11 @@ fn kind_of(root: &Path, path: &Path) -> String {
 }
 
 impl FolderComparison {
-    /// Reads the logs of both folders, compares each kind of run, and answers `bounds` for each.
+    /// Reads the logs of both folders, compares each kind of run, and answers `bounds` for each kind.
     ///
     /// # Errors
-    /// A sentence: a folder or a log cannot be read, both have no kind of run in common or the same runs, or a bound
-    /// cannot be answered.
+    /// A sentence: a folder or a log cannot be read, the folders have no kind of run in common, a run is in both of
+    /// them, or a bound cannot be answered.
     pub fn of_folders(base: &Path, new: &Path, bounds: &[Bound]) -> Result<FolderComparison, String> {
         let [mut base_logs, mut new_logs] = [Logs::read(base)?, Logs::read(new)?];
         let all: BTreeSet<String> = base_logs.of_kind.keys().chain(new_logs.of_kind.keys()).cloned().collect();
@@ -142,7 +143,7 @@ impl FolderComparison {
         self.kinds.iter().flat_map(of_kind).collect()
     }
 
-    /// The comparison as lines of text: the changes that are shown, and the number of the others.
+    /// The comparison as lines of text: the changes that are shown, and the number of the other figures.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let (base, new) = (self.base.display(), self.new.display());
@@ -172,7 +173,8 @@ impl FolderComparison {
         lines
     }
 
-    /// The differences of conditions and the reasons not to trust runs, each once with the number of kinds.
+    /// The differences of conditions and the reasons not to trust runs, each once with the number of kinds of run that
+    /// have it.
     fn warnings(&self) -> Vec<String> {
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
         for Kind { comparison, .. } in &self.kinds {
@@ -183,7 +185,7 @@ impl FolderComparison {
         found.into_iter().map(|(sentence, count)| format!("warning: {sentence} ({count} of {of})")).collect()
     }
 
-    /// The number of all verdicts, and what they do not say.
+    /// The number of all verdicts, and the limits of their meaning.
     fn counts(&self) -> Vec<String> {
         let all = || self.kinds.iter().flat_map(|kind| &kind.comparison.changes).map(|change| change.finding);
         let count = |wanted: &[Finding]| all().filter(|finding| wanted.contains(finding)).count();

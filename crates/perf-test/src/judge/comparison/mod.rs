@@ -1,8 +1,8 @@
-//! The comparison of logs (`perf_test compare`): two sides, each of one or more runs, which need not be paired.
+//! The comparison of logs (`perf_test compare`): two sides, each with one or more runs, which need not be paired.
 //!
 //! Assumed: the runs of a side are independent measurements of the same thing, and the machine is the same for both
-//! sides (see [`ranks`](crate::measure::ranks) for the test). The logs show where that does not hold: differences of
-//! conditions and machines, and sides that were measured one after the other, are part of the result.
+//! sides (see [`ranks`](crate::measure::ranks) for the test). The result lists each difference of conditions and
+//! machines that the logs show, and warns if the sides were measured one after the other.
 
 mod bound;
 mod difference;
@@ -28,7 +28,7 @@ pub struct Comparison {
     schema: &'static str,
     base: Side,
     new: Side,
-    /// The conditions and properties of the machine that are not the same in all logs.
+    /// The conditions and properties of the machine that are not the same in all runs.
     differences: Vec<Difference>,
     /// Sentences with reasons not to trust the comparison.
     warnings: Vec<String>,
@@ -41,7 +41,7 @@ impl Comparison {
     ///
     /// # Errors
     /// A sentence: a log cannot be read, is of a run that was killed or failed, or is given twice; or a bound needs
-    /// more runs, or a figure that the runs do not have.
+    /// more runs than there are, or a figure that the runs do not have.
     pub fn of_logs(base: &[PathBuf], new: &[PathBuf], bounds: &[Bound]) -> Result<Comparison, String> {
         let (base, new) = (Side::read(base)?, Side::read(new)?);
         side::all_are_different(&base, &new)?;

@@ -1,4 +1,4 @@
-//! One side of a comparison: the logs of its runs. Every run is complete and good.
+//! One side of a comparison: the logs of its runs. Every run is complete and has not failed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct Side {
     /// The descriptions of the runs, in the order of the files.
     #[serde(rename = "run_ids", serialize_with = "ids")]
     pub descriptions: Vec<RunEntry>,
-    /// The machine before each run.
+    /// The description of the machine before each run.
     #[serde(skip)]
     pub environments: Vec<Map<String, Value>>,
     /// The figures of each run.
@@ -50,7 +50,7 @@ impl Side {
         Ok(side)
     }
 
-    /// The reasons not to trust its runs, as sentences.
+    /// The reasons not to trust the side's runs, as sentences.
     pub fn warnings(&self, name: &str) -> Vec<String> {
         let mut sentences = Vec::new();
         let early: Vec<String> =
@@ -62,7 +62,7 @@ impl Side {
         sentences
     }
 
-    /// Whether its last run began before the first one of `other`.
+    /// Whether the last run of this side began before the first run of `other`.
     pub fn is_before(&self, other: &Side) -> bool {
         let created = |side: &Side| side.descriptions.iter().map(|run| run.created_unix_ms).collect::<Vec<u64>>();
         created(self).into_iter().max() < created(other).into_iter().min()

@@ -8,7 +8,7 @@ use crate::log::{Head, RunEntry};
 use crate::report::summary::tests::{spec, summary};
 use crate::system::System;
 
-/// Writes a log of a run with this latency, which was created at that time.
+/// Writes the log of a run with this latency and this time of creation.
 fn log(folder: &Path, name: &str, latency_ns: u64, created_unix_ms: u64) -> PathBuf {
     let run =
         RunEntry { created_unix_ms, ..RunEntry::now(&spec(""), &name.replace('/', "-"), "/t", &Default::default()) };

@@ -1,4 +1,4 @@
-//! Requirements for a run (`--require 'p99<500us'`), so that a run gates a CI job.
+//! Requirements for a run (`--require 'p99<500us'`). They let a run gate a CI job.
 //!
 //! Invariant: a requirement on a value that is not known, or that rests on too few samples, is not met. So a run cannot
 //! pass by measuring too little.
@@ -21,7 +21,7 @@ use crate::{
 /// The comparison of a value with its bound.
 type Comparison = fn(f64, f64) -> bool;
 
-/// The operators; longer ones before their prefixes.
+/// The comparison operators, each before its own prefixes: `<=` before `<`.
 const OPERATORS: [(&str, Comparison); 5] = [
     ("<=", |value, bound| value <= bound),
     (">=", |value, bound| value >= bound),
@@ -77,9 +77,9 @@ fn available() -> String {
     )
 }
 
-/// The place of a figure in the summary, and its unit.
+/// The source of a figure in the summary, and the unit of the figure.
 fn source(name: &str) -> Option<(Source, Unit)> {
-    // The name before version 2 of the log.
+    // Logs before version 2 call the warnings `doubts`.
     let name = if name == "doubts" { "warnings" } else { name };
     let figure = REQUIRED.iter().find(|figure| figure.key == name).map(|figure| (figure.source, figure.unit));
     figure.or_else(|| Some((Source::of_times(name)?, Unit::Time)))
@@ -115,7 +115,7 @@ impl Requirement {
             Some(value) => {
                 let (holds, measured) = ((self.holds)(value, self.bound), shown(value, self.unit));
                 match self.source.why_uncertain(run) {
-                    // A missed requirement stays missed with few samples.
+                    // A requirement that is not met stays not met, even with few samples.
                     Some(why) if holds => (false, format!("{measured}, but {why}")),
                     _ => (holds, measured),
                 }
@@ -125,7 +125,7 @@ impl Requirement {
     }
 }
 
-/// A value with digits enough to compare it with a bound.
+/// A value with enough digits to compare it with a bound.
 fn shown(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Percent | Unit::PercentOfCore => format!("{value:.4} %"),

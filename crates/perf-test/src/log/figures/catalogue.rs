@@ -1,4 +1,4 @@
-//! The figures themselves. Less is better where they are times, memory or losses.
+//! The figures of the catalogue. For times, memory and losses, less is better.
 
 use super::{
     Figure,
@@ -31,7 +31,7 @@ const fn sum(names: [&'static str; 4], value: Value) -> Figure {
     Figure { is_sum: true, ..figure(names, Unit::Count, value) }
 }
 
-// Names in options, in sentences, in columns, and in files.
+// The four names of a figure: in options, in sentences, in headings of columns, and in files.
 
 /// The median of the latency from the send time.
 pub static P50: Figure = times(["p50", "latency p50", "p50", "p50_ns"], Series::Latency, Statistic::Percentile(50.0));
@@ -64,8 +64,8 @@ pub static CPU_PER_MESSAGE: Figure = number(
 /// The sum of the peaks of all processes' memory ([`RunMemory`](crate::log::RunMemory)).
 pub static PEAK_MEMORY: Figure =
     figure(["rss", "peak memory", "memory", "memory_kib"], Unit::Memory, |run| Some(run.memory().peak_kib));
-/// The proportional memory of all processes at the end of the run, without the memory of the instrument's counts
-/// ([`RunMemory`](crate::log::RunMemory)).
+/// The proportional memory of all processes at the end of the run, without the memory in which the instrument counts
+/// messages ([`RunMemory`](crate::log::RunMemory)).
 pub static PSS: Figure =
     figure(["pss", "memory at the end (PSS)", "PSS", "pss_kib"], Unit::Memory, |run| Some(run.memory().pss_kib));
 /// The messages received, of all subscriptions.
@@ -82,18 +82,18 @@ pub static THROUGHPUT: Figure =
     figure(["throughput", "throughput", "MB/s", "received_bytes_per_s"], Unit::BytesPerSecond, |run| {
         per_second(run, run.total.received.bytes)
     });
-/// The copies of messages that were to be loaned, on publish and on take.
+/// The number of copies, on publish and on take, of messages that should have been loaned.
 pub static COPIED: Figure =
     sum(["copied"; 4], |run| Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64));
-/// The mean times of the parts of a message's way.
+/// The mean times of the phases of a message on its way from publisher to subscription.
 pub static PHASES: [Figure; 4] = [
     phase(["serialise", "time to serialise", "serialise", "serialise_ns"], |run| run.total.serialise.mean_ns),
     phase(["transport", "time of transport", "transport", "transport_ns"], |run| run.total.transport.mean_ns),
     phase(["wake-up", "time of the wake-up", "wake-up", "wake_up_ns"], |run| run.total.wake_up.mean_ns),
     phase(["deserialise", "time to deserialise", "deserialise", "deserialise_ns"], |run| run.total.deserialise.mean_ns),
 ];
-/// The usage of all workers since each started, without the instrument's own threads, in the columns of
-/// performance_test.
+/// The usage of all workers, each since its start, without the instrument's own threads. The columns have the names
+/// of performance_test.
 pub static USAGE: [Figure; 5] = [
     figure(["cpu_time", "CPU time", "utime+stime", "cpu_time_ns"], Unit::Time, |run| {
         used(run, |used| used.user_ns.saturating_add(used.system_ns))
@@ -123,24 +123,24 @@ pub static LATE_COUNT: Figure =
 /// The too late messages.
 pub static TOO_LATE_COUNT: Figure =
     sum(["too_late", "too late messages", "too late", "too_late"], |run| Some(run.total.received.too_late as f64));
-/// The late messages among those received.
+/// The late messages, percent of the received ones.
 pub static LATE: Figure = figure(["late%", "late", "late", "late_percent"], Unit::Percent, |run| {
     percent_of_received(run, run.total.received.late)
 });
-/// The too late messages among those received.
+/// The too late messages, percent of the received ones.
 pub static TOO_LATE: Figure = figure(["too_late%", "too late", "too late", "too_late_percent"], Unit::Percent, |run| {
     percent_of_received(run, run.total.received.too_late)
 });
-/// The lost messages among those that were due.
+/// The lost messages, percent of the received and lost ones.
 pub static LOST_PERCENT: Figure = figure(["lost%", "lost", "lost", "lost_percent"], Unit::Percent, |run| {
     percent(run.lost, run.lost.saturating_add(run.total.received.samples))
 });
-/// The late responses among those whose schedule is known.
+/// The late responses, percent of the messages whose due time is known.
 pub static LATE_RESPONSE: Figure =
     responses(["late_response%", "late responses", "late responses", "late_response_percent"], |run| {
         percent(run.total.received.late_response, run.total.response.n)
     });
-/// The too late responses among those whose schedule is known.
+/// The too late responses, percent of the messages whose due time is known.
 pub static TOO_LATE_RESPONSE: Figure =
     responses(["too_late_response%", "too late responses", "too late responses", "too_late_response_percent"], |run| {
         percent(run.total.received.too_late_response, run.total.response.n)
@@ -151,7 +151,7 @@ pub static DUPLICATES: Figure =
 /// The messages that arrived after a later one.
 pub static REORDERED: Figure =
     sum(["reordered"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.reordered as f64));
-/// The messages sent per second, of each publisher.
+/// The messages per second that each publisher sent.
 pub static RATE: Figure = number(
     ["rate", "rate of each publisher", "rate (Hz)", "achieved_hz"],
     Unit::Frequency,
@@ -162,14 +162,14 @@ pub static RATE: Figure = number(
 pub static WARNINGS: Figure = sum(["warnings"; 4], |run| Some(run.warnings.len() as f64));
 /// The messages sent.
 pub static SENT: Figure = sum(["sent"; 4], |run| Some(run.total.sent.samples as f64));
-/// The messages that timers passed over.
+/// The messages that a late timer skipped.
 pub static SKIPPED: Figure = sum(["skipped"; 4], |run| Some(run.total.sent.skipped as f64));
-/// The messages that were due: those sent, and those that were passed over, refused or not sent in time.
+/// The messages that were due: those that were sent, skipped by a timer, refused or not sent in time.
 pub static DUE: Figure = sum(["due"; 4], |run| {
     let sent = &run.total.sent;
     Some((sent.samples + sent.skipped + sent.refused + sent.unsent) as f64)
 });
-/// The CPU time of the instrument's own threads in the workers, which is no part of [`CPU`].
+/// The CPU time of the instrument's own threads in the workers. [`CPU`] does not include it.
 pub static INSTRUMENT_CPU: Figure = figure(
     ["instrument", "CPU of the instrument", "instrument (%)", "instrument_percent"],
     Unit::PercentOfCore,
@@ -178,7 +178,7 @@ pub static INSTRUMENT_CPU: Figure = figure(
         Some(100.0 * used_ns / (run.measured_s * SECOND_NS as f64).max(1.0))
     },
 );
-/// The memory of the instrument's counts, which is no part of [`PSS`].
+/// The memory in which the instrument counts messages. [`PSS`] does not include it.
 pub static INSTRUMENT_MEMORY: Figure =
     figure(["instrument_memory", "memory of the instrument", "instrument", "instrument_kib"], Unit::Memory, |run| {
         Some(run.memory().instrument_kib)
@@ -187,10 +187,10 @@ pub static INSTRUMENT_MEMORY: Figure =
 pub static START_UP: Figure =
     figure(["start_up", "start-up", "start-up", "start_up_ns"], Unit::Time, |run| run.start_up_ns.map(|ns| ns as f64));
 
-/// The figures of files of results, beside the usage and the phases.
+/// The figures in files of results. The usage and the phases are there, too.
 pub static KEPT: [&Figure; 11] =
     [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
-/// The figures of the details of conditions and sizes of systems, and of the page.
+/// The further figures in the details of results of `compare conditions` and `scale`, and on the page of a folder.
 pub static IN_DETAILS: [&Figure; 14] = [
     &P99_9,
     &MAX,
@@ -208,7 +208,7 @@ pub static IN_DETAILS: [&Figure; 14] = [
     &START_UP,
 ];
 
-/// The figures that a user can require, beside the statistics of the series of times.
+/// The figures that a user can require. The statistics of the series of times can be required, too.
 pub static REQUIRED: [&Figure; 14] = [
     &LOST,
     &LOST_PERCENT,
@@ -228,7 +228,7 @@ pub static REQUIRED: [&Figure; 14] = [
 /// The figures by which runs are compared. Less is better in all of them.
 pub static COMPARED: [&Figure; 9] =
     [&P50, &MEAN, &P99, &P99_9, &MAX, &RESPONSE_P99, &LOST, &CPU_PER_MESSAGE, &PEAK_MEMORY];
-/// The figures whose differences need no correction for the number of figures.
+/// The primary figures: their verdicts are not corrected for the number of figures that are compared.
 pub static PRIMARY: [&Figure; 2] = [&P50, &CPU_PER_MESSAGE];
 
 const fn responses(names: [&'static str; 4], value: Value) -> Figure {

@@ -1,5 +1,5 @@
 //! The catalogue of a run's figures: the name, the unit, the value and the text of each. Every command that shows or
-//! compares runs chooses from it.
+//! compares runs chooses its figures from the catalogue.
 
 mod catalogue;
 mod source;
@@ -27,48 +27,48 @@ pub struct Figure {
     /// The name in files of results, with its unit.
     #[serde(skip)]
     pub field: &'static str,
-    /// The unit of its values.
+    /// The unit of the figure's values.
     pub unit: Unit,
-    /// Whether several runs have its sum; they have the median of any other.
+    /// Whether the value of several runs together is the sum of their values; else it is the median.
     #[serde(skip)]
     is_sum: bool,
-    /// Its place in the summary of a run.
+    /// The source of the figure in the summary of a run.
     #[serde(skip)]
     pub source: Source,
 }
 
 impl Figure {
-    /// Its value in a run; `None` if the run has none.
+    /// The value of the figure in a run; `None` if the run has none.
     #[must_use]
     pub fn value(&self, run: &Summary) -> Option<f64> {
         self.source.value(run)
     }
 
-    /// The values of all runs; `None` without a run, or if one has no value.
+    /// The values of the figure in all runs; `None` without a run, or if one run has no value.
     #[must_use]
     pub fn values(&self, runs: &[Summary]) -> Option<Vec<f64>> {
         runs.iter().map(|run| self.value(run)).collect::<Option<Vec<f64>>>().filter(|values| !values.is_empty())
     }
 
-    /// The median of its values with their interval; `None` if no run has a value.
+    /// The median of the figure's values with its interval; `None` if no run has a value.
     #[must_use]
     pub fn interval<'a>(&self, runs: impl IntoIterator<Item = &'a Values>) -> Option<Interval> {
         Interval::from_values(runs.into_iter().filter_map(|run| run.get(self)).collect())
     }
 
-    /// Whether several runs have its sum, which has no interval.
+    /// Whether the value of several runs together is the sum of their values, which has no interval.
     #[must_use]
     pub fn is_sum(&self) -> bool {
         self.is_sum
     }
 
-    /// A value with its unit.
+    /// A value of the figure with its unit.
     #[must_use]
     pub fn show(&self, value: f64) -> String {
         self.unit.show(value)
     }
 
-    /// A value with its unit, or `-`.
+    /// A value of the figure with its unit, or `-`.
     #[must_use]
     pub fn show_or_dash(&self, value: Option<f64>) -> String {
         value.map_or_else(|| "-".to_owned(), |value| self.show(value))
@@ -94,13 +94,13 @@ impl Figure {
         Some(format!("[{low}, {high}]"))
     }
 
-    /// Whether it is a percentile that rests on too few of `n` samples.
+    /// Whether the figure is a percentile that rests on too few of `n` samples.
     #[must_use]
     pub fn is_uncertain(&self, n: u64) -> bool {
         self.source.is_uncertain(n)
     }
 
-    /// Its name, marked if it rests on too few samples in one of the runs.
+    /// The name of the figure, with the mark `*` if the figure rests on too few samples in one of the runs.
     #[must_use]
     pub fn marked<'a>(&self, runs: impl IntoIterator<Item = &'a Summary>) -> String {
         let is_uncertain = runs.into_iter().any(|run| self.source.why_uncertain(run).is_some());

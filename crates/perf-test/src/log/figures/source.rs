@@ -49,7 +49,8 @@ impl Series {
 }
 
 impl Source {
-    /// The source with a name as `p99`, `latency.p99`, `response.mean` or `lateness.max`.
+    /// The statistic of a series with a name such as `p99` (of the latencies), `latency.p99`, `response.mean`
+    /// or `lateness.max`.
     #[must_use]
     pub fn of_times(name: &str) -> Option<Source> {
         let (series, statistic) = match name.split_once('.') {
@@ -69,7 +70,7 @@ impl Source {
         Some(Source::Times(series, statistic))
     }
 
-    /// The value in a run; `None` if the run has none.
+    /// The value of the figure in a run; `None` if the run has none.
     #[must_use]
     pub fn value(&self, run: &Summary) -> Option<f64> {
         match self {
@@ -99,7 +100,8 @@ impl Source {
         }
     }
 
-    /// The reason not to trust a percentile, as the end of a sentence: it rests on too few samples.
+    /// The reason not to trust a percentile (it rests on too few samples), as the end of a sentence; `None` if there
+    /// is none.
     #[must_use]
     pub fn why_uncertain(&self, run: &Summary) -> Option<String> {
         let Source::Times(series, Statistic::Percentile(percentile)) = self else { return None };
@@ -108,7 +110,7 @@ impl Source {
         (!has_tail_samples(n, *percentile)).then(why)
     }
 
-    /// Whether it is a percentile that rests on too few of `n` samples.
+    /// Whether the figure is a percentile that rests on too few of `n` samples.
     #[must_use]
     pub fn is_uncertain(&self, n: u64) -> bool {
         matches!(self, Source::Times(_, Statistic::Percentile(percentile)) if !has_tail_samples(n, *percentile))

@@ -1,4 +1,4 @@
-//! The catalogue, and the values of runs that no run has.
+//! Tests of the catalogue, and of values that are greater than the values of any real run.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The values of a run's figures, as files of results have them.
+//! The values of a run's figures, in the form that files of results have.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ impl Values {
         Values::known(Values::all().filter_map(|figure| Some((figure, figure.value(run)?))))
     }
 
-    /// The values of these figures alone.
+    /// Creates the values of these figures alone.
     #[must_use]
     pub fn known(values: impl IntoIterator<Item = (&'static Figure, f64)>) -> Values {
         Values(values.into_iter().map(|(figure, value)| (figure.key, value)).collect())
     }
 
-    /// The values of several runs together; none of no run.
+    /// The values of several runs together; `None` without a run.
     #[must_use]
     pub fn together(runs: &[&Values]) -> Option<Values> {
         let of_figure = |figure: &'static Figure| {
@@ -49,17 +49,17 @@ impl Values {
         figure.show_or_dash(self.get(figure))
     }
 
-    /// The figures of files of results, without the phases.
+    /// The figures in files of results, without the phases.
     pub fn figures() -> impl Iterator<Item = &'static Figure> {
         KEPT.into_iter().chain(&USAGE)
     }
 
-    /// The figures of files of results and of their details.
+    /// The figures in files of results, with the phases and the figures in their details.
     pub fn all() -> impl Iterator<Item = &'static Figure> {
         Values::figures().chain(&PHASES).chain(IN_DETAILS)
     }
 
-    /// The values of figures by their names in files.
+    /// The values of `figures` as a JSON object, by the names of the figures in files.
     #[must_use]
     pub fn object<'a>(&self, figures: impl IntoIterator<Item = &'a Figure>) -> Map<String, Value> {
         let value = |figure: &Figure| match self.get(figure)? {
@@ -70,7 +70,7 @@ impl Values {
         figures.into_iter().map(entry).collect()
     }
 
-    /// Messages that were to be loaned and were copied.
+    /// The number of copies of messages that should have been loaned.
     #[must_use]
     pub fn copied(&self) -> u64 {
         self.get(&COPIED).unwrap_or(0.0) as u64

@@ -1,4 +1,4 @@
-//! `events.txt`: the messages that were late or lost, one by one.
+//! `events.txt` has a line for the discovery, for each late message, and for each gap of lost messages.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,14 +25,16 @@ const TOO_LATE: u8 = 2;
 const LOST: u8 = 3;
 const NS_PER_US: u64 = 1000;
 const NS_PER_MS: i64 = 1_000_000;
-/// Ids of a topic that were not sent are kept for later seconds; these are more than a queue holds.
+/// The number of ranges of unsent message ids that are kept for each topic, for gaps that show in later seconds. A
+/// queue holds fewer messages than this.
 const KEPT_RANGES: usize = 1000;
 
 fn line(style: Style, at_ms: i64, caller: &str, code: u8, description: String) -> String {
     style.line(&COLUMNS, [at_ms.to_string(), caller.to_owned(), code.to_string(), description])
 }
 
-/// The line of the discovery: all endpoints were matched so long after the last one was created.
+/// The line of the discovery. `after_ns` is the time from the creation of the last endpoint until all endpoints
+/// were matched.
 pub fn matched(style: Style, after_ns: i64) -> String {
     line(style, 0, "SYSTEM", DISCOVERY, format!("all endpoints matched after {} ms", after_ns / NS_PER_MS))
 }
@@ -44,7 +46,7 @@ pub struct EventLog {
     /// The start of the run, ns.
     pub start_ns: i64,
     of_second: BTreeMap<Endpoint, Events>,
-    /// Ids that the publishers of each topic did not send.
+    /// The ids of the messages that the publishers of each topic did not send.
     unsent: BTreeMap<String, Vec<Range<u64>>>,
 }
 
@@ -64,17 +66,17 @@ impl EventLog {
         }
     }
 
-    /// The second is written.
+    /// Forgets the events of the second, whose lines are written.
     pub fn end_second(&mut self) {
         self.of_second.clear();
         for ranges in self.unsent.values_mut() {
-            // Their gaps have shown.
+            // The gaps of the oldest ranges have been reported by now, so these ranges are not needed any more.
             let old = ranges.len().saturating_sub(KEPT_RANGES);
             ranges.drain(..old);
         }
     }
 
-    /// The lines of a subscription.
+    /// The lines of the events of a subscription.
     pub fn lines(&self, style: Style, plan: &EndpointPlan) -> Vec<String> {
         let Some(events) = self.of_second.get(&plan.endpoint) else { return Vec::new() };
         let caller = format!("{}->{}", short(plan.given_topic()), short(&plan.node));
@@ -97,7 +99,7 @@ impl EventLog {
     }
 }
 
-/// The parts of a gap whose messages were sent.
+/// The pieces of a gap whose messages were sent, and are therefore lost.
 fn lost(gap: Event, messages: u64, unsent: &[Range<u64>]) -> Vec<Event> {
     let whole = gap.id..gap.id.saturating_add(messages);
     let mut parts = Vec::from_iter([whole]);
@@ -112,7 +114,7 @@ fn lost(gap: Event, messages: u64, unsent: &[Range<u64>]) -> Vec<Event> {
     parts.into_iter().map(event).collect()
 }
 
-/// The code and the words of an event of a subscription.
+/// The code and the description of an event of a subscription; `None` if the event belongs to a publisher.
 fn description(event: &Event) -> Option<(u8, String)> {
     let id = event.id;
     let above = |latency_ns: u64, limit_ns: u64| format!("{}us > {}us", latency_ns / NS_PER_US, limit_ns / NS_PER_US);

@@ -1,4 +1,5 @@
-//! `latency_all.txt`: each endpoint of a process, and `latency_total.txt`: the sums of its subscriptions.
+//! `latency_all.txt` has a line for each endpoint of a process, and `latency_total.txt` has the sums over the
+//! process's subscriptions.
 
 use super::{
     Process, short,
@@ -22,7 +23,7 @@ const ALL: [Column; 13] = [
     column("min[us]", "min_us", NARROW),
     column("max[us]", "max_us", NARROW),
     column("freq[hz]", "freq_hz", NARROW),
-    // The generations differ in the figure, too.
+    // The old and the new headers differ in the figure of this column, too.
     column("duration[s]", "throughput_Kb_per_sec", WIDE),
 ];
 const TOTAL: [Column; 8] = [
@@ -36,7 +37,8 @@ const TOTAL: [Column; 8] = [
     column("lost[%]", "lost_perc", NARROW),
 ];
 
-/// A line of an endpoint: the counts of its messages and of the late, too late and lost ones, and its times.
+/// The line of an endpoint. `of` is its plan and the size of its payload in bytes; `counts` are its messages, and the
+/// late, too late and lost ones; `times` are its latencies, or its times of publishing.
 fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times: &Spread, measured_s: f64) -> String {
     let (plan, payload_bytes) = of;
     let us = |ns: f64| format!("{:.0}", ns / 1000.0);
@@ -62,7 +64,7 @@ pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
             let block = if plan.service { &mut clients } else { &mut subscriptions };
             block.push(line(style, (plan, *bytes), counts, latency, summary.measured_s));
         }
-        // A client has a line for its responses.
+        // A client has a line only for its responses.
         let publisher = summary.publishers.iter().find(|of| of.endpoint() == plan.endpoint && !plan.service);
         if let Some(publisher) = publisher {
             let counts = [publisher.sent.samples, 0, 0, 0];

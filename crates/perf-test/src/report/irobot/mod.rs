@@ -1,9 +1,11 @@
-//! The output files of iRobot's `ros2-performance`, one folder for each process, for existing scripts: `resources.txt`
-//! and `events.txt` grow while the run goes on, `latency_all.txt` and `latency_total.txt` follow at its end, and
-//! `metadata.txt` precedes it.
+//! The output files of iRobot's `ros2-performance` for existing scripts, one folder for each process. `metadata.txt` is
+//! written before the run, `resources.txt` and `events.txt` grow while the run goes on, and `latency_all.txt` and
+//! `latency_total.txt` are written at its end.
 //!
-//! Names, order and units of the columns are iRobot's, in both generations of headers. The values differ where iRobot's
-//! are wrong: every message is in every statistic, and lost messages are counted by the messages that were sent.
+//! iRobot changed its headers in December 2023: units stood in brackets (`mean[us]`) and are words since then
+//! (`mean_us`). Names, order and units of the columns are iRobot's, both with the old and with the new headers. The
+//! values differ where iRobot's are wrong: every message is in every statistic, and the number of lost messages follows
+//! from the number of messages that were sent.
 
 mod events;
 mod latency;
@@ -47,9 +49,9 @@ impl Lines {
 /// A process whose files are to be written.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// The folder of its files, which is created.
+    /// The folder of the process's files. It is created.
     pub folder: PathBuf,
-    /// Its endpoints, each with the size of its payload, bytes.
+    /// The endpoints of the process, each with the size of its payload, bytes.
     pub endpoints: Vec<(EndpointPlan, u64)>,
 }
 
@@ -57,7 +59,7 @@ pub struct Process {
 struct Folder {
     process: Process,
     resources: Lines,
-    /// None if single messages are not tracked.
+    /// The file `events.txt`; `None` if single messages are not tracked.
     events: Option<Lines>,
 }
 
@@ -66,16 +68,16 @@ struct Folder {
 pub struct Files {
     style: Style,
     folders: Vec<Folder>,
-    /// The events of the present second.
+    /// The events of the second that is being measured.
     events: EventLog,
-    /// None if each row is a line of `resources.txt`.
+    /// The readings in the period that the user chose; `None` if `resources.txt` has a line for each row of the run.
     sampling: Option<Sampling>,
 }
 
 impl Files {
-    /// Creates the folders and the files, or replaces those that exist. The processes are in the order of the run's
-    /// workers. `metadata` is the content of `metadata.txt`. With `tracked`, single messages are logged in
-    /// `events.txt`.
+    /// Creates the folders and the files, or replaces existing ones. The processes are in the order of the
+    /// run's workers. `metadata` is the content of `metadata.txt`. With `tracked`, single messages are logged
+    /// in `events.txt`.
     ///
     /// # Errors
     /// A folder or a file cannot be created or written.
@@ -87,7 +89,7 @@ impl Files {
             Lines::create(folder, "metadata.txt")?.add(metadata)?;
             let mut resources = Lines::create(folder, "resources.txt")?;
             resources.add(&resources::head(style))?;
-            // Files of an earlier run do not belong to this one.
+            // Files of an earlier run are removed, because they do not belong to this run.
             for name in ["latency_all.txt", "latency_total.txt", "events.txt"] {
                 remove(&folder.join(name))?;
             }
@@ -100,13 +102,13 @@ impl Files {
         Ok(Files { style, folders, events: EventLog::default(), sampling: None })
     }
 
-    /// The same with a line of `resources.txt` in each period, ms, in place of each row.
+    /// Returns the files with a line of `resources.txt` for each period of `period_ms`, instead of a line for each row.
     #[must_use]
     pub fn with_sampling(self, period_ms: u32) -> Files {
         Files { sampling: Some(Sampling::new(i64::from(period_ms) * MS)), ..self }
     }
 
-    /// The time of the next reading of CPU and memory; none if rows have them.
+    /// The time of the next reading of CPU and memory; `None` if the rows of the run have these figures.
     #[must_use]
     pub fn next_sample_ns(&self) -> Option<i64> {
         self.sampling.as_ref().map(|sampling| sampling.next_ns)
@@ -143,7 +145,7 @@ impl Files {
             .try_for_each(|file| file.add(std::slice::from_ref(&line)))
     }
 
-    /// Adds a second: its resources, unless the user chose a period for resources, and the events that were reported.
+    /// Writes a row: the resources, unless the user chose a period for them, and the events that were reported.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -157,7 +159,7 @@ impl Files {
         self.write_events()
     }
 
-    /// Keeps the events of an endpoint until its second is complete.
+    /// Keeps the events of an endpoint until their second is complete.
     pub fn events(&mut self, endpoint: Endpoint, events: &Events) {
         let plans = self.folders.iter().flat_map(|folder| &folder.process.endpoints).map(|(plan, _)| plan);
         if let Some(plan) = plans.into_iter().find(|plan| plan.endpoint == endpoint) {
@@ -197,7 +199,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The name of a node or a topic without the slash of the root namespace, as iRobot's files have it.
+/// The name of a node or a topic without the slash of the root namespace, as iRobot's files write it.
 fn short(name: &str) -> &str {
     name.trim_start_matches('/')
 }

@@ -13,15 +13,16 @@ pub struct Sampling {
     period_ns: i64,
     /// The time of the next reading.
     pub next_ns: i64,
-    /// The last reading of each process: its time, and the CPU time of the endpoints' and the middleware's threads, ns.
+    /// The last reading of each process: the time of the reading, and the CPU time of the endpoints' and the
+    /// middleware's threads, both in ns.
     last: Vec<Option<(i64, u64)>>,
 }
 
-/// The usage of a process since its last reading, and the time of this one.
+/// The time of a reading of a process, ns, and the usage of the process since the reading before.
 pub type Sample = (i64, WorkerRow);
 
 impl Sampling {
-    /// With this period.
+    /// Creates the sampling with this period. No reading is due yet.
     pub fn new(period_ns: i64) -> Sampling {
         Sampling { period_ns, next_ns: i64::MAX, last: Vec::new() }
     }
@@ -32,7 +33,7 @@ impl Sampling {
         if now_ns < self.next_ns {
             return Vec::new();
         }
-        // A reading that is late by periods is in place of them.
+        // A reading that comes several periods late replaces the readings of these periods.
         self.next_ns += ((now_ns - self.next_ns) / self.period_ns + 1) * self.period_ns;
         pids.enumerate().map(|(process, pid)| self.sample(process, pid)).collect()
     }

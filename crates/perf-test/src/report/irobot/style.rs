@@ -1,8 +1,9 @@
-//! The form of a line: columns of a fixed width or commas, with the headers of either generation.
+//! The form of a line in iRobot's files: columns of a fixed width, or values with commas between them, and the old or
+//! the new headers.
 
 use clap::ValueEnum;
 
-/// The generation of the headers.
+/// The headers: iRobot's new ones or its old ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Headers {
     /// Units as words, as `mean_us`: since December 2023.
@@ -29,7 +30,7 @@ pub struct Column {
     width: usize,
 }
 
-/// A column with its header in both generations and its width.
+/// A column with its old header, its new header and its width.
 pub const fn column(old: &'static str, new: &'static str, width: usize) -> Column {
     Column { old, new, width }
 }

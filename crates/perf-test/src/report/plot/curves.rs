@@ -8,34 +8,35 @@ use super::{
 };
 
 const WIDTH: u32 = 1280;
-/// The colours of the curves in their order: Gantry, which comes first, has the one that it has in the other pictures.
+/// The colours of the curves in their order. Gantry comes first and has the same colour as in the other pictures.
 const COLOURS: [RGBColor; 4] = [ORANGE, BLUE, RED, GREEN];
-/// The step from one mark of an axis of bytes to the next, in powers of two.
+/// The step from one mark of an axis of bytes to the next, as a power of two.
 const MARK_STEP: i32 = 2;
 
 /// A chart.
 #[derive(Debug)]
 pub struct Chart {
-    /// Its title.
+    /// The title of the chart.
     pub title: String,
-    /// The quantity across, with its unit.
+    /// The quantity on the horizontal axis, with its unit.
     pub across: &'static str,
-    /// The quantity across, and the quantity of the heights.
+    /// The quantities of the horizontal and of the vertical axis.
     pub scales: [Scale; 2],
     /// The curves.
     pub curves: Vec<Curve>,
-    /// Values across that have a line and a name.
+    /// The values on the horizontal axis that have a vertical line, with the names of these lines.
     pub marks: Vec<(String, f64)>,
 }
 
 /// A curve.
 #[derive(Debug)]
 pub struct Curve {
-    /// Its name.
+    /// The name of the curve.
     pub name: String,
-    /// The values across, and their heights.
+    /// The values on the horizontal axis, each with its value on the vertical axis.
     pub points: Vec<(f64, f64)>,
-    /// It has a paler colour of the last curve that is not pale, to compare with that.
+    /// Whether the curve has a pale shade of the colour of the previous curve that is not pale, so that both can
+    /// be compared.
     pub is_pale: bool,
 }
 
@@ -57,12 +58,12 @@ pub struct Layout {
     pub columns: usize,
     /// The height of a row.
     pub height: u32,
-    /// All charts have the same axes.
+    /// Whether all charts have the same axes.
     pub has_equal_axes: bool,
 }
 
 impl Curve {
-    /// A curve of its own colour.
+    /// Creates a curve with a colour of its own.
     #[must_use]
     pub fn new(name: String, points: Vec<(f64, f64)>) -> Curve {
         Curve { name, points, is_pale: false }
@@ -72,7 +73,7 @@ impl Curve {
 /// Draws the charts as SVG.
 ///
 /// # Errors
-/// A sentence, if they cannot be drawn.
+/// A sentence, if the charts cannot be drawn.
 pub fn draw(charts: &[Chart], layout: Layout) -> Result<String, String> {
     let panels = panels(charts, layout.has_equal_axes);
     let rows = panels.len().div_ceil(layout.columns).max(1);
@@ -132,7 +133,7 @@ fn bytes_axis(places: impl Iterator<Item = f64>) -> Axis {
     Axis { range: (low, high), marks, mark: bytes }
 }
 
-/// The bytes whose logarithm to the base 2 this is.
+/// The text of a number of bytes, from its logarithm to the base 2.
 fn bytes(power: f64) -> String {
     let bytes = 2_f64.powf(power).round();
     match bytes {
@@ -142,7 +143,7 @@ fn bytes(power: f64) -> String {
     }
 }
 
-/// Half way to white.
+/// The colour half way between this one and white.
 fn pale(RGBColor(red, green, blue): RGBColor) -> RGBColor {
     let half = |part: u8| part / 2 + 127;
     RGBColor(half(red), half(green), half(blue))

@@ -1,6 +1,6 @@
-//! A picture that compares several contestants: in each panel a dot for each, at the median of its values, on a line
-//! from the least to the greatest, the lowest median first. The axes are logarithmic, because middlewares differ by
-//! orders of magnitude.
+//! A picture that compares several contestants. Each panel has a dot for each contestant at the median of its values,
+//! on a line from the least to the greatest value. The contestant with the lowest median comes first. The axes are
+//! logarithmic, because middlewares differ by orders of magnitude.
 
 use plotters::prelude::{Circle, Color, PathElement, Text};
 
@@ -8,12 +8,12 @@ use super::panel::{Area, BLUE, Drawing, GRID, INK, MARGIN, ORANGE, PALE, picture
 use super::series::bounds;
 use crate::{common::units::Unit, measure::interval::Interval};
 
-/// The width of a page's text on GitHub, which would shrink a wider picture, and the letters with it.
+/// The width of the text on a page of GitHub, px. GitHub would shrink a wider picture and the letters in it.
 const WIDTH: u32 = 830;
 const ROW: i32 = 22;
-/// The head of a panel: its title and the marks of its axis.
+/// The height of the head of a panel, px: the title and the marks of the axis.
 const HEAD: i32 = 56;
-/// The places for the names, and for the values behind the dots.
+/// The widths of the columns for the names, and for the values to the right of the dots, px.
 const NAMES: i32 = 220;
 const VALUES: i32 = 76;
 
@@ -31,20 +31,20 @@ pub struct Panel {
 /// A contestant.
 #[derive(Debug)]
 pub struct Dot {
-    /// Its name.
+    /// The name of the contestant.
     pub name: String,
-    /// It has another colour, because the others are compared with it.
+    /// Whether the dot has another colour, because the other contestants are compared with this one.
     pub is_base: bool,
-    /// Its values.
+    /// The values of the contestant.
     pub values: Vec<f64>,
-    /// The reason why there are none, as a word.
+    /// The reason why there are no values, as a word.
     pub missing: Option<String>,
 }
 
 /// Draws panels below each other as SVG.
 ///
 /// # Errors
-/// A sentence, if they cannot be drawn.
+/// A sentence, if the panels cannot be drawn.
 pub fn draw(panels: &[Panel]) -> Result<String, String> {
     let height = |panel: &Panel| HEAD + ROW * i32::try_from(panel.dots.len()).unwrap_or(0) + MARGIN;
     let all: i32 = panels.iter().map(height).sum::<i32>() + MARGIN;
@@ -63,7 +63,7 @@ impl Panel {
         root.draw(&Text::new(self.title.clone(), (MARGIN, top), text(18, &INK)))?;
         let values = self.dots.iter().flat_map(|dot| &dot.values).copied().filter(|value| *value > 0.0);
         let (first, last) = bounds(values).map_or((0, 1), |(low, high)| (decade(low), decade(high) + 1));
-        // A value of 0 has a place of its own, before the powers of ten.
+        // A value of 0 has a mark of its own, to the left of the powers of ten.
         let has_zero = self.dots.iter().flat_map(|dot| &dot.values).any(|value| *value <= 0.0);
         let first = first - i32::from(has_zero);
         let (left, right) = (MARGIN + NAMES, WIDTH.cast_signed() - MARGIN - VALUES);

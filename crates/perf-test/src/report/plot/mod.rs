@@ -1,7 +1,7 @@
 //! A picture of a run: latency over time, latency by percentile, CPU and memory over time, in one SVG.
 //!
-//! The only input is Gantry's own log, also of a run that was killed or still runs. The SVG embeds no fonts: the viewer
-//! has them. `series` extracts the lines from the log, `panel` draws them.
+//! The only input is Gantry's own log; the run may have been killed, or may still run. The SVG embeds no fonts, because
+//! each viewer has its own. `series` extracts the lines from the log, `panel` draws them.
 
 pub mod curves;
 pub mod dots;
@@ -38,15 +38,15 @@ pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     let picture = draw(&Log::read(log)?).map_err(|error| format!("{}: {error}", log.display()))?;
     let path = output.map_or_else(|| beside(log), Path::to_owned);
     std::fs::write(&path, picture).map_err(|error| {
-        // Half a picture is of no use.
+        // An incomplete picture is of no use.
         let _ = std::fs::remove_file(&path);
         format!("cannot write the plot {}: {error}", path.display())
     })?;
     Ok(path)
 }
 
-/// Draws the run of these logs, with a picture beside each full log. Returns the names of the pictures; none if there
-/// is no full log.
+/// Draws the run from its full log, with a picture beside each of its logs. Returns the names of the pictures; none if
+/// there is no full log.
 ///
 /// # Errors
 /// As [`write()`].
@@ -63,7 +63,7 @@ pub fn write_beside_each(outputs: &Outputs) -> Result<Vec<PathBuf>, String> {
     Ok(pictures)
 }
 
-/// `run.svg` for `run.csv`, `run.json` and `run.full.json`.
+/// The name of the picture beside a log: `run.svg` for `run.csv`, `run.json` and `run.full.json`.
 fn beside(log: &Path) -> PathBuf {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     match name.strip_suffix(".full.json").filter(|stem| !stem.is_empty()) {
@@ -95,7 +95,7 @@ fn draw_all(root: &Area<'_>, log: &Log, series: &Series, topics: Option<&Topics>
     areas.iter().zip(&panels).try_for_each(|(area, panel)| panel.draw(area))
 }
 
-/// The conditions of the run in two lines: those that explain most differences between two runs.
+/// Two lines of text with the conditions of the run that explain most differences between two runs.
 fn titles(log: &Log, series: &Series) -> [String; 2] {
     let conditions = &log.run.spec;
     let rate = match conditions.rate_hz {
@@ -114,7 +114,7 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
             conditions.communicator
         ),
     };
-    // An executor waits in its own way, and the nodes of a topology touch no payload.
+    // An executor waits in its own way, and the nodes of a topology do not touch the payload.
     let ways =
         [format!("payload touched: {}", conditions.touch.name()), format!("readers wait: {}", conditions.wait.name())];
     let mut parts: Vec<String> = ways.into_iter().filter(|_| conditions.executor.is_none()).collect();
@@ -138,7 +138,7 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
     [title, parts.join(BETWEEN)]
 }
 
-/// The machine, as far as the log has it, and the run's id.
+/// The machine, as far as the log describes it, and the run's id, as text.
 fn machine(log: &Log) -> String {
     let known = |part: &str, name: &str| Some(log.environment.get(part)?.get(name)?.as_str()?.to_owned());
     let mut parts: Vec<String> = known("cpu", "model").into_iter().collect();
@@ -152,7 +152,7 @@ fn endpoints(conditions: &RunSpec) -> String {
     let counts =
         format!("{publishers}, {}", several(conditions.subscriptions as usize, "subscription", "subscriptions"));
     match conditions.executor {
-        // Its nodes are in processes of their own choice.
+        // The nodes of a topology are spread over processes by an option of their own, not by the strategy.
         Some(_) => counts,
         None => format!("{counts}, {}", conditions.strategy.name()),
     }

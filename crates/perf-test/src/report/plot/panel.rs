@@ -1,6 +1,7 @@
 //! One panel of a plot: a title, a legend above the lines, two axes with units, and lines.
 //!
-//! Axes are linear in their values; for a logarithmic axis the values are logarithms and `mark` prints what they mean.
+//! Axes are linear in their values. For a logarithmic axis the values are logarithms, and `mark` prints the
+//! numbers themselves.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -11,9 +12,9 @@ use plotters::prelude::{
 use plotters::style::TextStyle;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The distance from the edge of the picture.
+/// The distance between the edge of the picture and its content, px.
 pub const MARGIN: i32 = 24;
-/// The colours of titles, marks and background.
+/// The colours of titles, of marks, of grid lines and of the unreliable part of a panel.
 pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
 pub const PALE: RGBColor = RGBColor(0x5b, 0x64, 0x6e);
 pub const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
@@ -24,12 +25,13 @@ pub const ORANGE: RGBColor = RGBColor(0xe6, 0x9f, 0x00);
 pub const RED: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
 pub const GREEN: RGBColor = RGBColor(0x00, 0x9e, 0x73);
 
-/// A line of few points shows each of them.
+/// The largest number of points with which each point of a line is drawn as a dot.
 const FEW_POINTS: usize = 40;
-/// The space left of a panel's lines.
+/// The width of the space to the left of a panel's lines, px.
 const LEFT: i32 = 76;
-/// The place of a name in the legend, and the width of a letter in it.
+/// The smallest distance between the starts of two legend entries, px.
 const LEGEND_STEP: i32 = 142;
+/// The assumed width of a letter of a legend entry, px.
 const LETTER: i32 = 7;
 
 /// The result of drawing.
@@ -40,7 +42,7 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Makes a white picture of this size, calls `draw` for its content, and returns the SVG.
 ///
 /// # Errors
-/// A sentence, if it cannot be drawn.
+/// A sentence, if the picture cannot be drawn.
 pub fn picture(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Drawing) -> Result<String, String> {
     let mut picture = String::new();
     let root = SVGBackend::with_string(&mut picture, size).into_drawing_area();
@@ -98,16 +100,16 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A vertical line; beyond the axis it is left out.
+/// A vertical line with a name. A line beyond the ends of the axis is left out.
 pub struct Mark {
-    /// Its x.
+    /// The x of the line.
     pub at: f64,
     pub name: String,
 }
 
-/// The unreliable part of a panel.
+/// The part of a panel whose values are unreliable.
 pub struct Shade {
-    /// It begins at this x.
+    /// The x at which the unreliable part begins.
     pub from: f64,
     pub name: &'static str,
 }
@@ -126,12 +128,12 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// A chart without a shade and marks.
+    /// Creates a panel without a shade and without marks.
     pub fn new(title: &str, across: &'static str, [x, y]: [Axis; 2], lines: Vec<Line>) -> Panel {
         Panel { title: title.to_owned(), across, x, y, shade: None, marks: Vec::new(), lines }
     }
 
-    /// Draws it into its area.
+    /// Draws the panel into its area.
     pub fn draw(&self, area: &Area<'_>) -> Drawing {
         let (head, body) = area.split_vertically(52);
         head.draw(&Text::new(self.title.as_str(), (MARGIN, 4), text(18, &INK)))?;

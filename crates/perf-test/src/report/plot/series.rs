@@ -11,13 +11,13 @@ use crate::measure::percentiles::MIN_TAIL_SAMPLES;
 use perf_worker::measure::histogram::Latencies;
 
 const TIME: &str = "time since the start (s)";
-/// The limit on the points of a line over time.
+/// The largest number of points of a line over time.
 const MAX_POINTS: usize = 600;
 
 /// The values at one time.
 struct Moment {
     t_s: f64,
-    /// p50, p99 and max, ns; none if nothing was received.
+    /// The median, the 99th percentile and the maximum of the latency, ns; `None` if nothing was received.
     latency_ns: Option<[f64; 3]>,
     core_percent: f64,
     kernel_percent: f64,
@@ -41,7 +41,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// The series of a log with or without its summary.
+    /// The series of a log, which may have no summary.
     pub fn from_log(log: &Log) -> Series {
         let group = log.rows.len().div_ceil(MAX_POINTS).max(1);
         let total = log.summary.as_ref().map(|summary| &summary.total);
@@ -64,7 +64,7 @@ impl Series {
         }
     }
 
-    /// Median, p99 and maximum of each second.
+    /// The panel with the median, p99 and maximum of the latency in each second.
     pub fn latency_over_time(&self) -> Panel {
         let line = |name: &str, colour, which: fn(&[f64; 3]) -> f64| Line {
             name: String::from(name),
@@ -79,7 +79,7 @@ impl Series {
         Panel::new("Latency from send time (log scale)", TIME, [self.time_axis(), times_axis(&lines)], lines)
     }
 
-    /// The latencies by percentile.
+    /// The panel of the latencies by percentile.
     pub fn latency_by_percentile(&self) -> Panel {
         let [longest_ns, longest_response_ns] = self.longest_ns;
         let mut lines = Vec::new();
@@ -98,14 +98,14 @@ impl Series {
         Panel { shade, ..Panel::new("Latency by percentile (log scale)", across, [x, times_axis(&lines)], lines) }
     }
 
-    /// The CPU time of all workers.
+    /// The panel of the CPU time of all workers.
     pub fn cpu_over_time(&self) -> Panel {
         let figures: [Figure; 2] =
             [("user and kernel", BLUE, |m| m.core_percent), ("kernel", ORANGE, |m| m.kernel_percent)];
         self.figures_over_time("CPU of all workers (% of one core)", &figures)
     }
 
-    /// The memory of all workers.
+    /// The panel of the memory of all workers.
     pub fn memory_over_time(&self) -> Panel {
         let figures: [Figure; 3] = [
             ("resident", BLUE, |m| m.rss_mib),
@@ -170,8 +170,8 @@ fn longest_ns(parts: &[&Distribution]) -> f64 {
     parts.iter().filter_map(|part| part.max_ns).fold(0.0, f64::max)
 }
 
-/// Points (number of nines, logarithm of the latency) of a whole distribution; the last one is at the rank of the last
-/// sample.
+/// The points of the line of a whole distribution: the number of nines (99 % has two), and the logarithm of the latency
+/// in ns. The last point is at the rank of the last sample.
 fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
     let n = latencies.n() as f64;
     let mut points = Vec::new();
@@ -186,12 +186,12 @@ fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
     points
 }
 
-/// An axis from the shortest to the longest time of the lines, whose heights are logarithms of ns.
+/// An axis from the shortest to the longest time of the lines, whose y values are logarithms of ns.
 fn times_axis(lines: &[Line]) -> Axis {
     log_axis(lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height), time)
 }
 
-/// The least and the greatest of some values; `None` without any.
+/// The least and the greatest of some values; `None` without values.
 pub fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.map(|value| (value, value)).reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
 }
@@ -226,13 +226,13 @@ pub fn marks(low: f64, high: f64) -> Vec<f64> {
     (first..).map(|i| i as f64 * step).take_while(|mark| *mark <= high + step * 1e-9).collect()
 }
 
-/// A round number.
+/// The text of a number, rounded to three decimals.
 pub fn plain(value: f64) -> String {
     let rounded = (value * 1000.0).round() / 1000.0;
     if rounded.abs() >= 10_000.0 { super::thousands(rounded as u64) } else { rounded.to_string() }
 }
 
-/// The time whose logarithm in ns this is.
+/// The text of a time, from the logarithm of its nanoseconds.
 pub fn time(height: f64) -> String {
     let ns = 10_f64.powf(height);
     let (value, unit) = match ns {
@@ -244,7 +244,7 @@ pub fn time(height: f64) -> String {
     format!("{} {unit}", plain(value))
 }
 
-/// The percentile with this number of nines.
+/// The text of the percentile with this number of nines.
 fn percent(nines: f64) -> String {
     match nines.round() as i32 {
         0 => "0".to_owned(),

@@ -1,4 +1,5 @@
-//! A picture of stacked bars: the parts of a sum over a number, with marks of other sums to compare with.
+//! A picture of charts with stacked bars. A bar shows the parts of a sum for one number on the horizontal axis, and may
+//! have a mark at another sum to compare with.
 
 use plotters::prelude::{Color, PathElement, RGBColor, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -11,19 +12,19 @@ const TITLE: u32 = 56;
 const HEIGHT: u32 = 400;
 const COLUMNS: usize = 2;
 const COLOURS: [RGBColor; 3] = [BLUE, ORANGE, GREEN];
-/// The places for the title and the legend, for the names of the bars, and for the marks of the axis.
+/// The spaces for the title and the legend, for the names of the bars, and for the marks of the axis, px.
 const HEAD: i32 = 70;
 const FOOT: i32 = 40;
 const LEFT: i32 = 76;
-/// The place of a name in the legend.
+/// The distance between the starts of two legend entries, px.
 const LEGEND_STEP: i32 = 110;
 
 /// A chart.
 #[derive(Debug)]
 pub struct Chart {
-    /// The quantity across, and the quantity of the bars with its unit.
+    /// The quantity on the horizontal axis, and the quantity of the bars with its unit.
     pub title: String,
-    /// The names of the parts, from below; at most three.
+    /// The names of the parts of a bar, from below; at most three.
     pub parts: Vec<&'static str>,
     /// The name of the marks.
     pub mark: &'static str,
@@ -34,18 +35,18 @@ pub struct Chart {
 /// A bar.
 #[derive(Debug)]
 pub struct Bar {
-    /// Its number.
+    /// The number below the bar.
     pub name: String,
-    /// Its parts, from below.
+    /// The values of the bar's parts, from below.
     pub parts: Vec<f64>,
-    /// The sum to compare with.
+    /// The sum to compare the bar with.
     pub mark: Option<f64>,
 }
 
 /// Draws charts as SVG, two in a row below a title.
 ///
 /// # Errors
-/// A sentence, if they cannot be drawn.
+/// A sentence, if the charts cannot be drawn.
 pub fn draw(title: &str, charts: &[Chart]) -> Result<String, String> {
     let rows = charts.len().div_ceil(COLUMNS).max(1);
     let height = TITLE + HEIGHT * u32::try_from(rows).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! The texts of pictures; every log gives one.
+//! Tests of the texts of pictures. Every log gives a picture.
 
 use super::*;
 use crate::log::documented_row_with;
@@ -54,7 +54,7 @@ fn a_picture_of_a_topology_has_a_line_for_each_subscription() {
     for words in ["without 10 faster ones", "Late messages (% of received)", "1, 3, 7", "100 µs", "10 ms"] {
         assert!(picture.contains(words), "{words}");
     }
-    // Nothing was received, or the log is of a killed run.
+    // A run in which nothing was received, and the log of a killed run, have a picture, too.
     log.summary.as_mut().unwrap().subscriptions =
         vec![SubscriptionEntry { p50_ns: None, received: Received::default(), ..subscription(0, 0) }];
     assert!(draw(&log).unwrap().contains("nothing was received"));
@@ -100,7 +100,7 @@ fn the_latencies_of_a_killed_run_are_those_of_its_rows() {
     let series = Series::from_log(&log(1300, false));
     assert_eq!(series.latency.n(), 1300 * 99);
     let panel = series.latency_over_time();
-    // In groups of three rows; the longest of each is still there.
+    // The rows are in groups of three, and the longest latency of each group is still there.
     assert_eq!(panel.lines[0].points.len(), 434);
     assert!(panel.lines[0].points.iter().all(|(_, height)| (height - 5_605_000_f64.log10()).abs() < 1e-9));
 }

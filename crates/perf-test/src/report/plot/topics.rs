@@ -1,5 +1,5 @@
-//! The upper part of the picture of a topology: a line for each subscription with its latencies, and with its late, too
-//! late and lost messages.
+//! The upper part of the picture of a topology: a row for each subscription, with its latencies and its late, too late
+//! and lost messages.
 
 use plotters::prelude::{Circle, Color, PathElement, RGBColor, Rectangle, Text};
 
@@ -8,31 +8,32 @@ use super::series::bounds;
 use crate::common::units::format_ns;
 use crate::log::{NodeAndTopic, SubscriptionEntry, Summary};
 
-/// The height of a line.
+/// The height of the row of a subscription, px.
 const ROW: i32 = 20;
-/// The space above the lines: titles, legends and the marks of the axes.
+/// The height of the space above the rows for titles, legends and the marks of the axes, px.
 const HEAD: i32 = 84;
-/// With more subscriptions the ones with the longest 99th percentiles are drawn; the log has all.
+/// The largest number of subscriptions that are drawn. If there are more, the ones that lost the most messages are
+/// drawn, and among equal ones the ones with the longest 99th percentiles; the log has all.
 const MOST_ROWS: usize = 60;
-/// Ends of the columns: names, latencies, late messages, counts.
+/// The left and right ends of the columns of latencies and of late messages, and the left end of the counts, px.
 const LATENCY: (i32, i32) = (310, 790);
 const LATE: (i32, i32) = (830, 1060);
 const COUNTS: i32 = 1076;
-/// The place of a name in a legend.
+/// The distance between the starts of two legend entries, px.
 const LEGEND_STEP: i32 = 92;
 
 /// A subscription.
 struct TopicRow {
     name: String,
-    /// p50, p99 and max, ns; none if nothing was received.
+    /// The median, the 99th percentile and the maximum of the latency, ns; `None` if nothing was received.
     latency_ns: Option<[f64; 3]>,
     period_ns: Option<f64>,
-    /// Late and too late messages, percent of the received ones.
+    /// The late and the too late messages, percent of the received ones.
     late_percent: [f64; 2],
     counts: String,
 }
 
-/// The lines of a topology.
+/// The rows of a topology's subscriptions.
 pub struct Topics {
     rows: Vec<TopicRow>,
     left_out: usize,
@@ -51,7 +52,7 @@ impl Topics {
         Topics { rows: shown.into_iter().map(TopicRow::from_entry).collect(), left_out }
     }
 
-    /// The height of its picture.
+    /// The height of the drawing, px; 0 without subscriptions.
     pub fn height(&self) -> u32 {
         if self.rows.is_empty() { 0 } else { (self.below() + MARGIN).unsigned_abs() }
     }
@@ -60,7 +61,7 @@ impl Topics {
         HEAD + ROW * i32::try_from(self.rows.len()).unwrap_or(0)
     }
 
-    /// Draws it into its area.
+    /// Draws the rows into their area.
     pub fn draw(&self, area: &Area<'_>) -> Drawing {
         if self.rows.is_empty() {
             return Ok(());
@@ -131,7 +132,7 @@ impl Topics {
         Ok(())
     }
 
-    /// The powers of ten, ns, around all latencies and periods.
+    /// The exponents of the powers of ten (of ns) between which all latencies and periods lie.
     fn decades(&self) -> (i32, i32) {
         let all = self.rows.iter().flat_map(|row| row.latency_ns.into_iter().flatten().chain(row.period_ns));
         let decades = |(low, high): (f64, f64)| (low.log10().floor() as i32, high.log10().ceil() as i32);
@@ -144,7 +145,7 @@ impl Topics {
         LATENCY.0 + (part.clamp(0.0, 1.0) * f64::from(LATENCY.1 - LATENCY.0)).round() as i32
     }
 
-    /// A round percentage that none exceeds.
+    /// A round percentage that no row exceeds.
     fn highest_percent(&self) -> f64 {
         let highest = self.rows.iter().map(|row| row.late_percent.iter().sum()).fold(0.0, f64::max);
         [0.1, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0].into_iter().find(|percent| highest <= *percent).unwrap_or(100.0)
@@ -160,7 +161,7 @@ fn names(place: &NodeAndTopic) -> (&str, &str) {
     (&place.topic, &place.node)
 }
 
-/// A title with the colours of its figures below it.
+/// A title, with the names and the colours of its figures below it.
 fn legend(area: &Area<'_>, x: i32, title: &str, names: &[(&str, RGBColor)]) -> Drawing {
     area.draw(&Text::new(title.to_owned(), (x, 4), text(16, &INK)))?;
     for ((name, colour), index) in names.iter().zip(0..) {

@@ -14,16 +14,18 @@ use perf_worker::measure::threads::ThreadUsage;
 use perf_worker::run_spec::RunSpec;
 use perf_worker::worker::{KEEPER_THREAD, ORDERS_THREAD};
 
-/// A run with more workers shows only sums; the full log has each worker.
+/// The largest number of workers that are shown one by one. A run with more workers shows only sums; the full log has
+/// each worker.
 const MAX_SHOWN_WORKERS: usize = 8;
-/// A thread that used a smaller fraction of its process's CPU time is not shown.
+/// The smallest fraction of its process's CPU time with which a thread is shown.
 const MIN_SHOWN_FRACTION: f64 = 0.01;
-/// The ratio to the copies is shown only if they cost at least this many wake-ups.
+/// The ratio of the latency to the cost of copies is shown only if two copies cost more than this number of wake-ups.
 const MIN_COPIES_PER_WAKE_UP: f64 = 5.0;
 /// The threads of the instrument besides the main thread.
 const INSTRUMENTS: [&str; 2] = [ORDERS_THREAD, KEEPER_THREAD];
 
-/// Whether a thread of the worker with this number is the instrument's. The main thread has the number of its process.
+/// Whether a thread of the worker with the process ID `pid` belongs to the instrument. The main thread, whose thread ID
+/// is the process ID, belongs to it.
 pub fn is_instrument(thread: &ThreadUsage, pid: u32) -> bool {
     thread.tid == pid || INSTRUMENTS.contains(&&*thread.name)
 }
@@ -142,7 +144,7 @@ impl Summary {
         ]
     }
 
-    /// The memory in which the workers count, in words.
+    /// The memory in which the workers count messages, as text.
     fn instrument_memory(&self, spec: &RunSpec) -> String {
         let known: Vec<u64> = self.workers.iter().filter_map(|worker| worker.instrument_bytes).collect();
         let endpoints = u64::from(spec.publishers) + u64::from(spec.subscriptions);
@@ -159,8 +161,8 @@ impl Summary {
         format!("up to {distribution_kib} KiB per publisher and {} KiB per subscription", 2 * distribution_kib)
     }
 
-    /// Mean latency divided by the cost of two warm copies and one wake-up. `None` with zero copy, without samples, or
-    /// if something else dominates the ratio: several subscriptions that wait for each other, or copies that are
+    /// The mean latency divided by the cost of two warm copies and one wake-up. `None` with zero copy, without samples,
+    /// or if something else dominates the ratio: several subscriptions that wait for each other, or copies that are
     /// cheaper than the variation of wake-ups.
     #[must_use]
     pub fn copy_ratio(&self, spec: &RunSpec) -> Option<f64> {
@@ -214,7 +216,7 @@ fn device_line(device: &DeviceMemory) -> String {
     )
 }
 
-/// A worker, the device that it measures, and its busy threads.
+/// The lines of a worker: the process, the device that it measures, and its busy threads.
 fn worker_lines(worker: &WorkerEntry) -> Vec<String> {
     let own = format!(
         "{:<24} {:>8} KiB peak {:>10} CPU",

@@ -1,4 +1,5 @@
-//! The phases of a message's way, the bytes on the wire, and the error of clocks, where a run has them.
+//! The lines of the summary about the phases of a message, the bytes on the wire and the error of the clocks, if a run
+//! has these.
 
 use super::text::labelled;
 use crate::common::units::format_ns;
@@ -6,12 +7,13 @@ use crate::log::Summary;
 use perf_worker::run_spec::RunSpec;
 
 impl Summary {
-    /// The error of a latency because of different clocks, as the end of a line of latencies; empty of one clock.
+    /// The error of a latency that different clocks cause, as the end of a line of latencies; empty if there is only
+    /// one clock.
     pub(super) fn clock_note(&self) -> String {
         self.clock_error_ns.map_or(String::new(), |ns| format!(" ± {}, clocks differ", format_ns(ns as f64)))
     }
 
-    /// Where the time goes, from send to reception.
+    /// The times of the phases of a message from send to reception, as lines of text.
     pub(super) fn phase_lines(&self, spec: &RunSpec) -> Vec<String> {
         let total = &self.total;
         if !spec.phases || total.latency.n == 0 {
@@ -22,7 +24,7 @@ impl Summary {
         let columns = ["n", "mean", "max", "% of latency"].map(|name| format!("{name:>13}")).concat();
         let mut lines = vec![labelled!("phases", "{:<24}{columns}", "where the time goes")];
         let mut rest_ns = latency_ns;
-        // The transport begins with the stamp, too.
+        // The phase of transport begins with the stamp, too, so it includes the serialisation.
         let has_transport = total.transport.n > 0;
         let serialise = if has_transport { "serialise (in transport)" } else { "serialise" };
         for (name, phase, is_part) in [

@@ -3,7 +3,8 @@
 use super::text::{labelled, times};
 use crate::log::{SubscriptionEntry, Summary};
 
-/// With more subscriptions only the worst ones are shown; the full log has all.
+/// The largest number of subscriptions that are shown. If there are more, only the worst ones are shown; the full log
+/// has all.
 const MAX_SHOWN: usize = 8;
 
 impl Summary {
@@ -15,7 +16,7 @@ impl Summary {
         let mut title = "each";
         if shown.len() > MAX_SHOWN {
             title = "worst";
-            // One that received nothing has lost the most.
+            // A subscription that received nothing has lost the most messages.
             shown.sort_by_key(|of| std::cmp::Reverse((of.lost, of.p99_ns)));
             shown.truncate(MAX_SHOWN);
         }

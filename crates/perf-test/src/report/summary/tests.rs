@@ -1,4 +1,4 @@
-//! The lines of the summary, and the runs that it calls failed.
+//! Tests of the lines of the summary, and of the runs that the summary calls failed.
 
 use super::*;
 use crate::cli;
@@ -13,14 +13,14 @@ use perf_worker::measure::{
     tally::{Received, Sent, Tally},
 };
 
-/// The run of these options, 30 s, 100 Hz, 4 MB.
+/// The run of these options: 30 s, 100 Hz, 4 MB.
 pub(crate) fn spec(options: &str) -> RunSpec {
     let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
     cli::resolve(&cli.options).unwrap().spec
 }
 
-/// `n` equal times.
+/// The distribution of `n` equal times.
 pub(crate) fn times(n: u64, ns: u64) -> Distribution {
     let mut histogram = Latencies::default();
     histogram.add_cells(&[(ns, n)]);
@@ -28,7 +28,7 @@ pub(crate) fn times(n: u64, ns: u64) -> Distribution {
     Distribution::new(&Moments { n, min: at, max: at, mean: at, m2: 0.0 }, &histogram)
 }
 
-/// The summary of that run, in which every latency is `latency_ns`.
+/// The summary of the run of these options, in which every latency is `latency_ns`.
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let spec = spec(options);
     let used = UsedEntry { user_ns: 1_000_000_000, system_ns: 500_000_000, ..UsedEntry::default() };
@@ -84,7 +84,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     }
 }
 
-/// The text of a run with its warnings.
+/// The text of the summary of a run with its warnings.
 fn printed(options: &str, run: &Summary) -> String {
     let spec = spec(options);
     let (failure, warnings) = (run.find_failure(&spec), run.figure_warnings(&spec));
@@ -285,7 +285,7 @@ fn a_run_that_measured_nothing_fails_with_the_reason() {
     let mut empty = summary("", 1000);
     nothing_received(&mut empty);
     assert!(printed("", &empty).contains("the measurement failed: no sample was received"));
-    // Killed before its first report.
+    // All publishers were killed before their first report.
     let gone = |run: &mut Summary| {
         (run.exited, run.total.sent, run.sent_at_least) = (Some("publishers"), Sent::default(), 62);
     };

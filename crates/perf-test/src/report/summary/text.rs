@@ -1,4 +1,4 @@
-//! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has
+//! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` prints
 //! the costs.
 
 use crate::common::units::{format_ns, several};
@@ -55,7 +55,7 @@ impl Summary {
         labels.zip(warnings).map(|(label, warning)| labelled!(label, "{warning}")).collect()
     }
 
-    /// The most important figures.
+    /// The most important figures on one line.
     fn in_short(&self, spec: &RunSpec) -> String {
         let mut parts = Vec::new();
         let latency = &self.total.latency;
@@ -235,12 +235,13 @@ fn spread(times: &Spread) -> String {
     format!("mean {}, max {}, n {}", format_ns(times.mean()), format_ns(times.max()), times.n)
 }
 
-/// A percentile, with a mark if too few samples lie beyond it.
+/// The text of a percentile, with a mark if too few samples lie beyond it.
 fn marked(n: u64, percentile: f64, value_ns: f64) -> String {
     format!("{}{}", format_ns(value_ns), if has_tail_samples(n, percentile) { "" } else { "*" })
 }
 
-/// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
+/// The median, the 99th percentile and the maximum as text; a percentile with too few samples beyond it has a mark.
+/// Empty without samples.
 pub fn times(times: &Spread, p50_ns: Option<u64>, p99_ns: Option<u64>) -> [String; 3] {
     if times.n == 0 {
         return Default::default();

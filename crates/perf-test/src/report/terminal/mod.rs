@@ -1,7 +1,7 @@
 //! The console of a run: its lines, the tables of each second, and the progress.
 //!
-//! On a terminal each set of tables is drawn over the previous one, if the set fits the window; otherwise sets are
-//! appended, and only the progress below them is drawn over. On other outputs sets are appended, without progress and
+//! On a terminal each set of tables replaces the previous one on the screen, if the set fits the window; otherwise sets
+//! are appended, and only the progress below them is replaced. On other outputs sets are appended, without progress and
 //! without escape sequences.
 
 pub(crate) mod progress;
@@ -20,19 +20,19 @@ use progress::Progress;
 #[derive(Debug)]
 pub struct Terminal {
     tables: Tables,
-    /// The middleware counts the messages that left the history.
+    /// Whether the middleware counts the messages that left the history.
     counts_overwritten: bool,
     progress: Progress,
-    /// The lines at the end that may be drawn over.
+    /// The lines at the end of the output that may be replaced.
     drawn: Drawn,
 }
 
-/// Numbers of lines at the end of the output.
+/// The numbers of lines at the end of the output that may be replaced.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn {
-    /// The lines of a set of tables, if it fitted the window.
+    /// The lines of a set of tables, if the set fitted the window; else 0.
     tables: usize,
-    /// The lines of progress below it.
+    /// The lines of progress below the tables.
     progress: usize,
 }
 
@@ -48,7 +48,7 @@ impl Terminal {
         }
     }
 
-    /// Writes lines below the tables, over the progress.
+    /// Writes lines below the tables, in place of the progress.
     ///
     /// # Errors
     /// If standard output cannot be written.
@@ -59,7 +59,7 @@ impl Terminal {
         write(&text)
     }
 
-    /// Draws the tables of a row and the progress, over the tables of the previous row if possible.
+    /// Draws the tables of a row and the progress, in place of the tables of the previous row if possible.
     ///
     /// # Errors
     /// If standard output cannot be written.
@@ -80,7 +80,7 @@ impl Terminal {
     }
 }
 
-/// The escape sequences that go up by `lines` and clear the rest.
+/// The escape sequences that move the cursor up by `lines` and clear the screen below it.
 fn up(lines: usize) -> String {
     if lines > 0 { format!("\x1b[{lines}F\x1b[J") } else { String::new() }
 }
@@ -88,7 +88,7 @@ fn up(lines: usize) -> String {
 /// Writes lines to standard output in one piece.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If standard output cannot be written.
 pub fn write_lines(lines: &[String]) -> io::Result<()> {
     write(&joined(lines))
 }

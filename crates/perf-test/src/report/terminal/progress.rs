@@ -5,13 +5,13 @@ use perf_worker::run_spec::RunSpec;
 
 /// The longest bar, characters.
 const MAX_BAR_CHARS: usize = 30;
-/// A shorter bar is left out.
+/// The shortest bar that is drawn, characters.
 const MIN_BAR_CHARS: usize = 10;
 
 /// The parts of a run that are known from the beginning.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Seconds from the first message to the last; `None` until interrupted.
+    /// The time from the first message to the last, s; `None` if the run lasts until it is interrupted.
     length_s: Option<u32>,
     sends: bool,
     receives: bool,
@@ -25,7 +25,7 @@ impl Progress {
         Progress { length_s: spec.length_s(), sends, receives }
     }
 
-    /// The line after `row`, for a window of `columns`; `None` if the window is too narrow.
+    /// The progress after `row` as a line for a window of `columns`; `None` if the window is too narrow.
     #[must_use]
     pub fn line(&self, row: &RowEntry, columns: usize) -> Option<String> {
         let elapsed_s = row.t_s.round() as u64;
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_bar_gives_way_to_the_figures() {
-        // 31 s, 100 sent, 99 received.
+        // The row is the end of second 31, with 100 messages sent and 99 received.
         let half = Progress { length_s: Some(62), ..HOUR };
         let text = "31 s of 62 s, 31 s left; 100 sent/s; 99 received/s";
         let row = documented_row();
@@ -87,7 +87,7 @@ mod tests {
         let line = |progress: Progress| progress.line(&row, 200).unwrap();
         assert!(line(HOUR).ends_with("31 s of 1 h 00 min, 59 min 29 s left; 100 sent/s; 99 received/s"));
         assert_eq!(line(Progress { length_s: None, sends: false, ..HOUR }), "31 s, until Ctrl-C; 99 received/s");
-        // The last row may end after the run.
+        // The last row may end later than the run should.
         let over = Progress { length_s: Some(30), receives: false, ..HOUR };
         assert_eq!(line(over), format!("[{}] 31 s of 30 s, 0 s left; 100 sent/s", "#".repeat(30)));
     }

@@ -1,11 +1,11 @@
-//! The tables of one second: titles and columns as in performance_test, of either generation.
+//! The tables of one second, with the titles and columns of performance_test 1.x or 2.x.
 
 use crate::log::RowEntry;
 use crate::report::outputs::Tables;
 use crate::report::tables::{cells, side_by_side, table};
 use perf_worker::measure::{moments::Moments, tally::Received, usage::FIELDS};
 
-/// All tables of a row, whose messages that left the history are counted or not.
+/// All tables of a row. `counts_overwritten` is true if the middleware counts the messages that left the history.
 #[must_use]
 pub fn lines(row: &RowEntry, tables: Tables, counts_overwritten: bool) -> Vec<String> {
     if tables == Tables::None {
@@ -109,7 +109,7 @@ lost: 0 left the history, 0 unexplained; 0 duplicates, 0 reordered
 CPU:  76.2 % of one core, 38.1 % of all 2
 ";
         assert_eq!(lines(&documented_row(), Tables::V1, true).join("\n"), expected);
-        // Version 2.x left out the loops, and nothing else.
+        // The tables of 2.x lack the loops, and nothing else.
         let (above, below) = expected.split_once("publisher loop").unwrap();
         let (_, below) = below.split_once("\n\nsystem usage").unwrap();
         let without_loops = format!("{above}system usage{below}");

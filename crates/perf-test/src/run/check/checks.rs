@@ -1,4 +1,4 @@
-//! The checks of one run each: the table of their options and expectations.
+//! The checks that need one run each: the table of their options and expectations.
 
 use super::{
     Check,
@@ -15,31 +15,31 @@ use perf_worker_gantry::messages::MessageChoice;
 
 /// The name of a check.
 pub const DESCRIPTION: &str = "description";
-/// A value and a name that no middleware declares.
+/// The name and the value of a setting that no middleware declares.
 const UNDECLARED: &str = "perf_test_undeclared";
 
 /// A check that is to be done.
 pub struct Todo {
-    /// Its name.
+    /// The name of the check.
     pub name: String,
     run: Run,
 }
 
-/// The run of a check, and its expectation.
+/// The run of a check, and the result that it must have.
 enum Run {
-    /// The messages of a run with these options arrive, but for `losses`.
+    /// The messages of a run with these options must arrive, except for the `losses`.
     Delivers {
         options: String,
         losses: Losses,
-        /// A middleware that refuses the run before it starts does not declare it.
+        /// Whether the middleware may refuse the run before it starts. A refused run counts as not declared.
         may_refuse: bool,
     },
-    /// A run with this option is refused.
+    /// A run with this option must be refused.
     RefusesOption(String),
-    /// A run with this setting and value is refused. The coordinator does not check the setting in this run: the
+    /// A run with this setting and value must be refused. The coordinator does not check the setting in this run: the
     /// middleware itself must refuse the setting, or not confirm it.
     RefusesSetting(String, String),
-    /// No run, for this reason.
+    /// No run is done, for this reason.
     NotDeclared(String),
 }
 
@@ -63,7 +63,7 @@ impl Todo {
         Todo { name: name.into(), run: Run::NotDeclared(why.into()) }
     }
 
-    /// Does it.
+    /// Does the check.
     pub fn check(self, subject: &Subject<'_>) -> Check {
         let (result, options) = match self.run {
             Run::NotDeclared(why) => return Check::not_declared(self.name, why),
@@ -91,7 +91,8 @@ impl Todo {
     }
 }
 
-/// The sentence with which a run was refused, or the fault that it was not: `done` says how.
+/// Returns the sentence with which a run was refused. If the run was not refused, the error is a sentence about this
+/// fault that ends with `done`.
 fn refusal<T>(measured: Result<T, Failure>, done: &str) -> Result<String, String> {
     match measured {
         Ok(_) => Err(format!("it is not declared, and {done}")),
@@ -99,7 +100,7 @@ fn refusal<T>(measured: Result<T, Failure>, done: &str) -> Result<String, String
     }
 }
 
-/// The description is complete and without contradictions.
+/// Checks whether the description of the middleware is complete and without contradictions.
 pub fn description(subject: &Subject<'_>) -> Check {
     let (description, can) = (&subject.description, subject.can());
     let mut faults = Vec::new();
@@ -128,7 +129,7 @@ fn pushes(subject: &Subject<'_>) -> bool {
     subject.can().delivery == DeliveryKind::Push
 }
 
-/// Everything that is not declared is refused, before a message is sent.
+/// One check for each undeclared option and setting, which must be refused before a message is sent.
 fn refusals(subject: &Subject<'_>) -> impl Iterator<Item = Todo> {
     let can = subject.can();
     let mut options: Vec<String> = Vec::new();
@@ -189,10 +190,10 @@ pub fn checks(subject: &Subject<'_>) -> Vec<Todo> {
     runs
 }
 
-/// The other ways to wait, messages without a type, and the phases of a message's way.
+/// The checks of the other wait strategies, of messages without a type, and of the phases of a message.
 fn ways(subject: &Subject<'_>, delivery: &str) -> Vec<Todo> {
     let can = subject.can();
-    // All other runs wait in the default way, or in the first one that there is.
+    // All other checks use the default wait strategy, or the first one that the middleware declares.
     let usual = if can.wait.contains(&Wait::default()) { Some(Wait::default()) } else { can.wait.first().copied() };
     let waits = can.wait.iter().filter(|wait| Some(**wait) != usual && !pushes(subject));
     let mut options: Vec<String> = waits.map(|wait| format!("wait {}", wait.name())).collect();
@@ -201,7 +202,7 @@ fn ways(subject: &Subject<'_>, delivery: &str) -> Vec<Todo> {
     options.into_iter().map(|option| Todo::new(&*option, format!("{delivery} --{option}"))).collect()
 }
 
-/// Every message arrives once, in order and intact.
+/// The check that every message of this type arrives once, in order and intact.
 fn every_message(subject: &Subject<'_>, message: &MessageChoice) -> Todo {
     let name = format!("every {}", message.name);
     if !subject.can().copies && !is_loaned(subject, message) {
@@ -215,16 +216,16 @@ fn is_loaned(subject: &Subject<'_>, message: &MessageChoice) -> bool {
     subject.can().zero_copy.contains(&message.content)
 }
 
-/// The longest message that must be loaned.
+/// The longest one of the messages that must be loaned.
 fn loaned<'a>(subject: &'a Subject<'_>) -> Option<&'a MessageChoice> {
     let loaned = subject.messages.iter().filter(|message| is_loaned(subject, message));
     loaned.filter(|message| message.bytes >= LOANED_BYTES).max_by_key(|message| message.bytes)
 }
 
-/// Messages that are declared as loaned are not copied.
+/// The check that messages are not copied if the middleware declares them as loaned.
 fn loans(subject: &Subject<'_>) -> Option<Todo> {
     if !subject.can().copies {
-        // Every run is one with loans.
+        // Every run uses loans, so every check is a check of loans.
         return None;
     }
     let Some(message) = loaned(subject) else {
@@ -233,7 +234,7 @@ fn loans(subject: &Subject<'_>) -> Option<Todo> {
         return Some(Todo::not_declared("loans", why));
     };
     let options = format!("{} --zero-copy", subject.delivery(message));
-    // Another setting than the default may be needed.
+    // The middleware may refuse loans with its default settings.
     Some(Todo::new(format!("loans of {}", message.name), options).unless_refused())
 }
 

@@ -1,4 +1,4 @@
-//! The faults of a run, by its summary.
+//! The faults of a run that its summary shows.
 
 use super::subject::{Measured, Subject};
 use crate::{common::warning::WarningKind, log::Summary};
@@ -11,10 +11,10 @@ pub const LOANED_BYTES: usize = 4096;
 /// The rule for messages that do not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Losses {
-    /// There are none, if the middleware declares reliable delivery.
+    /// No message may be lost, if the middleware declares reliable delivery.
     None,
-    /// Losses are allowed and counted: no more ids are seen than were sent, and a middleware that counts overwritten
-    /// messages explains each loss.
+    /// Losses are allowed and must be counted: a subscription sees no more ids than were sent, and a middleware that
+    /// counts overwritten messages explains each loss.
     Counted,
 }
 
@@ -45,7 +45,7 @@ pub fn judge(subject: &Subject<'_>, (spec, summary): &Measured, losses: Losses) 
     Ok(format!("{sent} sent, {received} received{lost}"))
 }
 
-/// Faults that no quality of service allows.
+/// The faults that no quality of service allows.
 fn general(spec: &RunSpec, summary: &Summary) -> Vec<String> {
     let (sent, received) = (&summary.total.sent, &summary.total.received);
     let mut faults: Vec<String> = summary.exited.iter().map(|kind| format!("all {kind} exited")).collect();
@@ -79,7 +79,7 @@ fn general(spec: &RunSpec, summary: &Summary) -> Vec<String> {
     faults
 }
 
-/// Copies of messages that are long enough to be loaned.
+/// The fault that messages were copied although they are long enough to be loaned.
 fn copied(spec: &RunSpec, summary: &Summary) -> Option<String> {
     let copies = [summary.total.sent.copied, summary.total.received.copied];
     let [on_publish, on_take] = copies;
@@ -91,13 +91,13 @@ fn copied(spec: &RunSpec, summary: &Summary) -> Option<String> {
     })
 }
 
-/// Messages in no count, or in a wrong one.
+/// The faults of the counts: messages that are in no count, or in a wrong one.
 fn uncounted(subject: &Subject<'_>, summary: &Summary) -> Vec<String> {
     let mut faults = Vec::new();
     let sent = summary.sent_at_least;
     for figures in &summary.subscriptions {
         let (endpoint, received) = (figures.endpoint(), &figures.received);
-        // The ids that were skipped; messages after the last one that arrived are in no gap.
+        // The number of received and skipped ids. Messages after the last one that arrived are in no gap.
         let seen = received.samples + received.lost();
         if received.samples > sent || seen > sent {
             let (samples, missed) = (received.samples, received.lost());

@@ -1,7 +1,7 @@
-//! The conformance of a back end (`perf_test check`): short runs that show that it moves messages as it declares.
+//! The conformance of a back end (`perf_test check`): short runs show whether it moves messages as it declares.
 //!
 //! Every check is an ordinary run, described by a command line that a user can repeat, and judged by its summary. A
-//! capability that the middleware does not declare is not checked, but a run with it must be refused.
+//! capability that the middleware does not declare is not checked, but a run that needs the capability must be refused.
 
 mod checks;
 mod faults;
@@ -19,9 +19,9 @@ use subject::Subject;
 /// The result of all checks; serialises as the object of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Conformance {
-    /// The middleware.
+    /// The name of the middleware.
     pub middleware: String,
-    /// Its version.
+    /// The version of the middleware.
     pub version: String,
     /// The checks in their order.
     pub checks: Vec<Check>,
@@ -30,13 +30,13 @@ pub struct Conformance {
 /// The result of one check.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Its name.
+    /// The name of the check.
     pub name: String,
-    /// Its outcome.
+    /// The outcome of the check.
     pub outcome: Outcome,
-    /// The counts of a good check, the faults of a failed one, or the reason why it was not done.
+    /// The counts of a good check, the faults of a failed one, or the reason why the check was not done.
     pub sentence: String,
-    /// The command that repeats its run; none if no single command does.
+    /// The command that repeats the run of the check; none if no single command does.
     pub command: Option<String>,
 }
 
@@ -46,14 +46,14 @@ pub struct Check {
 pub enum Outcome {
     /// The middleware does as it declares.
     Ok,
-    /// It does not.
+    /// The middleware does not do as it declares.
     Failed,
-    /// It does not declare this, and need not do it.
+    /// The middleware does not declare the capability, and need not have it.
     NotDeclared,
 }
 
 impl Conformance {
-    /// Checks the middleware of `options`; `show` gets each check when it is done.
+    /// Checks the middleware of `options`; `show` gets the result of each check when it is done.
     ///
     /// # Errors
     /// [`Failure::Usage`] if there is no such middleware, message or setting; [`Failure::Measurement`] if the user
@@ -92,7 +92,7 @@ impl Conformance {
         Ok(Conformance { middleware: subject.communicator.name, version: subject.description.version, checks })
     }
 
-    /// The failure of the command, if a check failed.
+    /// The failure of the command as a sentence, if a check failed.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let failed = self.count(Outcome::Failed);
@@ -117,7 +117,7 @@ impl Conformance {
 }
 
 impl Check {
-    /// A check whose result is the counts or the faults.
+    /// Creates a check that was done, with its counts or its faults.
     fn new(name: impl Into<String>, result: Result<String, String>, command: Option<String>) -> Check {
         let (outcome, sentence) = match result {
             Ok(counts) => (Outcome::Ok, counts),
@@ -126,7 +126,7 @@ impl Check {
         Check { name: name.into(), outcome, sentence, command }
     }
 
-    /// A check that is not done, with the reason.
+    /// Creates a check that was not done, with the reason.
     fn not_declared(name: impl Into<String>, why: impl Into<String>) -> Check {
         Check { name: name.into(), outcome: Outcome::NotDeclared, sentence: why.into(), command: None }
     }

@@ -1,4 +1,4 @@
-//! The checks of two programs: a subscription that joins late, and a run after one whose publisher was killed.
+//! The checks that need two runs: a subscription that joins late, and a run after one whose publisher was killed.
 
 use std::sync::mpsc;
 use std::thread;
@@ -22,9 +22,9 @@ use perf_worker::{
     run_spec::{Durability, History, RunSpec},
 };
 
-/// The depth of the history: all messages of a publisher that runs for some seconds.
+/// The depth of a history that holds all messages of a publisher that runs for some seconds.
 const DEPTH: u32 = 1000;
-/// The depth where the middleware refuses that one.
+/// The depth of the history if the middleware refuses [`DEPTH`].
 const SHORT_DEPTH: u32 = 16;
 /// The name of a check.
 pub const KILLED_PUBLISHER: &str = "killed publisher";
@@ -33,15 +33,15 @@ const MATCHING: &str = "matching";
 /// Messages per second.
 const RATE_HZ: u32 = 20;
 
-/// A late subscription gets the history that the publisher's durability promises, and the publisher says whether it is
-/// matched.
+/// Checks whether a late subscription gets the history that the publisher's durability promises, and whether the
+/// publisher reports rightly when it is matched.
 pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     let name = |durability: Durability| format!("late join, {}", durability.name());
     let all = Durability::ALL.iter().map(|(value, ..)| *value);
     if !all.clone().map(name).chain([MATCHING.to_owned()]).any(|name| subject.wants(&name)) {
         return Vec::new();
     }
-    // One after another: a daemon of the middleware may exist only once.
+    // The runs follow each other, because a daemon of the middleware may exist only once.
     let join = |durability| {
         let is_declared = subject.can().durability.contains(&durability);
         (durability, is_declared.then(|| joined_late(subject, durability)))
@@ -53,7 +53,7 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
         let name = name(durability);
         match joined {
             None => Check::not_declared(name, "it does not declare this durability"),
-            // As by a setting that has no such history.
+            // The options were refused, for example because of a setting that excludes such a history.
             Some(Err(Failure::Usage(sentence))) => Check::not_declared(name, sentence),
             Some(joined) => {
                 let judge = |(publisher, late): (Measured, Measured)| {
@@ -67,11 +67,11 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     joined.into_iter().map(check).chain([matching]).filter(|check| subject.wants(&check.name)).collect()
 }
 
-/// The results of two runs: of a publisher, and of the subscription that joined late. [`Failure::Usage`] if their
-/// options are refused.
+/// The results of two runs: the run of a publisher, and the run of the subscription that joined late.
+/// [`Failure::Usage`] if their options are refused.
 type Joined = Result<(Measured, Measured), Failure>;
 
-/// The runs of a publisher that is alone for a second, and of a subscription that joins then.
+/// Does the runs of a publisher that is alone for a second, and of a subscription that joins after this second.
 fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let failed = Failure::Measurement;
     let message = message_options(subject.first());
@@ -85,12 +85,12 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let shared = format!("{message} -t {topic} -r {RATE_HZ} --touch full {qos}");
     let publisher = subject.spec(&format!("-s 0 {shared}"))?;
     let late = subject.spec(&format!("-p 0 --expected-num-pubs 1 --max-runtime 1 {shared}"))?;
-    // The daemons of the publisher's run serve it, too.
+    // The late subscription uses the daemons of the publisher's run, so its own run starts none.
     let late = RunSpec { daemon_commands: Vec::new(), ..late };
     let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
     let joined = thread::scope(|scope| {
         let publishing = scope.spawn(|| measure_quietly(&publisher, &stop, Some(rows)));
-        // The first second is over, or the publisher has failed.
+        // `recv` waits until the first second is over, or the publisher has failed.
         let joined = seconds.recv().ok().map(|_| measure_quietly(&late, subject.interrupt, None));
         stop.request();
         let published = publishing.join().map_err(|_| failed("the publisher's run panicked".to_owned()))?;
@@ -102,7 +102,7 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     joined.map(|(published, joined)| ((publisher, published), (late, joined)))
 }
 
-/// The depth of the history with that durability: some middlewares keep less for late subscriptions than for others.
+/// The depth of the history with this durability: some middlewares keep fewer messages for late subscriptions.
 fn history_depth(subject: &Subject<'_>, durability: Durability) -> u32 {
     let message = message_options(subject.first());
     let depth = subject.depth(DEPTH);
@@ -128,7 +128,7 @@ fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Measured) ->
     }
 }
 
-/// The publisher was alone for its first second, and then was not.
+/// Checks whether the publisher counts as unmatched in its first second, and as matched later.
 fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
     let name = MATCHING;
     if subject.can().matching == MatchingKind::Unknown {
@@ -148,7 +148,7 @@ fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
     Check::new(name, result, None)
 }
 
-/// A run whose publisher is killed leaves nothing that disturbs the next run.
+/// Checks that a run whose publisher is killed leaves nothing that disturbs the next run.
 pub fn killed_worker(subject: &Subject<'_>) -> Check {
     let options = subject.delivery(subject.first());
     let result = kill_publisher(subject, &options).and_then(|killed| {
@@ -164,7 +164,7 @@ pub fn killed_worker(subject: &Subject<'_>) -> Check {
 /// The summary of a run whose publisher is killed after its first second.
 fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, String> {
     let spec = subject.spec(options).map_err(|failure| failure.to_string())?;
-    // It ends when its publisher is gone.
+    // Without a maximum runtime, the run ends when its publisher is gone.
     let spec = RunSpec { max_runtime_s: 0, ..spec };
     let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
     thread::scope(|scope| {

@@ -14,7 +14,7 @@ use perf_worker::{
 };
 use perf_worker_gantry::messages::{self, MessageChoice};
 
-/// The default messages of the checks: a small one, which a middleware may treat in another way, large ones, and one
+/// The default messages of the checks: a small one, for which a middleware may have a special path, large ones, and one
 /// without a fixed size.
 const MESSAGES: [&str; 4] = ["Array128", "Array64k", "Array1m", "UnboundedSequence"];
 /// The payload of messages without a fixed size, bytes.
@@ -26,24 +26,24 @@ const LARGE_BYTES: usize = 1_000_000;
 pub struct Subject<'a> {
     /// The middleware.
     pub communicator: Communicator,
-    /// Its description.
+    /// The description of the middleware.
     pub description: Description,
-    /// The messages to send; the first one in most checks.
+    /// The messages to send; most checks send only the first one.
     pub messages: Vec<MessageChoice>,
     /// Whether the user has named the messages, which the middleware must then support.
     pub messages_are_given: bool,
     /// The names of the settings that the user has fixed.
     pub fixed_settings: Vec<String>,
-    /// The text in the names of the checks to do.
+    /// The text that the name of a check must contain; the other checks are not done.
     only: String,
     /// The options of every run.
     options: String,
-    /// Ends the checks.
+    /// The interrupt with which the user ends the checks.
     pub interrupt: &'a Interrupt,
 }
 
 impl<'a> Subject<'a> {
-    /// Whether the check of that name is to be done.
+    /// Whether the check of this name is to be done.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         name.contains(&self.only)
@@ -82,17 +82,18 @@ impl<'a> Subject<'a> {
             options: words.join(" "),
             interrupt,
         };
-        // The user's own mistakes, as a setting that does not exist, are no faults of the middleware.
+        // The user's own mistakes, such as a setting that does not exist, are no faults of the middleware.
         subject.spec(&subject.delivery(subject.first()))?;
         Ok(subject)
     }
 
-    /// The message of most checks. There is always one: the user's, or the first one of [`MESSAGES`].
+    /// The message of most checks. There is always one: the first one that the user named, or the first one
+    /// of [`MESSAGES`].
     pub fn first(&self) -> &MessageChoice {
         &self.messages[0]
     }
 
-    /// Its capabilities.
+    /// The capabilities of the middleware.
     pub fn can(&self) -> &Capabilities {
         &self.description.capabilities
     }
@@ -110,17 +111,17 @@ impl<'a> Subject<'a> {
         format!("{message} -r {rate_hz} --max-runtime 1 --touch full{depth}")
     }
 
-    /// Whether it declares reliable delivery.
+    /// Whether the middleware declares reliable delivery.
     pub fn is_reliable(&self) -> bool {
         self.can().reliability.contains(&Reliability::Reliable)
     }
 
-    /// This depth, or the largest.
+    /// The wanted depth of the history, limited to the largest one of the middleware.
     pub fn depth(&self, wanted: u32) -> u32 {
         self.can().history_depth_max.map_or(wanted, |max| wanted.min(max))
     }
 
-    /// The command line of a run: these options, and values that it declares of the others.
+    /// The command line of a run: these options, and for each other option a value that the middleware declares.
     pub fn command(&self, options: &str) -> String {
         let can = self.can();
         let wait =
@@ -140,10 +141,10 @@ impl<'a> Subject<'a> {
         line
     }
 
-    /// The run of these options.
+    /// The resolved run of these options.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: the middleware or the instrument refuses it.
+    /// [`Failure::Usage`]: the middleware or the instrument refuses the run.
     pub fn spec(&self, options: &str) -> Result<RunSpec, Failure> {
         let line = self.command(options);
         let cli =
@@ -154,7 +155,7 @@ impl<'a> Subject<'a> {
     /// Measures one run with these options.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if it is refused before a process has started; [`Failure::Measurement`] if it fails.
+    /// [`Failure::Usage`] if the run is refused before a process has started; [`Failure::Measurement`] if it fails.
     pub fn measure(&self, options: &str) -> Result<Measured, Failure> {
         let spec = self.spec(options)?;
         let summary = measure_quietly(&spec, self.interrupt, None)?;
@@ -165,7 +166,8 @@ impl<'a> Subject<'a> {
 /// A run and its summary.
 pub type Measured = (RunSpec, Summary);
 
-/// A value of an option that is declared: the preferred one if it is.
+/// The option with a declared value: the preferred value if it is declared, else the first one. `None` if no value
+/// is declared.
 fn declared<T: Choice>(option: &'static str, preferred: T, values: &[T]) -> Option<(&'static str, &'static str)> {
     let value = values.iter().find(|value| **value == preferred).or(values.first())?;
     Some((option, value.name()))

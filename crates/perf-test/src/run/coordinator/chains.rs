@@ -8,14 +8,14 @@ use perf_worker::{
     worker::protocol::ChainReport,
 };
 
-/// The sums of one chain, over all subscriptions with which it ends.
+/// The sums of one chain, over all subscriptions with which the chain ends.
 #[derive(Debug, Default)]
 pub struct ChainSums {
-    /// The latencies from the oldest of its first messages, ns.
+    /// The latencies from the oldest of the messages with which the chain begins, ns.
     oldest: (Moments, Cells),
-    /// The latencies from the newest of its first messages, ns.
+    /// The latencies from the newest of the messages with which the chain begins, ns.
     newest: (Moments, Cells),
-    /// Messages that subscriptions on its way did not receive.
+    /// The messages that subscriptions within the chain did not receive.
     pub dropped: u64,
 }
 

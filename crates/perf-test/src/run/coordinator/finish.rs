@@ -23,7 +23,7 @@ use perf_worker::{
 };
 
 impl Run<'_> {
-    /// Sums up; the workers have ended.
+    /// Makes the summary of the run after the workers have ended.
     pub(super) fn finish(mut self) -> Summary {
         let ended_ns = self.stopped_ns.unwrap_or_else(|| match self.spec.length_s() {
             None => now_ns(),
@@ -75,7 +75,7 @@ impl Run<'_> {
         summary
     }
 
-    /// The counts and the latencies of all endpoints, of which subscriptions `lost` samples.
+    /// The counts and the latencies of all endpoints. The subscriptions have lost `lost` samples in all.
     fn total(&self, lost: u64) -> TotalEntry {
         let sums = &self.ledger.sums.total;
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last
@@ -86,10 +86,10 @@ impl Run<'_> {
         TotalEntry::new(sums, &received)
     }
 
-    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
-    /// nanoseconds. The instrument's own threads are not part of it. Messages that are received after the run count
-    /// with their CPU time, unless a reader busy-waits after the run for samples that never come: this wait is not a
-    /// cost of a message.
+    /// The CPU time of all workers and daemons per received message, or per sent message in a run without
+    /// subscriptions, nanoseconds. The instrument's own threads are not part of it. Messages that are received after
+    /// the run count with their CPU time, unless a reader busy-waits after the run for samples that never come: this
+    /// wait is not a cost of a message.
     fn cpu_per_message_ns(&self, unexplained: u64) -> Option<f64> {
         let daemons_ns: u64 = self.summary.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
         let cost = self.ledger.message_cost(self.spec.wait != Wait::Spin || unexplained == 0);
@@ -147,7 +147,7 @@ impl Run<'_> {
         }
     }
 
-    /// All chains, also the ones from which no message arrived.
+    /// All chains, also the ones at whose ends no message arrived.
     fn chains(&self) -> Vec<ChainEntry> {
         let mut chains = chains::merge(self.endpoint_reports.values().flat_map(|report| &report.chains));
         let subscriptions = self.plans.values().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
@@ -168,7 +168,7 @@ impl Run<'_> {
         Some(NodeAndTopic { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
     }
 
-    /// The number of samples that publishers of this run sent after the seconds left out, at least. For a killed
+    /// The least number of samples that publishers of this run can have sent after the seconds left out. For a killed
     /// publisher the last samples are known from the subscriptions that saw them.
     fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
         let sent = self.ledger.sums.sent_by(senders);
@@ -183,7 +183,7 @@ impl Run<'_> {
         sent.counted + seen.saturating_sub(sent.ids_ever)
     }
 
-    /// The sum over all publishers.
+    /// The sum of `sent_at_least` over all publishers.
     fn all_sent_at_least(&self) -> u64 {
         let seen: BTreeSet<&[Endpoint]> =
             self.subscriptions().map(|endpoint| self.ledger.senders_of(endpoint)).collect();
@@ -193,8 +193,9 @@ impl Run<'_> {
         unseen + seen.iter().map(|senders| self.sent_at_least(senders)).sum::<u64>()
     }
 
-    /// Samples that were sent after matching and that a subscription did not receive. The gaps in the ids count instead
-    /// if the number of samples is not known: for a subscription that exited, and for publishers of other programs.
+    /// The samples that were sent after matching and that a subscription did not receive. The gaps in the ids
+    /// count instead if the number of samples is not known: for a subscription that exited, and for publishers of
+    /// other programs.
     pub(super) fn lost_by(&self, subscription: Endpoint) -> u64 {
         let senders = self.ledger.senders_of(subscription);
         let received = self.ledger.sums.received_by(subscription);
@@ -202,7 +203,7 @@ impl Run<'_> {
         if !senders.is_empty() && !has_exited {
             self.sent_at_least(senders).saturating_sub(received.samples)
         } else {
-            // The ids of messages that its publishers refused are missing, too.
+            // The ids of messages that the publishers refused are missing, too.
             received.lost().saturating_sub(self.ledger.sums.sent_by(senders).refused)
         }
     }
@@ -241,7 +242,7 @@ impl Run<'_> {
         }
     }
 
-    /// The kind of endpoint of which no endpoint finished.
+    /// The kind of endpoint of which no endpoint finished; `None` if there is no such kind.
     fn gone(&self) -> Option<&'static str> {
         needed(self.spec).iter().find_map(|(kind, of_kind)| {
             let existed = self.endpoint_reports.keys().chain(self.failed_endpoints.keys()).any(of_kind);

@@ -20,9 +20,9 @@ use perf_worker::{
 
 /// The longest line that is read as one report: a row with its histograms has some hundred kilobytes at most.
 const LONGEST_LINE_BYTES: u64 = 16 << 20;
-/// The lines of a worker that are no reports, after which its reports are over.
+/// The number of lines that are no reports after which a worker's reports are not read any more.
 const MOST_INVALID_LINES: u32 = 100;
-/// Characters of such a line that are shown.
+/// The number of characters of such a line that are shown.
 const SHOWN_CHARS: usize = 80;
 
 /// An event of a worker process.
@@ -31,22 +31,22 @@ const SHOWN_CHARS: usize = 80;
 pub enum Event {
     /// A report.
     Report(Report),
-    /// A line that is no report: its number among them, and its beginning.
+    /// A line that is no report: its number among such lines, and its beginning.
     Invalid(u32, String),
-    /// It sends no more reports: it has exited.
+    /// The end of a worker's reports: the worker has exited, or its pipe is closed.
     Closed,
 }
 
 /// One worker process.
 #[derive(Debug)]
 pub struct Worker {
-    /// Its endpoints, as `subscription 0`.
+    /// The endpoints of the worker in words, as `subscription 0`.
     pub label: String,
-    /// Its process id.
+    /// The process ID of the worker.
     pub pid: u32,
-    /// Its endpoints.
+    /// The endpoints of the worker.
     pub endpoints: Vec<Endpoint>,
-    /// The lines that it has sent and that are no reports.
+    /// The number of lines that the worker has sent and that are no reports.
     pub invalid_lines: u32,
     child: Child,
     stdin: Option<ChildStdin>,
@@ -65,7 +65,7 @@ impl Fleet {
     /// Starts a worker for each plan.
     ///
     /// # Errors
-    /// A sentence; the workers that have been started are ended.
+    /// A sentence. The workers that have been started are ended.
     pub fn start(program: &Path, plans: Vec<Plan>) -> Result<Fleet, String> {
         let (sender, events) = mpsc::channel();
         let mut fleet = Fleet { workers: Vec::new(), events };
@@ -84,7 +84,7 @@ impl Fleet {
         }
     }
 
-    /// Orders each endpoint that receives to drain; `expected` is the number of samples for it.
+    /// Orders each endpoint that receives to take its remaining samples; `expected` is the number of samples for it.
     pub fn drain(&mut self, expected: impl Fn(Endpoint) -> u64) {
         for worker in &mut self.workers {
             let receives = |endpoint: &&Endpoint| !matches!(endpoint, Endpoint::Publisher(_));
@@ -142,7 +142,7 @@ impl Worker {
             line.push(b'\n');
             stdin.write_all(&line)
         });
-        // A worker that has closed its stdin has exited or will; the end of its reports is an event of its own.
+        // A worker that has closed its stdin has exited or will exit soon; the end of its reports is a separate event.
         if sent.is_err() {
             self.stdin = None;
         }
@@ -156,18 +156,18 @@ impl Worker {
                 return self.status;
             }
             if Instant::now() >= deadline {
-                // Fails only if it has just exited.
+                // Fails only if the worker has just exited.
                 let _ = self.child.kill();
                 self.status = self.child.wait().ok();
                 return None;
             }
-            // Reports do not matter any more; the pause covers the time between the last report and exit.
+            // Reports do not matter any more. The pause covers the time between the last report and the exit.
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
 
-/// The exit of a process in words, without its subject.
+/// The exit of a process in words, without the subject of the sentence.
 pub fn how_it_exited(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("was killed by signal {signal}"),
@@ -197,7 +197,8 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     let (reports, its_end) = pipe()?;
     let mapping = FdMapping { parent_fd: its_end.into(), child_fd: REPORTS_FD };
     command.arg0("perf_test").args(["worker", &label]).fd_mappings(vec![mapping]).map_err(std::io::Error::other)?;
-    // Middlewares print on standard output, and ours has the results.
+    // A middleware may print on standard output, where the coordinator prints the results, so the worker's standard
+    // output is standard error.
     command.stdin(Stdio::piped()).stdout(std::io::stderr());
     let mut child = command.spawn()?;
     // Closes the worker's end of the pipe in this process, so that the pipe ends with the worker.
@@ -210,7 +211,7 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     let listen = move || {
         let mut said = BufReader::new(reports);
         let (mut line, mut invalid_lines) = (Vec::new(), 0);
-        // At its end the pipe is closed, so a process that floods it ends, too.
+        // The pipe is closed after this loop, so a process that floods it ends, too.
         while invalid_lines < MOST_INVALID_LINES
             && said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0)
         {

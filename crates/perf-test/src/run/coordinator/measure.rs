@@ -24,7 +24,7 @@ use perf_worker::{
     },
 };
 
-/// Time for a worker to measure its memory at the end.
+/// The time that a worker has to measure its memory at the end.
 const ENDED_NS: i64 = 2 * SECOND_NS;
 
 impl Run<'_> {
@@ -62,7 +62,8 @@ impl Run<'_> {
     }
 
     /// Reads the accounts of the daemons at the beginning of the first second that counts, and at the end of each
-    /// second. So they end with the last whole second, as the accounts of the workers and the counts of messages do.
+    /// second. So the daemons' accounts end with the last whole second, as the accounts of the workers and the counts
+    /// of messages do.
     fn watch_daemons(&mut self, now_ns: i64) {
         let begin_ns = self.start_ns + i64::from(self.spec.left_out_s()) * SECOND_NS;
         if now_ns < begin_ns + self.daemon_readings * SECOND_NS {
@@ -83,7 +84,7 @@ impl Run<'_> {
         started.exit(&format!("after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64))
     }
 
-    /// Keeps the usage of a daemon; `exit` says that it is gone.
+    /// Keeps the usage of a daemon. `exit` is the sentence about its exit, if it has exited.
     fn end_daemon(&mut self, daemon: Daemon, exit: Option<String>) {
         let mut warn = |sentence, hint| self.summary.warnings.push(Warning::new(WarningKind::Daemon, sentence, hint));
         match daemon.end() {
@@ -95,7 +96,8 @@ impl Run<'_> {
         }
     }
 
-    /// Whether to end before the time is up; the inner value is the sentence for the summary.
+    /// `Some` if the run must end before its time is up. The inner value is the sentence for the summary; an interrupt
+    /// by the user has none.
     fn reason_to_stop(&self, before_end: bool) -> Option<Option<String>> {
         if !before_end {
             return None;
@@ -122,7 +124,8 @@ impl Run<'_> {
         let expected = |endpoint: Endpoint| {
             let senders = ledger.senders_of(endpoint);
             if senders.is_empty() && (stopped_ns.is_some() || spec.is_private()) {
-                // Publishers of other programs do not stop, and the run ends here; a private topic has none.
+                // Publishers of other programs do not stop, but this run ends now; a private topic has no
+                // such publishers.
                 0
             } else if senders.is_empty() || relay_lost || senders.iter().any(|of| failed_endpoints.contains_key(of)) {
                 UNKNOWN
@@ -142,13 +145,13 @@ impl Run<'_> {
         self.show_rows(|_| true)?;
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         if let Some(row) = self.ledger.last_row(self.start_ns, now_ns(), lost) {
-            // Not one of the whole seconds: it may be too short for a comparison.
+            // This row is not a whole second, and may be too short to be compared with the others.
             self.log(row)?;
         }
         Ok(())
     }
 
-    /// Waits for the last reports of the workers all of whose endpoints have finished.
+    /// Waits for the last report of each worker whose endpoints have all finished.
     fn wait_for_ended(&mut self) -> Result<(), Failure> {
         let give_up_ns = now_ns() + ENDED_NS;
         let owes = |run: &Self, worker: usize| {
@@ -216,7 +219,8 @@ impl Run<'_> {
                 self.ledger.enter_process(&endpoints, gaps, &entry);
             }
             Event::Report(Report::Total { endpoint, counts }) => {
-                // Its seconds are not known, and so not whether its latencies grow.
+                // The counts of the endpoint's single seconds are not known, so the growth of its latency is not
+                // known either.
                 self.growths.remove(&endpoint);
                 // The endpoint had no rows of its own: its process had them.
                 self.ledger.sums.add(endpoint, self.spec.left_out_s().into(), &counts);
@@ -244,8 +248,9 @@ impl Run<'_> {
         }
     }
 
-    /// Handles the exit of a worker, or an invalid line. If the worker still had work, a warning has the cause. Of
-    /// several invalid lines only the first has a warning, and the end of the run gives their number.
+    /// Handles the exit of a worker, or a line that is no report. If an endpoint of the worker was still working, a
+    /// warning has the cause. Of several lines that are no reports, only the first has a warning; a warning at the end
+    /// of the run has their number.
     fn on_worker_exit(&mut self, worker: usize, event: &Event) {
         if let (Event::Invalid(number, _), Some(of)) = (event, self.fleet.workers.get_mut(worker)) {
             of.invalid_lines = *number;
@@ -273,7 +278,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds a warning about a worker.
+    /// Shows and logs a row of the run. Each log that cannot be written has a warning.
     fn log(&mut self, row: RowEntry) -> Result<(), Failure> {
         let row = if self.spec.roundtrip == Roundtrip::Relay { row.with_relayed_counts() } else { row };
         let given_up = self.reports.row(&row)?;

@@ -1,8 +1,9 @@
 //! The coordinator: one run from its first process to its summary.
 //!
 //! The coordinator starts the daemons that the middleware needs, and the workers. It waits until the endpoints are
-//! matched, gives the start, merges and reports the rows, lets the endpoints drain, and ends all processes. It does not
-//! disturb the workers while they measure. The messages are in `worker::protocol`.
+//! matched, gives the start, merges and reports the rows, lets the endpoints take the remaining samples, and ends all
+//! processes. It does not disturb the workers while they measure. `worker::protocol` defines the messages between
+//! coordinator and workers.
 
 mod chains;
 pub mod daemon;
@@ -51,7 +52,7 @@ use senders::senders;
 /// The longest wait for an event before the clock and Ctrl-C are checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Measures the run of these workers, reporting its rows on the way.
+/// Measures the run of these workers, and reports its rows when they are complete.
 ///
 /// # Errors
 /// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written; [`Failure::Hung`] if a process
@@ -128,7 +129,7 @@ pub fn run(
     Ok(run.finish())
 }
 
-/// The workers of a run over one topic, with its full name.
+/// The plans of the workers of a run over one topic. `topic` is the full name of the topic.
 #[must_use]
 pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let there = format!("{topic}_main");
@@ -172,10 +173,11 @@ pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
         endpoints.sort_by_key(is_relay);
     }
     let together = spec.strategy != Strategy::InterProcess;
-    // All publishers, or clients, share a process and every other endpoint has its own; or all are in one.
+    // With INTER_PROCESS, all publishers (or all clients of a service) share a process, and every other endpoint has
+    // its own. With other strategies, all endpoints are in one process.
     let shares = |plan: &EndpointPlan| is_publisher(&plan.endpoint) || (service && !is_relay(plan));
     let same = |one: &EndpointPlan, other: &EndpointPlan| together || (shares(one) && shares(other));
-    // In the middle between two messages.
+    // The workers report their rows in the middle between two messages, or earlier.
     let row_delay_ns = spec.gap_ns().map_or(ROW_DELAY_NS, |gap_ns| ROW_DELAY_NS.min(gap_ns / 2));
     let plan = |endpoints: &[EndpointPlan]| Plan {
         protocol: PROTOCOL,
@@ -211,7 +213,8 @@ const KINDS: [Kind; 3] = [
     ("relays", |endpoint| matches!(endpoint, Endpoint::Relay(_))),
 ];
 
-/// The kinds without one of which a run is over. A topology goes on without a server.
+/// The kinds of endpoint that a run needs: the run is over when no endpoint of one of these kinds is left. A topology
+/// goes on without a server.
 fn needed(spec: &RunSpec) -> &'static [Kind] {
     let [ends @ .., _] = &KINDS;
     if spec.executor.is_some() { ends } else { &KINDS }
@@ -220,22 +223,22 @@ fn needed(spec: &RunSpec) -> &'static [Kind] {
 /// The reason why an endpoint did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EndpointFailure {
-    /// Its process has exited.
+    /// The process of the endpoint has exited.
     Exited,
-    /// Its process runs, but the endpoint failed or does not respond.
+    /// The process of the endpoint runs, but the endpoint failed or does not respond.
     Unresponsive,
 }
 
-/// The last report of a worker; empty if it has exited before.
+/// The last report of a worker; empty if the worker has exited before.
 #[derive(Debug, Default)]
 struct WorkerEnd {
-    /// Its memory by kind.
+    /// The memory of the worker by kind.
     footprint: Option<Footprint>,
-    /// The usage of its threads during measurement.
+    /// The usage of the worker's threads during measurement.
     threads: Vec<ThreadUsage>,
-    /// The memory of the device that was measured, if that is not its process.
+    /// The memory of the device that was measured; `None` if the worker measured its own process.
     device: Option<DeviceMemory>,
-    /// The memory in which the instrument counts, bytes.
+    /// The memory in which the instrument counts messages, bytes.
     instrument_bytes: Option<u64>,
 }
 
@@ -246,35 +249,35 @@ struct Run<'a> {
     interrupt: &'a Interrupt,
     fleet: Fleet,
     ledger: Ledger,
-    /// The latencies of the subscriptions of a topology, second by second.
+    /// The growth of the latency of each subscription of a topology.
     growths: BTreeMap<Endpoint, Growth>,
     plans: BTreeMap<Endpoint, EndpointPlan>,
-    /// Endpoints that have neither finished nor failed.
+    /// The endpoints that have neither finished nor failed.
     working: BTreeSet<Endpoint>,
     endpoint_reports: BTreeMap<Endpoint, EndpointReport>,
-    /// Endpoints that did not finish.
+    /// The endpoints that did not finish.
     failed_endpoints: BTreeMap<Endpoint, EndpointFailure>,
-    /// The last reports of workers: memory and threads.
+    /// The last reports of the workers, with memory and threads.
     ended: BTreeMap<usize, WorkerEnd>,
     /// The daemons that the run has started. They end after the workers.
     started: Vec<StartedDaemon>,
-    /// Processes of the middleware besides the workers, until they have been measured.
+    /// The processes of the middleware besides the workers, until they have been measured.
     daemons: Vec<Daemon>,
     /// The number of times at which the daemons were read.
     daemon_readings: i64,
     /// The summary so far: times of the set-up, daemons that have ended, warnings.
     summary: Summary,
-    /// The start of the first worker.
+    /// The time at which the first worker was started, ns.
     begun_ns: i64,
     start_ns: i64,
-    /// The workers that started after the common start: by how much, ns, and their labels.
+    /// The delays of the workers that started after the common start, ns, with the labels of these workers.
     late_starts: Vec<(i64, String)>,
-    /// The time at which the run was ended early.
+    /// The time at which the run was ended early; `None` if it was not.
     stopped_ns: Option<i64>,
 }
 
 impl Run<'_> {
-    /// Ends all workers and then the daemons, and removes the files of those that did not end well.
+    /// Ends all workers and then the daemons, and removes the files of processes that did not end well.
     fn end_processes(&mut self) {
         let several = self.fleet.workers.iter().filter(|worker| worker.invalid_lines > 1);
         let invalid = several.map(|worker| {
@@ -296,7 +299,7 @@ impl Run<'_> {
         self.summary.warnings.extend(sentences.into_iter().map(|sentence| Warning::new(kind, sentence, "")));
     }
 
-    /// An endpoint in sentences: by its topic and its node, or its index.
+    /// The name of an endpoint in sentences: its topic and its node, or its index.
     fn name(&self, endpoint: Endpoint) -> String {
         self.plans.get(&endpoint).map_or_else(|| endpoint.to_string(), EndpointPlan::to_string)
     }

@@ -1,5 +1,5 @@
-//! The publishers whose messages each endpoint receives, and the receivers of each publisher: by the topic, through
-//! relays, and for a service only the responses to the client's own requests.
+//! The publishers whose messages each endpoint receives, and the receivers of each publisher. They follow from the
+//! topics and the relays; a client of a service receives only the responses to its own requests.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use perf_worker::{
     worker::protocol::Plan,
 };
 
-/// Each endpoint of a run with its publishers, in order; none for publishers and those that receive from other
-/// programs.
+/// Each endpoint of a run with the publishers from which it receives, in order. The list is empty for publishers, and
+/// for endpoints that receive from other programs.
 pub type Senders = BTreeMap<Endpoint, Vec<Endpoint>>;
 
-/// Each publisher of a run that has receivers, with them, in order.
+/// Each publisher of a run that has receivers, with the list of these receivers, in order.
 pub type Receivers = BTreeMap<Endpoint, Vec<Endpoint>>;
 
 /// The receivers of each publisher.
@@ -25,7 +25,8 @@ pub fn receivers(senders: &Senders) -> Receivers {
     receivers
 }
 
-/// The publishers of each endpoint of these workers. Takes time in proportion to the endpoints: there may be thousands.
+/// The publishers from which each endpoint of these workers receives. The time is proportional to the number of
+/// endpoints, of which there may be thousands.
 pub fn senders(plans: &[Plan]) -> Senders {
     let all = || plans.iter().flat_map(|plan| &plan.endpoints);
     let mut of_topic: BTreeMap<(&str, bool), Vec<Endpoint>> = BTreeMap::new();
@@ -47,7 +48,7 @@ pub fn senders(plans: &[Plan]) -> Senders {
         let of_kind = topics.filter_map(|topic| of_topic.get(&(topic, receiver.service)));
         let mut reaching: Vec<Endpoint> = of_kind.flatten().copied().collect();
         if reaching.is_empty() {
-            // The relay of another program passes on the messages of all.
+            // The relay of another program passes on the messages of all publishers.
             let all = of_topic.iter().filter(|((_, service), _)| *service == receiver.service);
             reaching = all.flat_map(|(_, endpoints)| endpoints).copied().collect();
         }

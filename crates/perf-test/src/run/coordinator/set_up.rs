@@ -18,7 +18,7 @@ use perf_worker::{
 /// endpoint, so that every endpoint has the order in time.
 const LEAD_NS: i64 = SECOND_NS / 10;
 const LEAD_PER_ENDPOINT_NS: i64 = SECOND_NS / 500;
-/// The time for each endpoint in an executor, which is no thread of its own.
+/// The time for each endpoint in an executor, where an endpoint has no thread of its own.
 const LEAD_IN_EXECUTORS_NS: i64 = SECOND_NS / 2000;
 
 impl Run<'_> {
@@ -64,7 +64,7 @@ impl Run<'_> {
                 Some((_, Event::Report(Report::Unmatched(status)))) => return Err(self.explain(&status)),
                 Some((worker, Event::Report(Report::Failed(Some(endpoint), sentence)))) => {
                     let process = self.fleet.workers.get(worker).filter(|_| self.spec.executor.is_some());
-                    // The sentence of an executor has the endpoint.
+                    // In an executor, the sentence itself names the endpoint.
                     let name = process.map_or_else(|| endpoint.to_string(), |worker| worker.label.clone());
                     return Err(format!("{name} cannot begin: {sentence}"));
                 }
@@ -93,7 +93,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether all options and settings are in effect.
+    /// Checks whether all options and settings are in effect.
     fn check_effective(&self, effective: &Settings) -> Result<(), String> {
         let (options, settings) = (self.spec.options(), &self.spec.settings);
         let options = options.iter().map(|(name, asked)| (name, asked, format!("the option {name} {asked}")));
@@ -109,7 +109,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The reasons why an endpoint is not matched; asks all endpoints.
+    /// Asks all endpoints, and returns a sentence with the reasons why an endpoint is not matched.
     fn explain(&mut self, unmatched: &MatchStatus) -> String {
         let (matched, expected) = (unmatched.matched, unmatched.expected);
         let option = if self.spec.executor.is_some() { "" } else { " (--wait-for-matched-timeout)" };
@@ -144,7 +144,7 @@ impl Run<'_> {
     }
 }
 
-/// The publishers that subscriptions can tell apart, and a single one in any case.
+/// The publishers that subscriptions can distinguish by their sources. A single publisher is always among them.
 fn sources_of<'a>(
     spec: &RunSpec,
     plans: impl Iterator<Item = &'a EndpointPlan>,
@@ -179,13 +179,14 @@ fn sources_of<'a>(
     Ok(sources)
 }
 
-/// The largest error of a latency from a publisher to a subscription, nanoseconds; none if all have one clock.
+/// The largest error of a latency from a publisher to a subscription, nanoseconds; `None` if all endpoints use
+/// one clock.
 fn clock_error_ns(clocks: &BTreeMap<Endpoint, Option<OtherClock>>) -> Option<i64> {
     let of = |kind: fn(&Endpoint) -> bool| {
         let mut found: Vec<Option<OtherClock>> =
             clocks.iter().filter(|(endpoint, _)| kind(endpoint)).map(|(_, clock)| *clock).collect();
         if found.is_empty() {
-            // The clocks of another program are taken for this host's.
+            // The endpoints of another program are assumed to use this host's clock.
             found.push(None);
         }
         found
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!(error_ns(&[clock(5, 2)], &[clock(5, 2)]), None);
         assert_eq!(error_ns(&[clock(5, 2), clock(7, 3)], &[None, clock(9, 4)]), Some(7));
         assert_eq!(error_ns(&[clock(5, 2)], &[clock(5, 2), None]), Some(2));
-        // The other side belongs to another program.
+        // The publishers belong to another program.
         assert_eq!(error_ns(&[], &[clock(9, 4)]), Some(4));
     }
 

@@ -3,12 +3,12 @@
 use crate::report::tables::widths;
 use perf_worker::endpoint::EndpointPlan;
 
-/// A count that the middleware does not have.
+/// The cell for a count that the middleware does not have.
 pub const NOT_COUNTED: &str = "-";
-/// Columns of names, which are left-aligned.
+/// The number of columns with names, which are left-aligned.
 const NAME_COLUMNS: usize = 2;
 
-/// Messages per second of a timer.
+/// The messages per second of a publisher's timer, as text.
 pub fn rate(plan: &EndpointPlan) -> String {
     if !plan.triggers.is_empty() {
         return "triggered".to_owned();
@@ -16,8 +16,8 @@ pub fn rate(plan: &EndpointPlan) -> String {
     format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0)
 }
 
-/// Formats a table without rules, for terminals of any width and for other programs, then the lines of a note, then an
-/// empty line. Returns no lines if there are no rows.
+/// Formats a table without lines between its cells, for terminals of any width and for other programs, then the lines
+/// of a note, then an empty line. Returns no lines if there are no rows.
 pub fn table(columns: &[&str], rows: Vec<Vec<String>>, note: &str) -> Vec<String> {
     if rows.is_empty() {
         return rows.concat();
@@ -36,7 +36,7 @@ pub fn table(columns: &[&str], rows: Vec<Vec<String>>, note: &str) -> Vec<String
     rows.iter().map(line).chain(note).chain([String::new()]).collect()
 }
 
-/// The rows in their order.
+/// Sorts the rows of a table.
 pub fn sorted(rows: impl Iterator<Item = Vec<String>>) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = rows.collect();
     rows.sort();

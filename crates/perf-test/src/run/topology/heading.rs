@@ -1,4 +1,4 @@
-//! The heading of a run of a topology: its conditions, the thresholds and the waiting among them.
+//! The heading of a run of a topology: its conditions, with the limits of late messages and the way of waiting.
 
 use std::collections::BTreeSet;
 
@@ -46,14 +46,14 @@ impl TopologyRun {
         named_lines(lines.into_iter().chain(notes.map(|note| ("note", note))))
     }
 
-    /// The counts of the topology in the processes that it has here.
+    /// The counts of the topology, with the numbers of processes and executors in this run.
     fn counts(&self, plans: &[Plan]) -> Counts {
         let executors = plans.iter().map(|plan| plan.endpoints.iter().map(|of| of.executor).collect::<BTreeSet<u32>>());
         let executors = executors.map(|numbers| numbers.len()).sum();
         Counts { processes: plans.len(), executors, ..self.topology.counts() }
     }
 
-    /// The way of the nodes, for the log.
+    /// The way in which the nodes are run, for the log.
     pub(super) fn nodes_entry(&self) -> NodesEntry {
         let processes = self.nodes.processes.to_possible_value();
         NodesEntry {
@@ -84,7 +84,7 @@ impl TopologyRun {
         }
     }
 
-    /// The note about liveliness, which has no effect.
+    /// The note that liveliness has no effect, if the topology sets it.
     fn liveliness(&self) -> Option<String> {
         let nodes = || self.topology.processes.iter().flat_map(|process| &process.nodes);
         let publishers = nodes().flat_map(|node| &node.publishers).map(|of| of.qos.liveliness);
@@ -94,7 +94,7 @@ impl TopologyRun {
             .then(|| "qos_liveliness manual_by_topic was checked in the files; the endpoints have automatic".to_owned())
     }
 
-    /// The warning about messages that timers passed over.
+    /// The warning about messages that timers skipped.
     pub(super) fn skipped(&self, summary: &Summary) -> Option<Warning> {
         let skipped = summary.total.sent.skipped;
         let messages = several(skipped as usize, "message", "messages");

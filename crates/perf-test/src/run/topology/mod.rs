@@ -1,4 +1,4 @@
-//! Whole robots: a run of a topology, from its options to its tables.
+//! The run of a topology, which has the nodes of a whole robot: from its options to its tables.
 
 mod cells;
 mod chain;
@@ -35,11 +35,11 @@ pub struct TopologyRun {
     /// The run that all processes share. Its message is the largest message of the topology; each endpoint has a
     /// message, a rate and QoS of its own.
     spec: RunSpec,
-    /// The way in which they are run.
+    /// The way in which the nodes are run.
     nodes: NodeOptions,
     outputs: Outputs,
     irobot: IrobotOptions,
-    /// The period of `resources.txt`.
+    /// The period of the lines in `resources.txt`, ms.
     sampling_ms: u32,
     /// The limits that the run has to meet.
     target: Option<Target>,
@@ -47,7 +47,7 @@ pub struct TopologyRun {
 }
 
 impl TopologyRun {
-    /// Measures and reports.
+    /// Measures and reports the run of these options.
     ///
     /// # Errors
     /// The run could not begin or failed.
@@ -67,7 +67,7 @@ impl TopologyRun {
         &self.spec
     }
 
-    /// Measures and reports to these outputs.
+    /// Measures the run, and reports it to these outputs.
     ///
     /// # Errors
     /// The run could not begin or failed.

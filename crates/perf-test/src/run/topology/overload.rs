@@ -1,5 +1,6 @@
-//! The overload of a topology by the rule of the executor study: for each topic the cumulative latency, the moment when
-//! it outgrows the period, and the growth of the latency, with the time until a queue overflows.
+//! The overload of a topology by the rule of the executor study. For the slowest subscription of each topic, it is the
+//! cumulative latency, the time after which this latency exceeds the period, the growth of the latency, and the time
+//! until the queue overflows.
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ use crate::{
 };
 use perf_worker::run_spec::{Roundtrip, RunSpec, Strategy, Threshold};
 
-/// The executors of iRobot by their numbers. Its second one is a single-threaded one, too.
+/// iRobot's numbers of executors, with their names here. iRobot's second executor is single-threaded, too.
 const NUMBERS: [(&str, &str); 3] = [("1", "single"), ("2", "single"), ("3", "events")];
 
 /// The name of an executor, which may be given by its number.
@@ -24,7 +24,7 @@ impl TopologyRun {
     /// The run that the options describe.
     ///
     /// # Errors
-    /// A sentence: the topology or an option is wrong, or the middleware does not carry it out.
+    /// A sentence: the topology or an option is wrong, or the middleware does not support it.
     pub fn from_options(options: &TopologyOptions) -> Result<TopologyRun, String> {
         let sources = [options.topology.clone(), options.irobot.topology_files.clone()].concat();
         let topology = Topology::read(&sources)?;
@@ -60,7 +60,7 @@ impl TopologyRun {
         Ok(robot)
     }
 
-    /// Checks whether the middleware has the messages and the QoS of all endpoints.
+    /// Checks whether the middleware supports the messages and the QoS of all endpoints.
     fn check_endpoints(&self) -> Result<(), String> {
         let mut checked = BTreeSet::new();
         let plans = self.topology.plans(&self.spec, &self.nodes, "");
@@ -76,7 +76,7 @@ impl TopologyRun {
     }
 }
 
-/// The setting of a middleware that is iRobot's `--ipc`.
+/// The name of the setting that iRobot's option `--ipc` stands for.
 const IPC: &str = "intra-process";
 
 fn spec(
@@ -112,7 +112,7 @@ fn spec(
         message: largest.map_or(spec.message, |(payload, _)| payload.message.clone()),
         qos: largest.map_or(spec.qos, |(_, qos)| qos.qos),
         topic: sources.join(", "),
-        // Each publisher has its own.
+        // Each publisher has a rate of its own.
         rate_hz: 0,
         publishers,
         subscriptions,
@@ -126,6 +126,6 @@ fn spec(
         heading_notes: [spec.heading_notes, options.notes(has_ipc, &communicator.name)].concat(),
         ..spec
     };
-    // The daemons have memory for the largest messages.
+    // The check is made with the largest message, so that the daemons have memory for all messages.
     Ok(RunSpec { daemon_commands: communicator.check(&spec)?, ..spec })
 }

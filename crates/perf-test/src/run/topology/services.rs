@@ -31,7 +31,7 @@ const CLIENT_COLUMNS: [&str; 18] = [
 ];
 const SERVER_COLUMNS: [&str; 6] = ["service", "server", "requests", "responses", "refused", "overwritten"];
 
-/// The tables as lines of text, each with an empty line; none without services.
+/// The tables as lines of text, each followed by an empty line; no lines without services.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, spec: &RunSpec, summary: &Summary) -> Vec<String> {
     let of_services = || plans.values().filter(|plan| plan.service);
     let clients = sorted(of_services().filter_map(|plan| client(plan, summary)));

@@ -1,8 +1,8 @@
-//! Targets: limits of CPU, memory and latency for a run of a topology, from a file of iRobot or by the name of one that
-//! comes with the tool.
+//! Targets: limits of CPU, memory and latency for a run of a topology. A target is a file in iRobot's format, or the
+//! name of a target that comes with the tool.
 //!
-//! Facts: irobot-ros/ros2-performance (`irobot_benchmark/performance_target`). As in ros2-performance, a figure that
-//! equals its limit meets the limit.
+//! The format and the limits are from irobot-ros/ros2-performance (`irobot_benchmark/performance_target`). As in
+//! ros2-performance, a figure that equals its limit meets the limit.
 
 use std::path::Path;
 
@@ -23,13 +23,13 @@ const NAMED: [(&str, &str); 2] = [
     ("sierra_nevada", include_str!("../../../targets/sierra_nevada.json")),
     ("mont_blanc", include_str!("../../../targets/mont_blanc.json")),
 ];
-/// The end of the names of iRobot's files.
+/// The end of the names of iRobot's files. The name of a target may be given with this end, too.
 const PLATFORM: &str = "_rpi3";
-/// Keys that describe a target.
+/// The keys that describe a target and set no limit.
 const DESCRIPTIONS: [&str; 4] = ["topology_file", "platform", "additional_options", "comments"];
-/// The section about messages.
+/// The name of the section about messages.
 const MESSAGES: &str = "latency_total";
-/// The sections and their figures, with the keys of both generations.
+/// The sections of a target and their figures, each with the key in iRobot's old and in its new headers.
 const SECTIONS: [(&str, &[LimitedFigure]); 2] = [
     (
         "resources",
@@ -58,14 +58,14 @@ const SECTIONS: [(&str, &[LimitedFigure]); 2] = [
     ),
 ];
 
-/// A figure that can have a limit, in the words and the unit of iRobot.
+/// A figure that can have a limit, with iRobot's keys and iRobot's unit.
 #[derive(Debug)]
 struct LimitedFigure {
     keys: [&'static str; 2],
     name: &'static str,
     unit: &'static str,
     figure: &'static Figure,
-    /// The divisor of the figure's value, which converts it into the unit.
+    /// The divisor that converts the figure's value into `unit`.
     divisor: fn(&Summary) -> f64,
 }
 
@@ -83,19 +83,19 @@ const fn limited(
 pub struct Target {
     /// The file or the name.
     name: String,
-    /// The machine that the limits are meant for; empty if the file has none.
+    /// The machine for which the limits are meant; empty if the file names none.
     platform: String,
-    /// The topology that they are meant for, without the folder and the extension; empty if the file has none.
+    /// The topology for which the limits are meant, without folder and extension; empty if the file names none.
     topology: String,
     limits: Vec<Limit>,
 }
 
-/// The largest value of a figure that is good.
+/// A limit: the largest value of a figure that meets the target.
 #[derive(Clone, Debug)]
 struct Limit {
     figure: &'static LimitedFigure,
     value: f64,
-    /// The figure is of messages: none is known in full while messages are unreported.
+    /// Whether the figure is about messages. Such a figure is not complete while messages are unreported.
     of_messages: bool,
 }
 
@@ -103,7 +103,7 @@ impl Target {
     /// Reads a target from a file or, if there is no such file, by its name.
     ///
     /// # Errors
-    /// A sentence with the file and the place in it.
+    /// A sentence with the name of the file, and the place in the file.
     pub fn read(source: &str) -> Result<Target, String> {
         match std::fs::read_to_string(source) {
             Ok(text) => Target::of_text(source, &text),
@@ -187,7 +187,7 @@ impl Target {
         lines
     }
 
-    /// The smallest percentage that is a limit, 0 to 1; 1 without one.
+    /// The smallest limit that is a percentage, as a fraction from 0 to 1; 1 if there is no such limit.
     fn smallest_part(&self) -> f64 {
         let parts = self.limits.iter().filter(|limit| limit.figure.unit == "%" && limit.value > 0.0);
         parts.map(|limit| limit.value / 100.0).fold(1.0, f64::min)
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn each_limit_has_its_verdict_and_its_equal_is_within_it() {
-        // 9 % of a core of two, and 120 000 KiB; 3000 messages, 57 of them late.
+        // The run uses 9 % of one core of two, and 120 000 KiB; 57 of its 3000 messages are late.
         let mut run = summary("", 1_000_000);
         (run.total.received.late, run.lost) = (57, 1);
         let text = r#"{ "resources": { "cpu[%]": 4.5, "rss_KB": 119999 }, "latency_total": { "late[%]": 1.9, "lost[#]": 0, "mean_us": 1000 } }"#;
@@ -255,7 +255,7 @@ mod tests {
         let mut expected = expected.map(|(name, met, value)| (name.to_owned(), met, value.to_owned())).to_vec();
         expected.sort();
         assert_eq!(found, expected);
-        // A killed process leaves it open how many messages were late or lost.
+        // If a process was killed, the number of messages that were late or lost is not known.
         let killed = SubscriptionEntry { sent: 1010, ..of_subscription(0, 0, 0) };
         run.subscriptions = vec![killed];
         (run.total.received.late, run.lost) = (0, 0);
@@ -267,7 +267,7 @@ mod tests {
             false,
             "0, 10 unreported".to_owned()
         )));
-        // A run that is worthless meets nothing.
+        // A worthless run meets no limit.
         run.failure = Some("none of the publishers finished the run".to_owned());
         assert!(verdicts(text, &run).iter().all(|(_, met, _)| !met));
     }

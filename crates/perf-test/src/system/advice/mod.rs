@@ -17,7 +17,7 @@ pub struct Advice {
     pub finding: String,
     /// The effect on a measurement, in one sentence.
     pub why: String,
-    /// The command that changes it; `None` if no command on this machine does.
+    /// The command that changes the setting; `None` if no command on this machine changes it.
     pub command: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub fn advice(system: &System) -> Vec<Advice> {
         surroundings::small_socket_buffers,
     ];
     let mut advice: Vec<Advice> = pieces.into_iter().filter_map(|piece| piece(system)).collect();
-    // In a container the commands are for its host, whose user is not known.
+    // In a container the commands are for its host, and the user of the host is not known.
     if system.machine.root_user == Some(true) && system.container.kind.is_none() {
         for command in advice.iter_mut().filter_map(|piece| piece.command.as_mut()) {
             *command = for_root(command);

@@ -8,7 +8,7 @@ use crate::system::cpu_idle::disable_command;
 use crate::system::frequency::{DEVICES, performance_command};
 use crate::system::root::list_text;
 
-/// With fewer CPUs none can be reserved for one thread.
+/// With fewer CPUs, no CPU can be reserved for one thread.
 const MIN_CPUS_TO_ISOLATE: usize = 4;
 
 pub(super) fn governor(system: &System) -> Option<Advice> {

@@ -7,18 +7,18 @@ use crate::system::kernel::{CLOCK_SOURCE, SYSCTL};
 use crate::system::load::CpuTimes;
 use crate::system::memory::{HUGE_PAGES, SHARED_MEMORY, SOCKETS};
 
-/// A larger stolen fraction of all CPU time gives advice.
+/// The stolen fraction of all CPU time above which there is advice.
 const STEAL_WARN_FRACTION: f64 = 0.01;
-/// A larger load average per CPU gives advice.
+/// The load average per CPU above which there is advice.
 const LOAD_WARN_PER_CPU: f64 = 0.25;
-/// Less free shared memory cannot hold a few topics with a history of images.
+/// The free shared memory below which there is advice: a few topics with a history of images do not fit into less.
 const MIN_FREE_SHARED_KIB: u64 = 512 * 1024;
 const GIB_KIB: u64 = 1024 * 1024;
-/// A smaller socket buffer cannot hold one large message.
+/// The size of a socket buffer below which there is advice: one large message does not fit into less.
 const MIN_BUFFER_BYTES: u64 = 4 << 20;
-/// The size that middlewares recommend.
+/// The size of a socket buffer that middlewares recommend.
 const RECOMMENDED_BUFFER_BYTES: u64 = i32::MAX as u64;
-/// Clocks that take one instruction, the best first.
+/// The clock sources that one instruction reads, the best first.
 const FAST_CLOCKS: [&str; 2] = ["tsc", "arch_sys_counter"];
 
 pub(super) fn cpu_quota(system: &System) -> Option<Advice> {

@@ -4,7 +4,7 @@ use crate::system::Advice;
 
 /// The column in which values begin.
 const LABEL_WIDTH: usize = 14;
-/// Lines are broken here.
+/// The width at which lines are broken, characters.
 const LINE_WIDTH: usize = 110;
 /// The column in which the words of a piece of advice begin.
 const ADVICE_INDENT: usize = 6;
@@ -20,7 +20,7 @@ impl Group {
         Group { lines: vec![title.to_owned()], unknown: Vec::new() }
     }
 
-    /// Adds a value on each line, or the label among the unknown ones.
+    /// Adds a line for each value. Without a value, adds the label to the unknown ones.
     pub(super) fn line(mut self, label: &str, values: impl IntoIterator<Item = String>) -> Group {
         let pieces: Vec<String> =
             values.into_iter().flat_map(|value| broken(&value, LINE_WIDTH - LABEL_WIDTH)).collect();
@@ -35,7 +35,7 @@ impl Group {
         self
     }
 
-    /// Adds a value that most machines do not have.
+    /// Adds a value that most machines lack; without it there is no line.
     pub(super) fn rare(self, label: &str, value: Option<String>) -> Group {
         if value.is_some() { self.line(label, value) } else { self }
     }

@@ -1,4 +1,4 @@
-//! The values of the lines, with their units, equal ones counted; `None` if nothing is known.
+//! The values of the lines as text with their units. Equal values are counted. `None` if nothing is known.
 
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ pub(super) fn quota(container: &Container) -> Option<String> {
     Some(format!("{:.2} CPUs: {} of each {} µs ({})", quota.cpus(), quota.quota_us, quota.period_us, quota.file))
 }
 
-/// Equal policies on one line.
+/// The frequency policies, equal ones on one line.
 pub(super) fn policies(frequency: &Frequency) -> Vec<String> {
     let mut groups: BTreeMap<String, Vec<&Policy>> = BTreeMap::new();
     for policy in &frequency.policies {

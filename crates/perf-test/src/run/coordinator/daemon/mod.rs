@@ -1,10 +1,10 @@
 //! A daemon that the run starts: its readiness, its output and its end.
 //!
-//! Invariants: a daemon never outlives the coordinator. Dropping its value ends the daemon. If the coordinator is
-//! killed, the kernel ends the daemon by the parent-death signal, which the child process requests before it executes
-//! the daemon ([`become_daemon`]). The daemon leads a process group, which ends with the daemon and does not get the
-//! terminal's signals. (One exception: the kernel clears the parent-death signal of a program with capabilities or a
-//! set-user-ID bit, see prctl(2). Such a daemon outlives a coordinator that is killed by SIGKILL.)
+//! Invariants: a daemon never outlives the coordinator. Dropping a [`StartedDaemon`] ends the daemon. If the
+//! coordinator is killed, the kernel ends the daemon by the parent-death signal, which the child process requests
+//! before it executes the daemon ([`become_daemon`]). The daemon leads a process group, which ends with the daemon and
+//! does not get the terminal's signals. (One exception: the kernel clears the parent-death signal of a program with
+//! capabilities or a set-user-ID bit, see prctl(2). Such a daemon outlives a coordinator that is killed by SIGKILL.)
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -29,22 +29,23 @@ use perf_worker::{
     worker::protocol::times::{DAEMON_EXIT, DAEMON_READY},
 };
 
-/// The longest wait for the last words of a daemon that has exited: a process that it left may hold its output open.
+/// The longest wait for the last lines of a daemon that has exited: a process that the daemon left behind may hold its
+/// output open.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
-/// The time between two looks at a daemon that starts or ends.
+/// The time between two checks of a daemon that starts or ends.
 const POLL: Duration = Duration::from_millis(2);
-/// Lines that are kept, and lines in the sentence about its exit.
+/// The number of last lines that are kept, and the number of lines in a sentence about the daemon's exit.
 const LAST_LINES: usize = 200;
 const LAST_WORDS: usize = 5;
-/// The longest line that is passed on as one.
+/// The longest line that is passed on as one line.
 const LONGEST_LINE_BYTES: u64 = 1 << 16;
 
 /// A daemon that was started and is ready.
 #[derive(Debug)]
 pub struct StartedDaemon {
-    /// Its name in reports.
+    /// The name of the daemon in reports.
     pub name: String,
-    /// Its process id.
+    /// The process ID of the daemon.
     pub pid: u32,
     child: Child,
     output: Arc<Output>,
@@ -57,45 +58,46 @@ pub struct StartedDaemon {
 struct Output {
     name: String,
     ready: Readiness,
-    /// It has printed the line that shows that it is ready.
+    /// Whether the daemon has printed the line that shows that it is ready. `listen` stores it (Release), and
+    /// `wait_until_ready` loads it (Acquire).
     has_ready_line: AtomicBool,
-    /// With the time of each, ns.
+    /// The last lines, each with the time at which it was read, ns.
     last_lines: Mutex<VecDeque<(i64, String)>>,
 }
 
 impl StartedDaemon {
-    /// Starts the daemon and waits until it is ready. Called on the main thread, because the kernel sends the
+    /// Starts the daemon and waits until it is ready. Call it on the main thread, because the kernel sends the
     /// parent-death signal when the thread that started the child ends.
     ///
     /// # Errors
     /// [`Failure::Measurement`]: the daemon does not start or exits, or the user has interrupted the run;
     /// [`Failure::Hung`]: the daemon is not ready in time. The daemon has ended in all cases.
     pub fn start(daemon: &DaemonCommand, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
-        // This executable, even if the file has been replaced meanwhile.
+        // This path names the running executable, even if its file has been replaced meanwhile.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("perf_test").args(["daemon", &std::process::id().to_string(), "--"]).args(&daemon.command);
         start(command, daemon, DAEMON_READY, interrupt)
     }
 
-    /// Its exit in words, with its last lines, if it has exited; `when` says at which time.
+    /// The exit of the daemon in words, with its last lines, if it has exited. `when` is the time of the exit in words.
     pub fn exit(&mut self, when: &str) -> Option<String> {
         if self.status.is_none() {
             self.status = self.child.try_wait().ok().flatten();
             self.status?;
-            // Its children end with it.
+            // The daemon's children end with it.
             self.kill_group(Signal::KILL);
         }
         let how = how_it_exited(self.status?);
         Some(format!("the daemon {} (pid {}) {how} {when}{}", self.name, self.pid, self.last_words()))
     }
 
-    /// Kills it, and waits for its end.
+    /// Kills the daemon, and waits for its end.
     pub fn kill(&mut self) {
         self.kill_group(Signal::KILL);
         self.status = self.child.wait().ok();
     }
 
-    /// Ends it and waits for that. Returns a sentence if it had to be killed.
+    /// Ends the daemon and waits for its end. Returns a sentence if it had to be killed.
     pub fn end(&mut self) -> Option<String> {
         if self.status.is_some() {
             return None;
@@ -118,7 +120,7 @@ impl StartedDaemon {
 
     fn kill_group(&self, signal: Signal) {
         if let Some(group) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
-            // Fails if no process of it is left.
+            // Fails if no process of the group is left.
             let _ = kill_process_group(group, signal);
         }
     }
@@ -159,14 +161,14 @@ impl StartedDaemon {
         }
     }
 
-    /// Its last lines since a time, each with its time, ns.
+    /// The daemon's last lines since a time, each with its time, ns.
     #[must_use]
     pub fn said_since(&self, time_ns: i64) -> Vec<(i64, String)> {
         let lines = self.output.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().filter(|(at_ns, _)| *at_ns >= time_ns).cloned().collect()
     }
 
-    /// Its last lines, as the end of a sentence. They are complete if it has exited.
+    /// The daemon's last lines, as the end of a sentence. The lines are complete if the daemon has exited.
     fn last_words(&self) -> String {
         let deadline = Instant::now() + LAST_WORDS_TIMEOUT;
         while self.status.is_some() && !self.readers.iter().all(JoinHandle::is_finished) && Instant::now() < deadline {
@@ -188,7 +190,7 @@ impl Drop for StartedDaemon {
 }
 
 impl Output {
-    /// Passes on what comes from `stream` until it ends.
+    /// Passes on the lines that come from `stream` until the stream ends.
     fn listen(&self, stream: impl Read) {
         let mut said = BufReader::new(stream);
         let mut line = Vec::new();
@@ -216,7 +218,7 @@ impl Output {
     }
 }
 
-/// The state of a file, which tells one that was left behind by another daemon from a new one.
+/// The state of a file. It distinguishes a new file from a file that another daemon left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileState {
     inode: u64,
@@ -274,7 +276,7 @@ pub fn become_daemon(parent: u32, command: &[OsString]) -> Failure {
     let [program, arguments @ ..] = command else {
         return Failure::Usage("a daemon needs a command".to_owned());
     };
-    // Not SIGKILL: daemons remove their shared memory first.
+    // The signal is not SIGKILL, because daemons remove their shared memory before they exit.
     if let Err(error) = set_parent_process_death_signal(Some(Signal::TERM)) {
         return Failure::Measurement(format!("a daemon cannot be bound to the run: {error}"));
     }

@@ -1,4 +1,4 @@
-//! Tests of a daemon's readiness, last words and end, with shells in its place.
+//! Tests of a daemon's readiness, last lines and end, with shells in place of daemons.
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn a_deaf_one_is_killed_with_its_children() {
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat"));
         stat.is_ok_and(|stat| !stat.contains(") Z "))
     };
-    // Killed; the kernel may need a moment. A watchdog of the test runner ends this.
+    // The child was killed, but the kernel may need a moment. A watchdog of the test runner ends this loop.
     while is_alive() {
         std::thread::yield_now();
     }

@@ -9,13 +9,14 @@ use perf_worker::measure::{
 /// The usage of one worker process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Account {
-    /// At the beginning of the statistics.
+    /// The resources at the beginning of the statistics.
     begin: Resources,
-    /// At the last whole row within the run.
+    /// The resources at the last whole row within the run.
     end: Option<Resources>,
-    /// At the last row of its endpoints, which may be after the run: those that receive go on until they have all.
+    /// The resources at the last row of the worker's endpoints. This row may be after the run, because endpoints that
+    /// receive go on until they have all messages.
     drained: Resources,
-    /// At the last row that was returned.
+    /// The resources at the last row that was returned.
     pub row: Resources,
     latest: Resources,
 }
@@ -23,11 +24,11 @@ pub struct Account {
 /// The CPU time of some messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MessageCost {
-    /// CPU time of all workers without the instrument's threads, ns.
+    /// The CPU time of all workers without the instrument's threads, ns.
     pub cpu_ns: i64,
-    /// The messages that were received in this time.
+    /// The messages that were received in the time of `cpu_ns`.
     pub received: u64,
-    /// The messages that were sent or passed on in this time.
+    /// The messages that were sent or passed on in the time of `cpu_ns`.
     pub sent: u64,
 }
 
@@ -36,7 +37,7 @@ pub struct MessageCost {
 pub struct Accounts {
     left_out_s: u64,
     workers: Vec<Account>,
-    /// Messages of the whole seconds within the run: received, and sent or passed on.
+    /// The messages of the whole seconds within the run: the received ones, and the ones sent or passed on.
     in_rows: (u64, u64),
 }
 
@@ -46,9 +47,10 @@ impl Accounts {
         Accounts { left_out_s, workers: vec![Account::default(); workers], in_rows: (0, 0) }
     }
 
-    /// Records the resources that a worker used for its set-up; it begins to measure at `start_ns`.
+    /// Records the resources that a worker used for its set-up. The worker begins to measure at `start_ns`.
     pub fn begin(&mut self, worker: usize, mut resources: Resources, start_ns: i64) {
-        // The order to start comes a little before it, and the time until then is no time of the run.
+        // The order to start comes a little before `start_ns`, and the time until `start_ns` does not belong to
+        // the run.
         resources.usage.taken_ns = resources.usage.taken_ns.max(start_ns);
         if let Some(account) = self.workers.get_mut(worker) {
             *account = Account { begin: resources, end: None, drained: resources, row: resources, latest: resources };
@@ -62,13 +64,13 @@ impl Accounts {
         }
     }
 
-    /// Enters the resources of a worker with counts of its endpoints; the whole rows end before `rows_end`.
+    /// Enters the resources of a worker with the counts of its endpoints. Whole rows are of seconds before `rows_end`.
     pub fn enter(&mut self, entry: &Entry, rows_end: u64) {
         let Entry { worker, second, whole, ref counts, resources } = *entry;
         let Some(account) = self.workers.get_mut(worker) else { return };
         (account.latest, account.drained) = (resources, resources);
         if whole && second < self.left_out_s {
-            // An endpoint of the same process may be further already.
+            // Another endpoint of the same process may have reported a later second already.
             if account.end.is_none() {
                 account.begin = resources;
             }
@@ -79,7 +81,7 @@ impl Accounts {
         }
     }
 
-    /// The accounts by the indices of the workers.
+    /// The accounts, in the order of the workers' indices.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Account> {
         self.workers.iter_mut()
     }
@@ -89,10 +91,11 @@ impl Accounts {
         self.workers.get(worker).map(|account| account.latest).unwrap_or_default()
     }
 
-    /// The cost of messages from the beginning of the statistics: with `drained`, the cost of all messages until the
-    /// last one is received (`sums` has their counts); otherwise the cost of the messages within the whole seconds of
-    /// the run. If none is received after these, they are the whole cost: a reader that busy-waits uses time after
-    /// them, too. A run shorter than a second counts all messages in either case.
+    /// The cost of messages from the beginning of the statistics. With `drained`, it is the cost of all messages
+    /// until the last one is received (`sums` has their counts); otherwise it is the cost of the messages within the
+    /// whole seconds of the run. If no message is received after these seconds, the cost within them is the whole
+    /// cost: a reader that busy-waits uses CPU time after them, too. A run shorter than a second counts all messages
+    /// in either case.
     pub fn message_cost(&self, sums: &Tally, drained: bool) -> MessageCost {
         let all = (sums.received.samples, sums.sent.samples + sums.relayed.samples);
         let is_short = self.workers.iter().all(|account| account.end.is_none());
@@ -105,7 +108,7 @@ impl Accounts {
         MessageCost { cpu_ns: self.workers.iter().map(cpu_ns).sum(), received, sent }
     }
 
-    /// The usage of the run from the beginning of the statistics to the last whole second.
+    /// The usage of all workers from the beginning of the statistics to the last whole second.
     pub fn measured(&self) -> Measured {
         let mut measured = Measured::default();
         for Account { begin, end, latest, .. } in &self.workers {

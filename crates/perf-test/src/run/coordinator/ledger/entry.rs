@@ -1,4 +1,4 @@
-//! A report that is entered: the counts of one endpoint, or the sums of all endpoints of a process.
+//! A report that is entered: the counts of one endpoint, or the sums over all endpoints of a process.
 
 use perf_worker::measure::{resources::Resources, tally::Counts};
 
@@ -9,10 +9,10 @@ pub struct Entry {
     pub worker: usize,
     /// The index of the second from the start.
     pub second: u64,
-    /// False for a part of a second.
+    /// Whether the report is of a whole second, not of a part of a second.
     pub whole: bool,
     /// The counts.
     pub counts: Counts,
-    /// The usage of the process so far.
+    /// The usage of the process since its start.
     pub resources: Resources,
 }

@@ -1,8 +1,9 @@
 //! The ledger of a run: the rows of all endpoints, merged second by second, and the sums of the whole run.
 //!
-//! Invariants: row `k` is returned once, in order, when every endpoint that is still expected has reported second `k`.
-//! The rest after the last whole second is one row at the end. Samples that were sent in the seconds to ignore do not
-//! count: subscriptions leave them out themselves, and the ledger leaves out the publishers' counts of these seconds.
+//! Invariants: row `k` is returned once, in order, when every endpoint that is still expected has reported second `k`,
+//! or when the row is overdue. The rest after the last whole second is one row at the end. Samples that were sent in
+//! the seconds to ignore do not count: subscriptions leave them out themselves, and the ledger leaves out the
+//! publishers' counts of these seconds.
 
 mod accounts;
 mod entry;
@@ -28,14 +29,14 @@ pub use sums::EndpointSums;
 #[derive(Debug, Default)]
 pub struct Ledger {
     left_out_s: u64,
-    /// Cores that this program may use.
+    /// The number of cores that this program may use.
     pub cores: usize,
     senders: Senders,
     receivers: Receivers,
     expected: BTreeSet<Endpoint>,
     open: BTreeMap<u64, OpenRow>,
     next_second: u64,
-    /// The end of the whole rows; later counts are in `tail`.
+    /// The number of seconds that are whole rows; counts of later seconds are in `tail`.
     rows_end: u64,
     tail: OpenRow,
     /// The resources of the workers.
@@ -45,7 +46,7 @@ pub struct Ledger {
     /// The number of gaps in the ids that later rows will show although they are not losses: each subscription sees a
     /// gap for each message that was not sent.
     gaps: u64,
-    /// Samples lost in the rows that were returned.
+    /// The samples that were lost in the rows that were returned.
     lost_in_rows: u64,
 }
 
@@ -84,7 +85,7 @@ impl Ledger {
     }
 
     /// Adds the row of a process with all its `endpoints` to the row of the run. `gaps` has, for each publisher, the
-    /// number of messages that were refused or passed over.
+    /// number of messages that were refused or skipped.
     pub fn enter_process(
         &mut self,
         endpoints: &[Endpoint],
@@ -102,7 +103,7 @@ impl Ledger {
         row.enter(endpoints, gaps, entry);
     }
 
-    /// The next row, if no endpoint is missing from it, or if it is `overdue`.
+    /// The next row, if every expected endpoint has reported it, or if it is `overdue`.
     pub fn next_row(&mut self, overdue: impl Fn(u64) -> bool) -> Option<RowEntry> {
         loop {
             let second = self.next_second;
@@ -155,7 +156,7 @@ impl Ledger {
     /// longer than the second of the row.
     fn remove_gaps(&mut self, open: &mut OpenRow) {
         for (publisher, messages) in &open.refused {
-            // The subscriptions that are expected, and at the end those that have finished with this row.
+            // The subscriptions that are expected, and at the end the ones that have finished with this row.
             let sees = |of: &&Endpoint| {
                 matches!(of, Endpoint::Subscription(_)) && (self.expected.contains(of) || open.reported.contains(of))
             };

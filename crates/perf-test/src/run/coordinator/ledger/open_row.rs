@@ -10,15 +10,15 @@ use perf_worker::{
     measure::{memory::Memory, resources::Resources, tally::Tally, usage::Usage},
 };
 
-/// The reports of one second, or of the rest after the last whole one.
+/// The reports of one second, or of the rest after the last whole second.
 #[derive(Debug, Default)]
 pub struct OpenRow {
-    /// Their sums.
+    /// The sums of the reports.
     pub sums: Tally,
     /// The endpoints that have reported.
     pub reported: BTreeSet<Endpoint>,
     resources: BTreeMap<usize, Resources>,
-    /// Messages that were refused or passed over, by publisher.
+    /// The messages that were refused or skipped, by publisher.
     pub refused: BTreeMap<Endpoint, u64>,
     /// The time of the last report that is not empty.
     pub until_ns: i64,
@@ -36,11 +36,11 @@ impl OpenRow {
             *self.refused.entry(endpoint).or_default() += gaps;
         }
         self.reported.extend(endpoints);
-        // The endpoints of one process report in turn: the last account covers all.
+        // The endpoints of one process report in turn, so the last resources cover all of them.
         self.resources.insert(worker, resources);
     }
 
-    /// The row that ends at `end_ns`; the next one has the accounts from there on.
+    /// Makes the row that ends at `end_ns`. The usage of the next row is counted from the resources of this one.
     pub fn close(self, end_ns: i64, length_ns: i64, accounts: &mut Accounts, cores: usize) -> RowEntry {
         let (mut usage, mut used, mut instrument_used) = (Usage::default(), Usage::default(), Usage::default());
         let mut memory = Memory::default();

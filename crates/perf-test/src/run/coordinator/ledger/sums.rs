@@ -1,4 +1,4 @@
-//! The sums of the whole run: of all endpoints together, and of each.
+//! The sums of the whole run: over all endpoints together, and of each endpoint.
 //!
 //! Invariant: every report is in the sums, also a report that is too late for its row, and the reports of an endpoint
 //! that failed later.
@@ -14,31 +14,31 @@ use perf_worker::{
     },
 };
 
-/// The samples of some publishers.
+/// The counts of the samples of some publishers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SentBy {
-    /// Sent after the seconds left out.
+    /// The samples that were sent after the seconds left out.
     pub counted: u64,
-    /// Sent from the first second on.
+    /// The samples that were sent from the first second on.
     pub ever: u64,
-    /// Ids used for them and for messages that were refused or passed over.
+    /// The ids that were used for the samples of `ever`, and for messages that were refused or skipped.
     pub ids_ever: u64,
-    /// Refused or passed over after the seconds left out.
+    /// The messages that were refused or skipped after the seconds left out.
     pub refused: u64,
 }
 
 /// The sums of one endpoint, after the seconds left out.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointSums {
-    /// The messages of a publisher.
+    /// The counts of the messages of a publisher.
     pub sent: Sent,
-    /// The delays of its messages from due time to send time.
+    /// The delays of the publisher's messages from due time to send time.
     pub lateness: Cells,
-    /// The messages of a subscription.
+    /// The counts of the messages of a subscription.
     pub received: Received,
-    /// Its latencies from the send time.
+    /// The latencies of the subscription's messages from the send time.
     pub latencies: Cells,
-    /// The messages of a relay or a server.
+    /// The counts of the messages of a relay or a server.
     pub relayed: Relayed,
 }
 
@@ -52,7 +52,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Without the first seconds.
+    /// Creates empty sums, which leave out the first `left_out_s` seconds.
     pub fn new(left_out_s: u64) -> Sums {
         Sums { left_out_s, ..Sums::default() }
     }
@@ -90,7 +90,7 @@ impl Sums {
         self.by_endpoint.get(&endpoint).map(|sums| sums.received).unwrap_or_default()
     }
 
-    /// The sum over these publishers.
+    /// The sum of the counts of these publishers.
     pub fn sent_by(&self, publishers: &[Endpoint]) -> SentBy {
         let each = publishers.iter().filter_map(|publisher| self.sent.get(publisher));
         each.fold(SentBy::default(), |sum, of| SentBy {
@@ -102,7 +102,8 @@ impl Sums {
     }
 }
 
-/// Ids that a publisher used up without sending: of refused messages, and of those that its timer passed over.
+/// The number of ids that a publisher used up without sending a message: ids of refused messages, and of messages that
+/// its timer skipped.
 pub fn unsent_ids(sent: &Sent) -> u64 {
     sent.refused + sent.skipped
 }

@@ -6,14 +6,14 @@ use super::*;
 use crate::{cli, report::Reports};
 use perf_worker::worker::protocol::Report;
 
-/// Latencies of a row, each in its own cell.
+/// The number of different latencies in a row, each in its own cell.
 const CELLS: u64 = 500;
-/// Seconds after which all buffers have their final size.
+/// The time after which all buffers have their final size.
 const SOME_S: u64 = 20;
-/// Seconds until which no buffer may grow.
+/// The time until which no buffer may grow.
 const MANY_S: u64 = 200;
 
-/// The report of a worker for a second.
+/// The report of a worker for one second.
 fn line(endpoint: Endpoint, second: u64) -> String {
     let cells: Vec<(u64, u64)> = (1..=CELLS).map(|cell| (cell * 1000, 2)).collect();
     let mut counts = Counts::default();
@@ -34,7 +34,7 @@ fn line(endpoint: Endpoint, second: u64) -> String {
     serde_json::to_string(&Report::Row { endpoint, second, whole: true, counts, resources }).unwrap()
 }
 
-/// One second of the coordinator: from the reports of the workers to the logs.
+/// Does the work of the coordinator in one second, from the reports of the workers to the logs.
 fn go_through(second: u64, ledger: &mut Ledger, reports: &mut Reports) {
     for (worker, endpoint) in [Endpoint::Publisher(0), Endpoint::Subscription(0)].into_iter().enumerate() {
         let report = serde_json::from_str(&line(endpoint, second)).unwrap();

@@ -15,7 +15,7 @@ const P: Endpoint = Endpoint::Publisher(0);
 const S0: Endpoint = Endpoint::Subscription(0);
 const S1: Endpoint = Endpoint::Subscription(1);
 
-/// CPU time of the instrument in each second of each worker.
+/// The CPU time of the instrument in each second of each worker.
 const INSTRUMENT_NS: i64 = 10_000_000;
 
 fn resources(second: u64, cpu_ns: i64) -> Resources {
@@ -41,7 +41,7 @@ fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> (Endpoint,
     (endpoint, Entry { worker, second, whole: true, counts, resources })
 }
 
-/// The same as a part of its second.
+/// The same entry as a part of its second.
 fn part((endpoint, entry): (Endpoint, Entry)) -> (Endpoint, Entry) {
     (endpoint, Entry { whole: false, ..entry })
 }
@@ -105,7 +105,7 @@ fn an_overdue_row_goes_out_without_those_that_are_missing_and_what_comes_late_is
 fn seconds_to_ignore_are_in_no_row_and_no_sum() {
     let mut ledger = ledger(2);
     for second in 0..3 {
-        // Subscriptions count only what was sent after that.
+        // Subscriptions count only messages that were sent after the ignored seconds.
         let latencies_ns: &[u64] = if second < 2 { &[] } else { &[1000] };
         for entry in [sent(second, 10), received(S0, second, latencies_ns), received(S1, second, latencies_ns)] {
             enter(&mut ledger, entry);
@@ -119,7 +119,7 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
         (10, 2, 2)
     );
     assert_eq!(ledger.sums.sent_by(&[P]), SentBy { counted: 10, ever: 30, ids_ever: 30, refused: 0 });
-    // CPU of the third second only: half a second in each of the two subscriptions.
+    // CPU time of the third second only: half a second in each of the two subscriptions.
     let measured = ledger.accounts.measured();
     assert_eq!((measured.usage.cpu_ns(), measured.core_percent), (SECOND_NS, 100.0));
     assert_eq!(measured.instrument.cpu_ns(), 3 * INSTRUMENT_NS);
@@ -185,7 +185,7 @@ fn the_rest_after_the_last_whole_second_is_one_row_of_its_true_length() {
     ledger.end_after(1);
     enter(&mut ledger, at(SECOND_NS / 4, false, sent(1, 3)));
     enter(&mut ledger, at(SECOND_NS / 2, false, received(S0, 1, &[5; 3])));
-    // One that finished so late that second 1 was over for it, and then said nothing of interest.
+    // S1 finished so late that second 1 was over for it, and then reported a part of second 2 without messages.
     enter(&mut ledger, at(SECOND_NS, true, received(S1, 1, &[5; 3])));
     enter(&mut ledger, at(SECOND_NS / 2, false, received(S1, 2, &[])));
     assert!(ledger.next_row(|_| true).is_some());
@@ -210,7 +210,7 @@ fn an_end_at_which_nothing_happens_is_no_row() {
 fn losses_that_no_later_sample_shows_are_in_the_last_row() {
     let mut ledger = ledger(0);
     ledger.end_after(1);
-    // S0 sees a gap of 2; S1 hears nothing at all of ten samples.
+    // S0 sees a gap of two samples. S1 receives none of the ten samples.
     let mut gap = received(S0, 0, &[5; 8]);
     gap.1.counts.received.missed = 2;
     for entry in [sent(0, 10), gap, received(S1, 0, &[])] {
@@ -227,7 +227,7 @@ fn a_refused_message_is_no_loss_though_its_id_is_missing() {
     let mut refused = sent(0, 9);
     refused.1.counts.sent.refused = 1;
     enter(&mut ledger, refused);
-    // The one sees the gap in the same second, the other in the next, and that one has lost two of its own.
+    // S0 sees the gap in the same second. S1 sees the gap in the next second, and has lost two other messages.
     for (second, endpoint, missed) in [(0, S0, 1), (0, S1, 0), (1, S0, 0), (1, S1, 3)] {
         let mut entry = received(endpoint, second, &[5]);
         entry.1.counts.received.missed = missed;
@@ -245,7 +245,7 @@ fn a_message_refused_after_the_last_second_is_no_loss_either() {
     let mut refused = sent(0, 9);
     refused.1.counts.sent.refused = 1;
     enter(&mut ledger, part(refused));
-    // The one has lost two of its own, and a third one that nothing came after.
+    // S1 has lost two other messages, and a third one after which no message came.
     for (endpoint, missed) in [(S0, 1), (S1, 3)] {
         let mut entry = received(endpoint, 0, &[5]);
         entry.1.counts.received.missed = missed;
@@ -255,7 +255,7 @@ fn a_message_refused_after_the_last_second_is_no_loss_either() {
     assert_eq!(ledger.last_row(0, SECOND_NS, 3).unwrap().total.received.lost(), 3);
 }
 
-/// With a look at all endpoints for each publisher it takes minutes.
+/// This test takes minutes if each publisher causes a search of all endpoints.
 #[test]
 fn thousands_of_publishers_that_pass_over_messages_lose_none() {
     const TOPICS: u32 = 5000;
