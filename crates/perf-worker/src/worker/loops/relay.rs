@@ -59,7 +59,7 @@ struct RelayLoop<'a> {
     ends: Ends,
     rows: Rows,
     sequences: Sequences,
-    /// Probes that left the history.
+    /// The number of probes that left the history.
     overwritten_before: u64,
     overwritten: u64,
     /// Messages taken, duplicates not counted.

@@ -129,7 +129,8 @@ impl<'a> SubscriberLoop<'a> {
 
     /// Waits until a sample comes, a row ends, or it is time to check the orders, and not longer than `longest`.
     pub fn wait(&mut self, now_ns: i64, longest: Duration) -> Result<(), String> {
-        // This check comes before the wait: after the wait a sample may be there.
+        // This check comes before the wait: right after the wait a sample may be at hand, which the check
+        // would delay.
         self.publishers.check(&mut *self.subscription, self.recorder.taken, now_ns)?;
         if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();

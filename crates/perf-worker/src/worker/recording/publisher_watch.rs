@@ -7,7 +7,7 @@ use crate::{
     worker::{context::Context, protocol::EndpointReport},
 };
 
-/// Interval of the checks.
+/// The interval between two checks of the publishers.
 const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;
 
 /// The publishers of a topic, as its subscription sees them.

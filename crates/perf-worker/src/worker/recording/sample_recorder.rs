@@ -1,7 +1,8 @@
 //! The recorder of samples: it checks whether a sample counts, and records its id, its latencies and the state of its
 //! payload.
 //!
-//! Recording takes no allocation, lock or system call. It reads the clock only if the payload is read.
+//! Recording allocates nothing, takes no lock and makes no system call. It reads the clock only if the
+//! payload is read.
 
 use std::ops::Range;
 
@@ -35,7 +36,7 @@ pub struct SampleRecorder {
     pub sequences: Sequences,
     /// The start of the run.
     pub start_ns: i64,
-    /// The time of the statistics: samples sent within it count.
+    /// The time range of the statistics: only samples that were sent within it count.
     scope_ns: Range<i64>,
     /// Whether the last sample was sent within the time of the statistics.
     in_scope: bool,
