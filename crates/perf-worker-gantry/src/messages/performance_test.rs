@@ -16,7 +16,7 @@ use perf_worker::{
     stamp::{Stamp, Stamped},
 };
 
-/// Length of time and id, with which every message ends.
+/// The length of time and id, with which every message ends, bytes.
 const STAMP_BYTES: usize = 16;
 
 /// The stamp of an owned message.
@@ -85,8 +85,8 @@ macro_rules! payload {
     };
 }
 
-/// No payload: the message is completely written with each loan and read with each take, as single fields and texts
-/// are.
+/// Methods of every message without a payload, such as single fields and texts: each loan writes and each take reads
+/// the whole message.
 macro_rules! no_payload {
     () => {
         fn payload(&self) -> &[u8] {

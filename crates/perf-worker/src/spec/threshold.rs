@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pacing::Pace;
 
-/// A latency above which a sample is late: the smaller one of a part of the period and a time.
+/// A latency above which a sample is late: a fraction of the period or a time, the smaller of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
     /// The fraction of the period; it has no effect if messages have no period.

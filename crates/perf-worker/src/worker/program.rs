@@ -18,8 +18,7 @@ pub fn main(backend: &'static dyn Backend) -> ExitCode {
 
 /// Executes the verb in `arguments` (without the name of the program) and returns the exit code: 0 if the verb
 /// succeeded, 1 if it failed, 2 if there is no such verb. A failure is a sentence on standard error, or a report if
-/// the program runs as a
-/// worker.
+/// the program runs as a worker.
 #[must_use]
 pub fn exit_code(backend: &'static dyn Backend, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<String> =

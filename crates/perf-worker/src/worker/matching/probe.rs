@@ -41,7 +41,7 @@ pub fn work_on(taken: &Taken<'_>, work_ns: i64) {
 /// Messages that were received before the recorder existed.
 #[derive(Clone, Debug, Default)]
 pub struct Early {
-    /// The number of messages of other programs: history.
+    /// The number of messages of other programs, which count as history.
     pub history: u64,
     /// The first and the last id of each publisher of other programs.
     pub ids: BTreeMap<[u8; 16], (u64, u64)>,

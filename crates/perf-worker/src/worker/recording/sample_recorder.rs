@@ -52,9 +52,9 @@ pub struct SampleRecorder {
     /// that a publisher behind its schedule sent within the time of the statistics. A phase is less than a period, so
     /// this id is the same for all publishers.
     first_id: Option<u64>,
-    /// The limits of messages whose publisher has none of its own, or is not known.
+    /// The limits for messages whose publisher has no limits of its own, or is not known.
     limits_ns: (u64, u64),
-    /// Messages that are late or missing are kept.
+    /// Messages that are late or missing are kept one by one.
     tracking: bool,
     touch: Touch,
     /// The phases of a sample may be marked.
@@ -63,11 +63,11 @@ pub struct SampleRecorder {
     zero_copy: bool,
     /// The number of samples taken, whenever they were sent, without duplicates.
     pub taken: u64,
-    /// Probes that left the history.
+    /// The number of probes that left the history.
     overwritten_before: u64,
     /// The number of samples and probes that had left the history when the last sample was taken.
     overwritten: u64,
-    /// Monitors the end.
+    /// Monitors the end of the subscription.
     pub drain: DrainMonitor,
 }
 
@@ -83,7 +83,7 @@ impl SampleRecorder {
     ) -> SampleRecorder {
         let (spec, plan) = (&context.spec, &context.plan);
         let own = plan.publishers > 0;
-        // Without probes they were samples of other programs.
+        // Without probes, the messages that left the history were samples of other programs.
         let overwritten = if spec.has_probes() { overwritten } else { 0 };
         let start_ns = start.start_ns;
         // This run's publishers stop at its end; publishers of other programs do not.
@@ -162,7 +162,7 @@ impl SampleRecorder {
         })
     }
 
-    /// Counts one sample, with times of CLOCK_MONOTONIC.
+    /// Counts one sample, whose times are times of CLOCK_MONOTONIC.
     fn count(&mut self, taken: &Taken<'_>) {
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         // Several threads of a middleware may deliver samples out of order.
@@ -236,8 +236,8 @@ impl SampleRecorder {
         }
     }
 
-    /// The largest number of missing samples before `id` that count: samples that were due within the time of the
-    /// statistics. The second value is whether the publisher is behind its schedule: it sends samples within this time
+    /// The largest number of missing samples before `id` that count: they were due within the time of the statistics.
+    /// The second value is whether the publisher is behind its schedule, so that it sends samples within this time
     /// that were due before it.
     #[inline]
     fn most_missing(&mut self, id: u64, entering: bool) -> (u64, bool) {
@@ -286,8 +286,8 @@ fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u
     }
 }
 
-/// The time from `begin_ns` to `end_ns`, which may be readings of two clocks with a difference of at most `error_ns`. A
-/// negative time within this error is 0; a time below that is `None`.
+/// The time from `begin_ns` to `end_ns`, which may be readings of two clocks with a difference of at most `error_ns`.
+/// A negative time within this error is 0; a more negative time is `None`.
 #[inline]
 fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
     let elapsed_ns = end_ns.saturating_sub(begin_ns);
