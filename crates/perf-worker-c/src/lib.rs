@@ -16,9 +16,9 @@
 //! - **H2** A pointer from C is NULL, or valid for reads of its type, a string or an array to its documented end,
 //!   until the end of the call; the back end itself, with all that it points to, until the end of the process.
 //! - **H3** Functions of the back end and of a session may be called on any thread, also at the same time. An
-//! endpoint stays on the thread that created it. An executor's functions may be called on any thread, and so may the
-//! functions of its endpoints, but only one function of an endpoint at a time. The functions `stop` of the executor
-//! and `overwritten` of its endpoints may also run beside others.
+//!   endpoint stays on the thread that created it. An executor's functions may be called on any thread, and so may
+//!   the functions of its endpoints, but only one function of an endpoint at a time. The functions `stop` of the
+//!   executor and `overwritten` of its endpoints may also run beside others.
 //! - **H4** C uses a pointer from here only until its documented end, and passes it back unchanged.
 
 pub mod abi;

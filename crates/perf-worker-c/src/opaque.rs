@@ -58,8 +58,8 @@ impl Timer {
         timer.next_ns
     }
 
-    /// Lets the timer expire when the middleware decides; `passed_over` is the number of periods since it
-    /// expired last.
+    /// Lets the timer expire when the middleware decides; `passed_over` is the number of periods that it passed over
+    /// since it expired last.
     pub fn expire(&self, passed_over: u64) {
         (self.0.lock().unwrap_or_else(PoisonError::into_inner).expired)(passed_over);
     }

@@ -21,7 +21,7 @@ pub trait Executor: Send {
     /// `expired` gets the number of periods that were skipped since the last call.
     ///
     /// # Errors
-    /// A sentence: the middleware has no such timer.
+    /// A sentence, if the middleware has no such timer.
     fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String>;
 
     /// Creates a subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or

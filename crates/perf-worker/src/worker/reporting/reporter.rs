@@ -175,7 +175,7 @@ impl Reporter {
         }
     }
 
-    /// Sends the counts of an endpoint that has finished or failed, if its rows had none.
+    /// Sends the counts of an endpoint that has finished or failed, if the process reports sums.
     fn total(&mut self, endpoint: Endpoint, channel: &mut Channel) -> Result<(), String> {
         let total = self.process.as_mut().and_then(|process| process.total(endpoint));
         total.map_or(Ok(()), |total| channel.send(&total))
