@@ -26,7 +26,7 @@ pub enum Transport {
 /// The speed of a line that is paced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
-    /// The bytes in a second each way.
+    /// The bytes per second in each direction.
     pub bytes_per_s: f64,
     /// The number of bytes that travel as one chunk.
     pub chunk_bytes: usize,

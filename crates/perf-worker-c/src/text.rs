@@ -1,4 +1,4 @@
-//! Texts on their way from and to C.
+//! Conversions of texts from C and for C.
 
 use std::ffi::{CStr, CString, c_char};
 

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(5);
 const ANSWER_TIMEOUT_US: u32 = 10_000_000;
 /// The number of clock exchanges before the first exchange of numbers.
 const CLOCK_EXCHANGES: u32 = 8;
-/// The time for one of these clock exchanges: several round trips of the slowest line.
+/// The time for one clock exchange: several round trips of the slowest line.
 const CLOCK_EXCHANGE_US: u32 = 30_000;
 /// The time between two later clock exchanges.
 const CLOCK_PERIOD_US: u32 = 1_000_000;

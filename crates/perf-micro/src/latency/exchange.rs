@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_error_of_the_clock_moves_time_from_one_way_to_the_other() {
-        // The board's clock is 700 ns behind; the ways take 3000 ns and 2000 ns, the host 100 ns.
+        // The board's clock is 700 ns behind; the two directions take 3000 ns and 2000 ns, the host 100 ns.
         let sent = Sent { stamp_ns: 1_000_000, real_ns: 1_000_700, sent_ns: 50, returned_ns: 5150 };
         let received = Received { stamp_ns: 1_000_000, received_ns: 3050, answered_ns: 3150, real_ns: 1_003_700 };
         let lost = Sent { stamp_ns: 2_000_000, ..sent };

@@ -74,7 +74,8 @@ pub struct Exchanges {
     pub number: u32,
     /// The time between the beginnings of two exchanges, ms.
     pub period_ms: u32,
-    /// One exchange in this number loses a frame: in turn, a frame of the board and a frame of the agent.
+    /// In each group of this number of exchanges, one exchange loses a frame: in turn, a frame of the board and a
+    /// frame of the agent.
     pub loses_each: Option<usize>,
 }
 

@@ -49,7 +49,7 @@ impl LatencyRow {
         })
     }
 
-    /// The medians by the names of figures.
+    /// The medians of the quantities, by the names of the figures.
     pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
         QUANTITIES.into_iter().map(|(name, _)| {
             let short = if name == ROUND_TRIP.0 { "rtt".to_owned() } else { name.replace('_', "-") };

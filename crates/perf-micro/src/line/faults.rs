@@ -7,7 +7,7 @@ use std::sync::{
 
 /// The byte that begins each frame, and occurs nowhere else in a frame.
 const FRAME_BEGIN: u8 = 0x7e;
-/// The unit of probabilities is one part of this number.
+/// Probabilities are given in parts of this number.
 const MILLION: u32 = 1_000_000;
 
 /// The faults of both directions, which the experiment sets while the line works. All atomics are Relaxed: they are

@@ -11,7 +11,7 @@ use rustix::{
 /// A pseudo-terminal without translation of bytes.
 #[derive(Debug)]
 pub struct Pseudoterminal {
-    /// The master, which is the line's side.
+    /// The master side, which belongs to the line.
     pub end: OwnedFd,
     /// The serial port that a program opens.
     pub path: PathBuf,

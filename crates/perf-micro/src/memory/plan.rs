@@ -16,8 +16,8 @@ pub struct Plan {
     pub histories: Series,
     /// The series over the depth of a subscription's queue.
     pub depths: Series,
-    /// Series of programs for which the published page claims equal memory, because they differ in a property that
-    /// should not matter. Each has the reason why the property matters here.
+    /// Series of programs for which the published page claims equal memory, because the programs differ in a property
+    /// that should not matter. Each series has the reason why the property matters here.
     pub claims: Vec<(Series, &'static str)>,
 }
 

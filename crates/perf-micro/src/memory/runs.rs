@@ -1,4 +1,4 @@
-//! The builds, one after the other. During each build, the program of the build before runs.
+//! The builds, one after the other. During each build, the program of the previous build runs.
 
 use std::{path::Path, thread::ScopedJoinHandle};
 
@@ -54,7 +54,7 @@ pub fn measure_all(
                 std::fs::copy(&built, &program).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
                 image::read(&program)
             });
-            // The program of the build before ran during this build.
+            // The program of the previous build ran during this build.
             measured.last_mut().zip(running.take()).into_iter().for_each(|(last, run)| last.finish(run));
             let Some((sizes, stack)) = built else { break };
             let (stack_bytes, heap_bytes, failure) = (None, None, None);

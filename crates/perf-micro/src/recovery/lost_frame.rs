@@ -8,7 +8,8 @@ use crate::{
     rig::Rig,
 };
 
-/// One exchange in this number loses a frame: in turn, a frame of the board and a frame of the agent.
+/// In each group of this number of exchanges, one exchange loses a frame: in turn, a frame of the board and a frame
+/// of the agent.
 pub const EACH: usize = 5;
 /// The time between two exchanges, ms: an exchange with a lost frame has ended by then.
 const PERIOD_MS: u32 = 60;

@@ -64,7 +64,7 @@ impl Host<'_> {
         Err(format!("no flow of texts of {} bytes began within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
     }
 
-    /// Counts the texts for `length_ns` after the first one.
+    /// Counts the texts for `length_ns`, beginning with the text of the number `first`.
     ///
     /// # Errors
     /// The same errors as [`Self::wait_for_first`].

@@ -48,7 +48,8 @@ pub struct ThroughputRow {
 }
 
 impl ThroughputRow {
-    /// The row of the texts that came, and of the `texts` that the board published meanwhile with this traffic.
+    /// Creates the row. `received` has the texts that came, `texts` is the number of texts that the board published
+    /// meanwhile, and `sent` is the board's traffic.
     pub fn new(
         transport: Transport,
         payload_bytes: usize,

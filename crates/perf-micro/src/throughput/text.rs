@@ -32,7 +32,7 @@ const DIFFERENCES: [&str; 7] = [
 ];
 
 impl Throughput {
-    /// A table of stream-oriented transports, and one of packet-oriented ones.
+    /// A table of stream-oriented transports, and a table of packet-oriented transports.
     pub(super) fn tables(&self) -> Vec<Table> {
         let mut tables = Vec::new();
         for (title, is_packets) in [("Stream-oriented transports", false), ("Packet-oriented transports", true)] {

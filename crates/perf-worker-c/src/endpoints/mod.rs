@@ -1,4 +1,4 @@
-//! The endpoints of a session: publishers, subscriptions, and both sides of services.
+//! The endpoints of a session: publishers, subscriptions, and clients and servers of services.
 
 pub mod matched;
 pub mod publisher;

@@ -33,7 +33,7 @@ pub struct NodeExecutor {
     publish_mode: PublishMode,
 }
 
-/// A subscription that waits until the spin gives it to its node; empty afterwards.
+/// The slot of a subscription that waits until the spin gives it to its node; empty afterwards.
 type Slot = Arc<Mutex<Option<WaitingSubscription>>>;
 
 impl NodeExecutor {
@@ -154,7 +154,7 @@ impl NodeTimer {
     }
 }
 
-/// A subscription of a node: the end that stays with the instrument.
+/// A subscription of a node: the handle that stays with the instrument.
 struct NodeSubscription {
     waiting: Slot,
     overwritten: Arc<AtomicU64>,

@@ -125,7 +125,7 @@ fn taken(info: SampleInfo, seen: Seen<'_>, overwritten: u64) -> Taken<'_> {
 pub struct Reading {
     /// The type of the messages.
     pub message_type: &'static MessageType,
-    /// Messages are read in place; else each is copied to a new one.
+    /// Messages are read in place; otherwise each message is copied to a new one.
     pub in_place: bool,
     /// The beginning of a copy is marked.
     pub marks: bool,

@@ -33,7 +33,7 @@ macro_rules! owned {
     };
 }
 
-/// The stamp in place of a message that is read through a view.
+/// Methods that write and read the stamp in place, for messages that have a view.
 macro_rules! viewed {
     () => {
         fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {

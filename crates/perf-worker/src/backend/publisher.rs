@@ -12,7 +12,7 @@ pub trait Publisher: Matched {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String>;
 }
 
-/// The way of a message that was sent.
+/// The way in which a message was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Whether the message was written in the middleware's memory, so that publishing copied nothing.

@@ -151,7 +151,7 @@ impl Usage {
         Usage { utime_ns: cpu_ns - risen.stime_ns, ..risen }
     }
 
-    /// CPU time used between `earlier` and this, in percent of one core; 0 if no time passed.
+    /// The CPU time from `earlier` to `self`, in percent of one core; 0 if no time passed.
     #[must_use]
     pub fn core_percent_since(&self, earlier: &Usage) -> f64 {
         let elapsed_ns = self.taken_ns - earlier.taken_ns;

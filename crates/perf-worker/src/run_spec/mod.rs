@@ -129,7 +129,7 @@ pub struct RunSpec {
     /// `message` is the largest message, and `rate_hz` is 0.
     #[serde(default)]
     pub executor: Option<String>,
-    /// Whether the messages of nodes that are late, missing or not sent are reported one by one.
+    /// Whether messages of nodes are reported one by one if they are late, missing or not sent.
     #[serde(default)]
     pub tracking: bool,
     /// The script of the mock.

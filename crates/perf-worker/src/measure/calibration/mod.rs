@@ -80,8 +80,8 @@ pub struct Calibration {
     /// Copying one message from a private buffer into shared memory, or out of it into another private buffer, again
     /// and again: the mean of both directions, nanoseconds. A copy path has at least these three buffers.
     pub warm_copy_ns: f64,
-    /// The same copy at the pace of the run, nanoseconds: other programs use the caches between two copies, and each
-    /// copy goes through the next slot of a history of the run's depth.
+    /// Copying one message at the pace of the run, nanoseconds. Other programs use the caches between two copies, and
+    /// each copy goes through the next slot of a history of the run's depth.
     pub paced_copy_ns: f64,
 }
 

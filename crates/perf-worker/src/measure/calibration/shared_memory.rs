@@ -13,7 +13,7 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// `length_bytes` of zeros, at least one.
+    /// Maps `length_bytes` of zeros, at least one byte.
     ///
     /// # Errors
     /// A sentence, if the kernel has no memory for the mapping.

@@ -152,7 +152,7 @@ impl Default for MockScript {
     }
 }
 
-/// Whether `id` is one of every `nth`.
+/// Whether `id` is a multiple of `nth`; never if `nth` is 0.
 #[must_use]
 pub fn is_nth(id: u64, nth: u64) -> bool {
     nth > 0 && id.is_multiple_of(nth)

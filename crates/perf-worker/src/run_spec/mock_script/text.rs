@@ -9,7 +9,7 @@ use crate::{
     spec::matching::{MatchingKind, OtherClock},
 };
 
-/// All keys of a script, for sentences.
+/// All keys of a script, for the sentences of errors.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
      deaf, undeclared, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \

@@ -176,7 +176,7 @@ impl Sending {
     fn expired(&mut self, passed_over: u64) {
         let awake_ns = now_ns();
         if self.is_stopped() {
-            // From the order to stop on, no message becomes due.
+            // After the order to stop, no message becomes due.
             self.end_ns = self.end_ns.min(awake_ns);
         }
         let due = self.schedule.due_before(self.end_ns);

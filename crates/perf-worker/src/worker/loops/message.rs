@@ -29,7 +29,7 @@ impl Draft for Message {
 
 /// A message that was sent.
 pub struct SentMessage {
-    /// The way in which the middleware sent it.
+    /// The way in which the middleware sent the message.
     pub sent: Sent,
     /// The stamp of the message, ns.
     pub sent_ns: i64,

@@ -74,7 +74,7 @@ pub struct PublisherLoop<'a> {
     end_ns: i64,
     rows: Rows,
     matched: bool,
-    /// Reasons why no subscription is matched, until one is.
+    /// The reasons why no subscription is matched, kept until one is matched.
     mismatches: Vec<String>,
     ever_matched: bool,
     next_check_ns: i64,
@@ -122,7 +122,7 @@ impl<'a> PublisherLoop<'a> {
             index += 1;
             self.update_matched(awake_ns)?;
             let mut done_ns = awake_ns;
-            // Without a rate, messages have no due times, which saves a reading of the clock.
+            // Without a rate, messages have no due times, so the clock is not read here.
             if let Some(next_due_ns) = self.schedule.due_ns(index) {
                 done_ns = now_ns();
                 self.rows.open.sent.reserve_ns.add((next_due_ns - done_ns) as f64);

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
+/// Creates both ends, waits for matching and for the start, and passes messages on until no more messages come.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let mut ends = Ends::create(context, session)?;
     let Some(Start { start_ns, early, .. }) = wait_for_start(&mut [(context, End::Relay(&mut ends))])? else {

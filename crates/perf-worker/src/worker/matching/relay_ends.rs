@@ -1,4 +1,4 @@
-//! The two ends of a relay, and the messages that it passes on from one to the other.
+//! The two ends of a relay, and the messages that the relay passes on from one end to the other.
 
 use crate::{
     backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
@@ -10,9 +10,9 @@ use crate::{
 
 /// The two ends of a relay.
 pub struct Ends {
-    /// The subscription that takes from the one topic.
+    /// The subscription to the topic from which the relay takes messages.
     pub subscription: Box<dyn Subscription>,
-    /// The publisher that sends on the other topic.
+    /// The publisher of the topic on which the relay sends messages.
     pub publisher: Box<dyn Publisher>,
 }
 

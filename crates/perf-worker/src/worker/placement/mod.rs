@@ -42,7 +42,7 @@ pub struct Placement {
     pub rt_cpus: Vec<u32>,
     /// CPUs of the endpoints' threads, one for each thread, publishers first; if there are more threads than CPUs,
     /// the list begins again. The CPUs need not be among `rt_cpus`. With the scope `process`, the middleware's
-    /// threads run on
+    /// threads run on all of these CPUs.
     pub pins: Vec<u32>,
 }
 

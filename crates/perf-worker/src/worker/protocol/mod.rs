@@ -14,7 +14,7 @@
 //!                                 <-  Explained
 //!   Go { start_ns }               ->
 //!                                 <-  Started           once, with what the set-up has used
-//!                                 <-  Row               each endpoint, shortly after each second; or one ProcessRow of all
+//!                                 <-  Row               each endpoint, after each second; or one ProcessRow of all
 //!   Stop                          ->                    only if the run ends early
 //!                                 <-  Row, Finished     each publisher; it stays alive until stdin ends
 //!   Drain { expected }            ->

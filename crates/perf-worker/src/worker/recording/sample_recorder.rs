@@ -86,7 +86,7 @@ impl SampleRecorder {
         // Without probes, the messages that left the history were samples of other programs.
         let overwritten = if spec.has_probes() { overwritten } else { 0 };
         let start_ns = start.start_ns;
-        // This run's publishers stop at its end; publishers of other programs do not.
+        // This run's publishers stop at the end of the run; publishers of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = own.then(|| Schedule::new(start_ns, plan.pace));
         let sources = Sources::new(plan, &start.sources);

@@ -137,7 +137,7 @@ mod tests {
         tally
     }
 
-    /// Second, whole, samples and gaps of each row.
+    /// The second of each row, whether it is whole, and the numbers of its samples and gaps.
     fn rows(reports: Vec<Report>) -> Vec<(u64, bool, u64, usize)> {
         let row = |report| match report {
             Report::ProcessRow { second, whole, counts, gaps, .. } => (second, whole, counts.sent.samples, gaps.len()),
