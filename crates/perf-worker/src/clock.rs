@@ -39,7 +39,7 @@ pub fn sleep_until(time_ns: i64) {
     let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &until);
 }
 
-/// Keeps the calling thread busy for this time by the clock.
+/// Keeps the calling thread busy for `duration_ns` of CLOCK_MONOTONIC.
 pub fn work(duration_ns: i64) {
     if duration_ns <= 0 {
         return;

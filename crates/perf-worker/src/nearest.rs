@@ -1,4 +1,4 @@
-//! Suggestions for misspelt names: the nearest of the names that there are.
+//! Suggestions for misspelt names: the nearest of the existing names.
 
 /// The similarity, at most 1, from which one name counts as a misspelling of another.
 const MIN_SIMILARITY: f64 = 0.85;

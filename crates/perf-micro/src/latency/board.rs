@@ -21,7 +21,7 @@ use crate::{
 
 /// The longest sleep before the board looks at its orders again.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// The longest wait for an answer: reliable streams recover in less time, so after it the agent or the host is gone.
+/// The longest wait for an answer. Reliable streams recover in less time, so then the agent or the host is gone.
 const ANSWER_TIMEOUT_US: u32 = 10_000_000;
 /// The number of clock exchanges before the first exchange of numbers.
 const CLOCK_EXCHANGES: u32 = 8;

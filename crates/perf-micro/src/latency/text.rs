@@ -16,7 +16,7 @@ const DIFFERENCES: [&str; 6] = [
 ];
 
 impl Latency {
-    /// The medians beside the published ones, and the distributions.
+    /// Tables of the medians beside the published medians, and of the distributions.
     pub(super) fn tables(&self) -> Vec<Table> {
         let header = [
             "transport",

@@ -18,7 +18,7 @@ test_support::tests![
     wrong_options_start_nothing,
 ];
 
-/// A program with the number of statics that its environment demands. It prints the figures that the host's
+/// A program with the bytes of statics that its environment demands. It prints the figures that the host's
 /// program prints.
 const PROGRAM: &str = r#"
 #include <stdio.h>

@@ -90,7 +90,7 @@ impl Backend for Gantry {
         Ok(Box::new(GantrySession { _node: node, publish_mode, options: spec.options() }))
     }
 
-    /// Joining a domain removes what dead processes left there, and leaving it removes what is empty then.
+    /// Joins and leaves the domain: joining removes the files of dead processes, leaving removes what is empty then.
     fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         Node::builder("perf_test_coordinator").domain_id(spec.domain_id).build().map(drop).map_err(sentence)
     }

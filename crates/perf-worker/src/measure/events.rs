@@ -37,7 +37,7 @@ pub enum Trouble {
     },
 }
 
-/// A message, or several that are missing.
+/// A message that is late or missing, or several missing messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// The time at which the message arrived or, if the message is missing, the next message arrived; ns

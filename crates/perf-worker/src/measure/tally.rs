@@ -10,7 +10,7 @@ use super::{events::Events, histogram::Latencies, moments::Moments};
 pub const TALLIES: usize = 3;
 
 /// Counts of publishers.
-// Empty moments are not serialised: the log has them elsewhere.
+// Empty moments are not serialised: the log has the moments in other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "SentEntry"))]
@@ -89,7 +89,7 @@ impl Sent {
 }
 
 /// Counts of subscriptions. Only samples that were sent within the measurement count.
-// Empty moments are not serialised: the log has them elsewhere.
+// Empty moments are not serialised: the log has the moments in other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "ReceivedEntry"))]

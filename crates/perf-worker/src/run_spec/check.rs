@@ -45,7 +45,7 @@ impl Capabilities {
         Ok(())
     }
 
-    /// Checks whether the middleware has the executor of the run, and counts the endpoints that are matched.
+    /// Checks whether the middleware has the run's executor and reports the number of matched endpoints.
     fn check_executor(&self, name: &str, spec: &RunSpec) -> Result<(), String> {
         let Some(executor) = &spec.executor else { return Ok(()) };
         if self.executors.is_empty() {

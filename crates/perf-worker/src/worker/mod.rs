@@ -167,7 +167,7 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
     // Without this name, `ps` and `top` show `exe`, the name of the link through which the process was started.
     rustix::thread::set_name(c"perf_test")?;
-    // Not SIGKILL: shared memory must be removed first.
+    // The signal is not SIGKILL, because shared memory must be removed first.
     set_parent_process_death_signal(Some(Signal::TERM))?;
     Ok(())
 }

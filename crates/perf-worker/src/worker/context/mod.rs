@@ -18,7 +18,7 @@ use outgoing::Outgoing;
 /// The value of `Context::expected` before the order to drain.
 pub const NOT_DRAINING: u64 = u64::MAX;
 
-/// Orders to the endpoints while they measure, set by the order-reading thread.
+/// Orders to the endpoints while they measure. The thread that reads orders sets them.
 #[derive(Debug)]
 pub struct Flags {
     /// Publish no more.

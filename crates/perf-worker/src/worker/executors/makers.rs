@@ -10,7 +10,7 @@ use crate::{
     worker::context::Context,
 };
 
-/// Creates endpoints; a publisher comes before the subscriptions of its node.
+/// Creates endpoints. A publisher is created before the subscriptions of its node.
 #[derive(Default)]
 pub struct Makers {
     /// The receiving ends of clients, until their turn of creation comes.

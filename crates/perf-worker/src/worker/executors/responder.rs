@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// A server, which its callback and the keeper share.
+/// The state of a server, which its callback and the keeper share.
 pub struct Answering {
     work_ns: i64,
     touch: Touch,

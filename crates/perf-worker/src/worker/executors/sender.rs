@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// A publisher, which a callback and the keeper share.
+/// The state of a publisher, which its callback and the keeper share.
 #[derive(Default)]
 pub struct Sender(Mutex<Option<Sending>>);
 

@@ -9,7 +9,7 @@ use crate::worker::{
 pub struct Refusals<'a> {
     context: &'a Context,
     in_a_row: u32,
-    /// The first reason has been reported; later ones are only counted.
+    /// The first reason has been reported; later refusals are only counted.
     is_reported: bool,
 }
 

@@ -49,7 +49,7 @@ struct Waiting<'a, 'b> {
 /// # Errors
 /// A sentence, if the middleware failed or the kernel refused the placement.
 pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<Start>, String> {
-    // The middleware's own threads exist now, so that they do not inherit the placement.
+    // The middleware's own threads exist already, so they do not inherit the placement.
     if let Some((context, _)) = endpoints.first() {
         context.placement.apply_to_thread(context.plan.index as usize)?;
     }

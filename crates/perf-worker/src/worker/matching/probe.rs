@@ -177,7 +177,7 @@ impl Probes {
         matches!(end, End::Publisher(_)) || self.heard.sources.len() >= enough
     }
 
-    /// The messages taken that were no probes.
+    /// Removes and returns the messages that were no probes.
     pub fn take_early(&mut self) -> Early {
         self.heard.take_early()
     }

@@ -73,7 +73,7 @@ pub enum Order {
     Go {
         /// Due time of the first message of a publisher without a phase, and beginning of row 0, ns.
         start_ns: i64,
-        /// The publishers of this run whose id is known; the only publisher of a run also without an id.
+        /// The publishers of this run whose id is known. An only publisher is listed even without an id.
         #[serde(default)]
         sources: Vec<Source>,
     },

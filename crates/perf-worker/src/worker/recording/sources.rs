@@ -1,4 +1,4 @@
-//! The publishers of a run as a subscription distinguishes them: the phase and the clock of each.
+//! The publishers of a run, as a subscription distinguishes them: the phase and the clock of each publisher.
 
 use crate::{
     backend::OtherClock,
