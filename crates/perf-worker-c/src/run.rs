@@ -63,13 +63,13 @@ impl CRun {
 /// The endpoint to create. The ends of a relay are a subscription and a publisher.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// It sends messages.
+    /// An endpoint that sends messages.
     Publisher = 1,
-    /// It receives messages.
+    /// An endpoint that receives messages.
     Subscription = 2,
-    /// It sends requests.
+    /// An endpoint that sends requests and receives responses.
     Client = 4,
-    /// It answers requests.
+    /// An endpoint that answers requests.
     Server = 8,
 }
 

@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds of entities.
     pub const ALL: [Kind; 4] = [Kind::Publisher, Kind::Subscription, Kind::Service, Kind::Client];
 
     /// The name of one entity of this kind.

@@ -8,7 +8,7 @@ use perf_worker::{choice::Choice, endpoint::EndpointPlan};
 /// The type of an endpoint's messages.
 #[derive(Clone, Copy)]
 pub struct SizedType {
-    /// Its functions.
+    /// The functions of the type.
     pub message_type: &'static MessageType,
     /// The size of the messages, as [`MessageType::prepared`] takes it.
     pub size_bytes: usize,

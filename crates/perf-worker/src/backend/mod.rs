@@ -55,8 +55,8 @@ pub trait Backend: Sync {
     /// A sentence with the reason and the remedy.
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String>;
 
-    /// Removes the files of dead processes. The coordinator calls it before a run, and after one in which a worker did
-    /// not end well.
+    /// Removes the files of dead processes. The coordinator calls this before a run, and after a run in which a
+    /// worker did not end well.
     ///
     /// # Errors
     /// A sentence, if the middleware cannot work here, or files could not be removed.

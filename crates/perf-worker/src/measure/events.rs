@@ -12,14 +12,14 @@ pub enum Trouble {
     /// The latency of the message was above the limit for late messages, and not above the limit for messages that
     /// are too late.
     Late {
-        /// Its latency, ns.
+        /// The latency of the message, ns.
         latency_ns: u64,
         /// The limit, ns.
         limit_ns: u64,
     },
     /// The latency of the message was above the limit for messages that are too late.
     TooLate {
-        /// Its latency, ns.
+        /// The latency of the message, ns.
         latency_ns: u64,
         /// The limit, ns.
         limit_ns: u64,

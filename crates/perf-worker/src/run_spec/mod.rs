@@ -35,9 +35,9 @@ pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 pub struct RunSpec {
     /// The middleware, by the name of its back end: `Gantry`, `Mock`, or the name of another program.
     pub communicator: String,
-    /// Its version.
+    /// The version of the middleware.
     pub middleware_version: String,
-    /// Its capabilities.
+    /// The capabilities of the middleware.
     #[serde(default)]
     pub capabilities: Capabilities,
     /// The value of each setting of the middleware, confirmed by every worker.

@@ -30,7 +30,7 @@ const BATCHES: usize = 15;
 /// A batch lasts at least this long, so that reading the clock does not count.
 const BATCH_NS: i64 = 20_000;
 
-/// The most memory for the slots of a history, bytes. It is larger than the caches.
+/// The most memory for the slots of a history, bytes: more than the caches hold.
 const MAX_SLOTS_BYTES: usize = 128 << 20;
 
 /// If two results differ by more than this fraction of their mean, both are printed.
@@ -41,7 +41,7 @@ const MAX_DRIFT: f64 = 0.1;
 pub struct Calibrations {
     /// Before the run.
     pub before: Calibration,
-    /// After it.
+    /// After the run.
     pub after: Calibration,
 }
 

@@ -73,7 +73,7 @@ impl Drop for Sleeper {
     fn drop(&mut self) {
         self.set(END);
         if let Some(thread) = self.thread.take() {
-            // Its loop cannot panic.
+            // The loop of the thread cannot panic.
             let _ = thread.join();
         }
     }
