@@ -21,12 +21,12 @@ use crate::{options::PlaceOptions, rig::Rig, transport::Transport};
 /// An experiment that is under way.
 #[derive(Debug)]
 pub struct Experiment {
-    /// Its verb.
+    /// The verb of the experiment.
     name: &'static str,
     /// The program of the agent.
     pub agent: PathBuf,
     folder: Folder,
-    /// The user's wish to end.
+    /// Whether the user wants to end the experiment.
     pub interrupt: Interrupt,
     progress: Progress,
     steps: usize,
@@ -39,7 +39,7 @@ pub struct Experiment {
 /// The reasons not to trust a step.
 #[derive(Debug, Serialize)]
 struct StepWarnings {
-    /// Its title.
+    /// The title of the step.
     step: String,
     warnings: Vec<Warning>,
 }
@@ -49,7 +49,7 @@ struct StepWarnings {
 pub struct Report<D> {
     /// The tables.
     pub tables: Vec<Table>,
-    /// The figures that are compared with earlier ones, by names that end with their units.
+    /// The figures that are compared with earlier figures, by names that end with their units.
     pub figures: Vec<(String, String)>,
     /// The results with their whole precision.
     pub details: D,
@@ -80,7 +80,7 @@ impl Experiment {
     /// the steps in seconds.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: there is no agent, or the folder cannot be used.
+    /// [`Failure::Usage`], if there is no agent, or the folder cannot be used.
     pub fn begin(name: &'static str, place: &PlaceOptions, lengths_s: &[u32]) -> Result<Experiment, Failure> {
         let agent = find_agent(place.agent.as_deref())?;
         let folder = Folder::open(place.results.clone()).map_err(Failure::Usage)?;
@@ -91,7 +91,7 @@ impl Experiment {
         Ok(Experiment { name, agent, folder, interrupt, progress, steps, begun: 0, failures, warnings })
     }
 
-    /// Does a step; none if it fails, or if the user has ended the experiment before it.
+    /// Does a step. Returns none if the step fails, or if the user ended the experiment before the step.
     pub fn step<T>(&mut self, title: &str, measure: impl FnOnce(&Experiment) -> Result<T, String>) -> Option<T> {
         if self.interrupt.is_requested() {
             return None;
@@ -117,7 +117,7 @@ impl Experiment {
     /// Starts a rig with the agent.
     ///
     /// # Errors
-    /// A sentence: the system gives no line, or the agent does not start.
+    /// A sentence, if the system gives no line, or the agent does not start.
     pub fn rig(&self, transport: Transport) -> Result<Rig, String> {
         Rig::start(transport, &self.agent, &self.interrupt)
     }
@@ -130,7 +130,7 @@ impl Experiment {
     /// Writes the results as text, as JSON and as a picture.
     ///
     /// # Errors
-    /// [`Failure::Measurement`]: a file cannot be written.
+    /// [`Failure::Measurement`], if a file cannot be written.
     pub fn finish<D: Serialize>(mut self, report: Report<D>) -> Result<Results, Failure> {
         let not_done = self.steps - self.begun;
         self.progress.finish(not_done);
@@ -164,7 +164,7 @@ impl Experiment {
     }
 }
 
-/// The path of the agent: the given one, or that beside this program.
+/// The path of the agent: the given path, or the path of the agent beside this program.
 fn find_agent(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let beside = || Some(std::env::current_exe().ok()?.with_file_name(crate::rig::AGENT));
     let path = given.map(Path::to_owned).or_else(beside).unwrap_or_else(|| crate::rig::AGENT.into());

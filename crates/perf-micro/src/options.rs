@@ -43,7 +43,7 @@ pub fn all_by_default<T: ValueEnum>(given: &[T]) -> Vec<T> {
 
 /// A value of an option that has a name on the command line.
 pub trait Named: ValueEnum {
-    /// Its name.
+    /// The name of the value.
     fn name(&self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }

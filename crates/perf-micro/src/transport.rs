@@ -26,9 +26,9 @@ pub enum Transport {
 /// The speed of a line that is paced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
-    /// The bytes in a second each way.
+    /// The bytes per second in each direction.
     pub bytes_per_s: f64,
-    /// The bytes that travel as one.
+    /// The number of bytes that travel as one chunk.
     pub chunk_bytes: usize,
 }
 
@@ -47,7 +47,7 @@ impl Transport {
         if self == Transport::Tcp { 460_800 } else { 115_200 }
     }
 
-    /// The speed of its line in bytes; none if it is not paced, or is a bus.
+    /// The speed of the transport's line in bytes; none if the line is not paced, or is a bus.
     #[must_use]
     pub fn speed(self) -> Option<Speed> {
         let (bytes_per_s, chunk_bytes) = match self {
@@ -58,7 +58,7 @@ impl Transport {
         Some(Speed { bytes_per_s, chunk_bytes })
     }
 
-    /// The bit rates of its bus: nominal, and for data; none if it is no bus.
+    /// The bit rates of the transport's bus: the nominal rate, and the rate for data; none if the line is no bus.
     #[must_use]
     pub fn bit_rates(self) -> Option<[u32; 2]> {
         match self {
@@ -81,14 +81,15 @@ impl Transport {
         Some(self.speed()?.bytes_per_s / (message.len() + self.framing_bytes(message.len())) as f64)
     }
 
-    /// The bytes that the framing adds to a message of this length, without those that serial framing replaces by two.
+    /// The bytes that the framing adds to a message of this length. The count leaves out bytes that serial framing
+    /// replaces by two bytes.
     #[must_use]
     pub fn framing_bytes(self, message_bytes: usize) -> usize {
         match self {
             Transport::Serial | Transport::Usb => 7,
             Transport::Tcp => 2,
             Transport::Udp => 0,
-            // The length, and zeros up to a length that a frame may have.
+            // The framing of CAN FD is the length, and zeros up to a length that a frame may have.
             Transport::CanFd | Transport::CanFdNoBrs => {
                 let lengths = can_fd::FRAME_LENGTHS.iter().map(|length| usize::from(*length));
                 lengths.filter(|length| *length > message_bytes).min().unwrap_or(message_bytes) - message_bytes
@@ -96,7 +97,7 @@ impl Transport {
         }
     }
 
-    /// Whether a message is a packet; otherwise the line is a stream of bytes.
+    /// Whether each message is a packet; otherwise the line is a stream of bytes.
     #[must_use]
     pub fn is_packet_oriented(self) -> bool {
         matches!(self, Transport::Udp | Transport::CanFd | Transport::CanFdNoBrs)

@@ -7,9 +7,9 @@ use perf_worker::run_spec::RunSpec;
 
 use crate::{abi, description, failure::Failure, opaque::Daemons, run::CRun, session::CSession, text};
 
-/// The struct of version 1, which has no executors.
+/// The size of the struct in version 1, which has no executors.
 const VERSION_1_BYTES: usize = offset_of!(abi::Backend, executors);
-/// The struct of version 2, whose executors have no services.
+/// The size of the struct in version 2, whose executors have no services.
 const VERSION_2_BYTES: usize = offset_of!(abi::Backend, executor) + offset_of!(abi::ExecutorFunctions, add_client);
 
 /// A middleware in C.
@@ -19,14 +19,14 @@ pub struct CBackend {
     functions: abi::Backend,
 }
 
-// SAFETY: H3. The memory behind its pointers does not change (H2).
+// SAFETY: H3. The memory behind the pointers in the struct does not change (H2).
 unsafe impl Sync for CBackend {}
 
 impl CBackend {
     /// Reads and checks the struct of a back end.
     ///
     /// # Errors
-    /// A sentence about what is missing, or has a value that the header does not allow.
+    /// A sentence about a function or a text that is missing, or a value that the header does not allow.
     ///
     /// # Safety
     /// `backend` keeps to H1, H2 and H3.
@@ -34,7 +34,7 @@ impl CBackend {
         if backend.is_null() {
             return Err("perf_test_worker_main got NULL".to_owned());
         }
-        // The first field; a struct of another version may be shorter.
+        // Only the first field is read here: a struct of another version may be shorter.
         // SAFETY: H2.
         let version = unsafe { *backend.cast::<u32>() };
         let expected = abi::VERSION;
@@ -75,7 +75,7 @@ impl CBackend {
     }
 }
 
-/// The first function that must be there and is not.
+/// The name of the first required function that is missing.
 fn missing_function(functions: &abi::Backend, description: &Description) -> Option<&'static str> {
     let abi::Backend { publisher, subscription, executor, .. } = functions;
     let capabilities = &description.capabilities;

@@ -1,4 +1,4 @@
-//! The description of the middleware, and the bits of values that are one of several.
+//! The description of the middleware, and the bits that stand for the values of its fields.
 
 use perf_worker::{
     backend::{Capabilities, DeliveryKind, Description, MatchingKind, Setting},
@@ -34,7 +34,7 @@ pub const PASSES: &Bits<PassBy> = &[(1, PassBy::UniquePtr), (2, PassBy::SharedPt
 const DELIVERIES: &Bits<DeliveryKind> = &[(1, DeliveryKind::Pull), (2, DeliveryKind::Push)];
 const MATCHINGS: &Bits<MatchingKind> = &[(1, MatchingKind::Count), (2, MatchingKind::Any), (4, MatchingKind::Unknown)];
 
-/// The bit of a value; 0 of one that the header does not have.
+/// The bit of a value; 0 if the header has no bit for it.
 pub fn bit_of<T: Copy + PartialEq>(bits: &Bits<T>, value: T) -> u32 {
     bits.iter().find(|(_, of)| *of == value).map_or(0, |(bit, _)| *bit)
 }

@@ -23,7 +23,7 @@ pub struct CExecutor {
     failure: Failure,
 }
 
-/// The executor in C, which is destroyed with this value, and all objects that it has pointers to until then.
+/// The executor in C, which is destroyed with this value, and all objects that C has pointers to until then.
 struct Object {
     pointer: *mut c_void,
     functions: ExecutorFunctions,
@@ -54,7 +54,7 @@ impl Object {
 impl Drop for Object {
     fn drop(&mut self) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: H1; it was created, and this is the only end of it.
+            // SAFETY: H1; the executor was created, and is destroyed only here.
             unsafe { destroy(self.pointer) };
         }
     }

@@ -29,7 +29,7 @@ pub extern "C" fn perf_test_now_ns() -> i64 {
 /// H2 and H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *mut c_void, bytes: usize) {
-    // SAFETY: H4, on the thread of `publish`, which has lent it.
+    // SAFETY: H4, on the thread of `publish`, which has lent the draft.
     let Some(draft) = (unsafe { draft.as_mut() }) else { return };
     if bytes == 0 {
         return;
@@ -42,8 +42,8 @@ pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *
         draft.fault = Some("the back end passed a length to perf_test_draft_write that is none: a negative one?");
         return;
     }
-    // SAFETY: H2: the back end's message has this length. Bytes that it has not written yet are only written by the
-    // code below.
+    // SAFETY: H2: the back end's message has this length. Bytes that the back end has not written yet are only
+    // written by the code below.
     let payload = unsafe { std::slice::from_raw_parts_mut(payload.cast::<u8>(), bytes) };
     draft.inner.write(payload);
 }
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *
 /// H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_draft_stamp(draft: *mut Draft<'_>) -> abi::Stamp {
-    // SAFETY: H4, on the thread of `publish`, which has lent it.
+    // SAFETY: H4, on the thread of `publish`, which has lent the draft.
     let Some(draft) = (unsafe { draft.as_mut() }) else { return abi::Stamp::default() };
     let contract::Stamp { time_ns, id, rate_hz } = draft.inner.stamp();
     abi::Stamp { time_ns, id, rate_hz }
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn perf_test_timer_expired(timer: *const Timer, passed_ove
 /// H2 and H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_daemons_add(daemons: *mut Daemons, daemon: *const abi::Daemon) {
-    // SAFETY: H4, on the thread of `check`, which has lent it.
+    // SAFETY: H4, on the thread of `check`, which has lent the list.
     let Some(Daemons(daemons)) = (unsafe { daemons.as_mut() }) else { return };
     // SAFETY: H2.
     let added = unsafe { daemon_from_c(daemon) };
@@ -177,13 +177,13 @@ unsafe fn daemon_from_c(daemon: *const abi::Daemon) -> Result<DaemonCommand, Str
 /// H2 and H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_effective_set(effective: *mut Effective, name: *const c_char, value: *const c_char) {
-    // SAFETY: H4, on the thread of `effective`, which has lent it.
+    // SAFETY: H4, on the thread of `effective`, which has lent the list.
     let Some(Effective(effective)) = (unsafe { effective.as_mut() }) else { return };
     // SAFETY: H2.
     let name = unsafe { text::from_c(name) };
     // SAFETY: H2.
     let value = unsafe { text::from_c(value) };
-    // A value that is missing ends the run, with its name.
+    // A value that is missing ends the run with a sentence that names it.
     if let (Some(name), Some(value)) = (name, value) {
         effective.insert(name, value);
     }
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn perf_test_effective_set(effective: *mut Effective, name
 /// H2 and H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_sentences_add(sentences: *mut Sentences, sentence: *const c_char) {
-    // SAFETY: H4, on the thread of `mismatches`, which has lent it.
+    // SAFETY: H4, on the thread of `mismatches`, which has lent the list.
     let Some(Sentences(sentences)) = (unsafe { sentences.as_mut() }) else { return };
     // SAFETY: H2.
     sentences.extend(unsafe { text::from_c(sentence) });
@@ -215,14 +215,14 @@ pub unsafe extern "C" fn perf_test_worker_main(
     let backend = match unsafe { CBackend::new(backend) } {
         Ok(backend) => backend,
         Err(sentence) => {
-            // Fails only if the console has gone.
+            // Writing fails only if the console has gone.
             let _ = writeln!(std::io::stderr().lock(), "the back end is not valid: {sentence}");
             return 1;
         }
     };
     // SAFETY: the caller's promise.
     let arguments = unsafe { arguments(argc, argv) };
-    // Kept until the end of the process: there is one back end, and threads use it until then.
+    // The back end is kept until the end of the process: there is one back end, and threads use it until then.
     let backend: &'static CBackend = Box::leak(Box::new(backend));
     c_int::from(worker::exit_code(backend, arguments))
 }

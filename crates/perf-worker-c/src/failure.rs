@@ -1,4 +1,4 @@
-//! The memory for the sentence of a function of the back end that fails.
+//! The memory into which a function of the back end writes its sentence when it fails.
 
 use crate::abi::Error;
 
@@ -11,15 +11,15 @@ impl Failure {
         Failure(Box::new(Error { sentence: [0; 1024] }))
     }
 
-    /// Its address, for one call; without a sentence.
+    /// Empties the memory, and returns its address for one call.
     pub fn address(&mut self) -> *mut Error {
         self.0.sentence[0] = 0;
         &raw mut *self.0
     }
 
-    /// The sentence of the last call, which was to `function`.
+    /// The sentence of the last call, which was a call of `function`.
     pub fn sentence(&self, function: &str) -> String {
-        // Without a 0 it is as long as its memory.
+        // A sentence without a terminating 0 is as long as its memory.
         match self.0.sentence.split(|byte| *byte == 0).next() {
             Some([]) | None => {
                 format!("the back end's function {function} failed without a sentence: it must call perf_test_fail")

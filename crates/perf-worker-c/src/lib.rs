@@ -4,8 +4,8 @@
 //! `perf_test_worker_main`; this crate is a [`Backend`](perf_worker::backend::Backend) on top of the functions that the
 //! program passes.
 //!
-//! A panic does not cross the boundary: the functions here are `extern "C"`, which abort the process with the message
-//! instead.
+//! A panic does not cross the boundary: the functions here are `extern "C"`, which abort the process with the
+//! panic's message.
 //!
 //! # Promises of the header
 //!
@@ -15,9 +15,10 @@
 //!   it.
 //! - **H2** A pointer from C is NULL, or valid for reads of its type, a string or an array to its documented end,
 //!   until the end of the call; the back end itself, with all that it points to, until the end of the process.
-//! - **H3** Functions of the back end and of a session may be called on any thread, also at the same time. An endpoint
-//!   stays on the thread that created it. An executor's functions may be called on any thread, and so may the functions
-//!   of its endpoints, one of an endpoint at a time; the executor's `stop` and `overwritten` also beside others.
+//! - **H3** Functions of the back end and of a session may be called on any thread, also at the same time. An
+//!   endpoint stays on the thread that created it. An executor's functions may be called on any thread, and so may
+//!   the functions of its endpoints, but only one function of an endpoint at a time. The functions `stop` of the
+//!   executor and `overwritten` of its endpoints may also run beside others.
 //! - **H4** C uses a pointer from here only until its documented end, and passes it back unchanged.
 
 pub mod abi;

@@ -16,11 +16,11 @@ pub struct Draft<'a> {
 /// `perf_test_sink`: the destination of messages that are delivered.
 pub struct Sink(pub Arc<dyn contract::Sink>);
 
-/// `perf_test_responder`: the instrument's part of a server in an executor.
+/// `perf_test_responder`: the instrument's work for a server in an executor.
 pub struct Responder {
-    /// It answers each request.
+    /// Answers each request.
     pub requests: Arc<dyn contract::Responder>,
-    /// Sends the response to the request in hand.
+    /// Sends the response to the request that is being handled.
     pub responses: Arc<Mutex<dyn Publisher + Send>>,
 }
 
@@ -29,24 +29,24 @@ pub struct Timer(Mutex<Expiring>);
 
 struct Expiring {
     period_ns: i64,
-    /// When it is due.
+    /// The time when the timer is due.
     next_ns: i64,
     expired: Box<dyn FnMut(u64) + Send>,
 }
 
 impl Timer {
-    /// A timer that is not due before it was started.
+    /// Creates a timer that is not due before it is started.
     pub fn new(period_ns: i64, expired: Box<dyn FnMut(u64) + Send>) -> Timer {
         Timer(Mutex::new(Expiring { period_ns: period_ns.max(1), next_ns: i64::MAX, expired }))
     }
 
-    /// It is due for the first time one period after `start_ns`.
+    /// Starts the timer, which is due for the first time one period after `start_ns`.
     pub fn start(&self, start_ns: i64) {
         let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         timer.next_ns = start_ns.saturating_add(timer.period_ns);
     }
 
-    /// Expires if it is due. Returns the time when the timer is due next.
+    /// Lets the timer expire if it is due. Returns the time when the timer is due next.
     pub fn run(&self) -> i64 {
         let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let late_ns = now_ns().saturating_sub(timer.next_ns);
@@ -58,13 +58,14 @@ impl Timer {
         timer.next_ns
     }
 
-    /// Expires in the middleware's time; `passed_over` is the number of periods since it expired last.
+    /// Lets the timer expire when the middleware decides; `passed_over` is the number of periods that it passed over
+    /// since it expired last.
     pub fn expire(&self, passed_over: u64) {
         (self.0.lock().unwrap_or_else(PoisonError::into_inner).expired)(passed_over);
     }
 }
 
-/// `perf_test_daemons`: the daemons that were added, or a mistake.
+/// `perf_test_daemons`: the daemons that were added, or a sentence about a mistake.
 pub struct Daemons(pub Result<Vec<DaemonCommand>, String>);
 
 /// `perf_test_effective`: the values that were set.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::abi;
 use crate::run::{CEndpoint, CRun};
 
-/// A session that is open, and closes when it and its endpoints are gone.
+/// A session that is open. It is closed when the session and all its endpoints are gone.
 pub struct Open {
     /// The functions of the back end.
     pub functions: abi::Backend,
@@ -24,7 +24,7 @@ unsafe impl Sync for Open {}
 impl Drop for Open {
     fn drop(&mut self) {
         if let Some(close) = self.functions.close {
-            // SAFETY: H1; it was opened, and this is the only end of it.
+            // SAFETY: H1; the session was opened, and is closed only here.
             unsafe { close(self.object) };
         }
     }
@@ -34,6 +34,6 @@ impl Drop for Open {
 pub struct Endpoint {
     /// The endpoint.
     pub object: *mut c_void,
-    /// Its plan, at an address that stays.
+    /// The plan of the endpoint, at an address that stays.
     pub plan: Arc<CEndpoint>,
 }

@@ -11,7 +11,7 @@ use crate::abi;
 use crate::description::{CONTENTS, DURABILITIES, HISTORIES, PASSES, RELIABILITIES, STRATEGIES, WAITS, bit_of};
 use crate::text::Texts;
 
-/// A run with the memory of its texts.
+/// A run for C, and the memory of its texts.
 pub struct CRun {
     run: abi::Run,
     _lists: [Vec<abi::NameValue>; 2],
@@ -22,7 +22,7 @@ impl CRun {
     /// Converts the run `spec` for C.
     ///
     /// # Errors
-    /// A sentence: a text contains a 0.
+    /// A sentence, if a text contains a 0.
     pub fn new(spec: &RunSpec) -> Result<CRun, String> {
         let mut texts = Texts::default();
         let settings = list(&mut texts, &spec.settings)?;
@@ -63,17 +63,17 @@ impl CRun {
 /// The endpoint to create. The ends of a relay are a subscription and a publisher.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// It sends messages.
+    /// An endpoint that sends messages.
     Publisher = 1,
-    /// It receives messages.
+    /// An endpoint that receives messages.
     Subscription = 2,
-    /// It sends requests.
+    /// An endpoint that sends requests and receives responses.
     Client = 4,
-    /// It answers requests.
+    /// An endpoint that answers requests.
     Server = 8,
 }
 
-/// The plan of an endpoint with the memory of its texts.
+/// The plan of an endpoint for C, and the memory of its texts.
 pub struct CEndpoint {
     endpoint: abi::Endpoint,
     _texts: Texts,
@@ -88,7 +88,7 @@ impl CEndpoint {
     /// Converts the plan `plan` for C.
     ///
     /// # Errors
-    /// A sentence: a text contains a 0.
+    /// A sentence, if a text contains a 0.
     pub fn new(plan: &EndpointPlan, kind: Kind) -> Result<CEndpoint, String> {
         let mut texts = Texts::default();
         let (Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index)) = plan.endpoint;
@@ -103,7 +103,7 @@ impl CEndpoint {
             pace_messages: plan.pace.messages,
             pace_ns: plan.pace.per_ns,
             node: texts.add(&plan.node)?,
-            // Outside of executors there are no nodes of the run.
+            // Endpoints outside of executors belong to no node of the run.
             pass_by: if plan.node.is_empty() { 0 } else { bit_of(PASSES, plan.pass_by) },
         };
         Ok(CEndpoint { endpoint, _texts: texts })

@@ -30,7 +30,7 @@ impl CSession {
     /// # Errors
     /// The sentence of the back end.
     pub fn open(functions: &abi::Backend, description: &Description, spec: &RunSpec) -> Result<CSession, String> {
-        // Kept until the end of the process, which has one session.
+        // The run is kept until the end of the process, which has one session.
         let run: &'static CRun = Box::leak(Box::new(CRun::new(spec)?));
         let mut failure = Failure::new();
         let open = functions.open.ok_or("the back end has no function open")?;

@@ -33,7 +33,7 @@ pub fn unless_0(time_ns: i64) -> Option<i64> {
 /// Reads and checks a message that C took.
 ///
 /// # Errors
-/// A sentence: a field that is required is missing.
+/// A sentence, if a required field is missing.
 ///
 /// # Safety
 /// The payload keeps to H2 as long as the result lives.
@@ -50,7 +50,7 @@ pub unsafe fn taken_from_c(taken: &abi::Taken) -> Result<Taken<'_>, String> {
         (bytes, false) if bytes > MOST_BYTES => {
             return Err(format!("the back end took a message whose payload_bytes is {bytes}: a negative length?"));
         }
-        // SAFETY: the caller's promise, and a slice may be so long.
+        // SAFETY: the caller's promise, and the length is at most `MOST_BYTES`.
         (bytes, false) => unsafe { std::slice::from_raw_parts(taken.payload.cast::<u8>(), bytes) },
     };
     Ok(Taken {

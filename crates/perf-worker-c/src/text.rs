@@ -1,4 +1,4 @@
-//! Texts on their way from and to C.
+//! Conversions of texts from C and for C.
 
 use std::ffi::{CStr, CString, c_char};
 
@@ -10,15 +10,15 @@ pub unsafe fn from_c(pointer: *const c_char) -> Option<String> {
     if pointer.is_null() {
         return None;
     }
-    // SAFETY: it is not NULL, so H2 promises a string.
+    // SAFETY: `pointer` is not NULL, so H2 promises a string.
     let text = unsafe { CStr::from_ptr(pointer) };
     Some(text.to_string_lossy().into_owned())
 }
 
-/// Copies a text from C that is required.
+/// Copies a required text from C.
 ///
 /// # Errors
-/// A sentence: it is NULL or empty.
+/// A sentence, if the text is NULL or empty.
 ///
 /// # Safety
 /// `pointer` keeps to H2.
@@ -38,7 +38,7 @@ pub unsafe fn all_from_c(array: *const *const c_char) -> Vec<String> {
         return texts;
     }
     loop {
-        // SAFETY: H2, and all elements before this one are not the last.
+        // SAFETY: H2, and none of the elements before this one ended the array.
         let element = unsafe { array.add(texts.len()) };
         // SAFETY: H2, as before.
         let pointer = unsafe { *element };
@@ -50,7 +50,7 @@ pub unsafe fn all_from_c(array: *const *const c_char) -> Vec<String> {
     }
 }
 
-/// Texts for C, which live as long as this.
+/// Texts for C, which live as long as this value.
 #[derive(Default)]
 pub struct Texts(Vec<CString>);
 
@@ -58,7 +58,7 @@ impl Texts {
     /// Adds a text, and returns its address.
     ///
     /// # Errors
-    /// A sentence: the text contains a 0.
+    /// A sentence, if the text contains a 0.
     pub fn add(&mut self, text: &str) -> Result<*const c_char, String> {
         let text = CString::new(text)
             .map_err(|_| format!("a back end in C cannot read the text {text:?}: it contains a 0"))?;

@@ -1,4 +1,4 @@
-//! The storeys of this crate: no import goes up, and no files import each other in a circle.
+//! Checks the storeys (layers) of this crate: imports go down only, and no files import each other in a circle.
 
 use test_support::storeys;
 

@@ -12,7 +12,8 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 }
 
-/// Defines an enum of unit variants and its [`Choice`]; the comment of a value is its meaning.
+/// Defines an enum of unit variants and implements [`Choice`] for it. The comment of a variant is the
+/// value's meaning.
 macro_rules! choice {
     (
         $(#[$attribute:meta])*

@@ -39,7 +39,7 @@ pub fn sleep_until(time_ns: i64) {
     let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &until);
 }
 
-/// Keeps the calling thread busy for this time by the clock.
+/// Keeps the calling thread busy for `duration_ns` of CLOCK_MONOTONIC.
 pub fn work(duration_ns: i64) {
     if duration_ns <= 0 {
         return;
@@ -50,8 +50,8 @@ pub fn work(duration_ns: i64) {
     }
 }
 
-/// Keeps the calling thread busy until it has used `duration_ns` of CPU time. The CPU time is read only when that much
-/// time has passed by the clock, and again after each interruption.
+/// Keeps the calling thread busy until it has used `duration_ns` of CPU time. The CPU time is read only after the
+/// missing time has passed by the clock, and again after each interruption.
 pub fn work_cpu(duration_ns: i64) {
     if duration_ns <= 0 {
         return;
@@ -62,7 +62,8 @@ pub fn work_cpu(duration_ns: i64) {
         if left_ns <= 0 {
             return;
         }
-        // CPU time never passes faster than the clock. Reading it continuously would be spent in the kernel.
+        // A thread's CPU time never passes faster than the clock. Reading it in a loop would spend the time
+        // in the kernel.
         work(left_ns);
     }
 }

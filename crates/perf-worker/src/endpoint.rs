@@ -63,17 +63,17 @@ pub struct Source {
     pub limits_ns: Option<(u64, u64)>,
 }
 
-/// A chain of topics on whose way an endpoint lies.
+/// A chain of topics of which an endpoint is a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainLink {
-    /// Its name.
+    /// The name of the chain.
     pub chain: String,
-    /// The index of the chain's origin in the payload of messages after the first topic of the chain: 0 is the
+    /// The slot of the chain's origin in the payload of messages after the first topic of the chain. Slot 0 is at the
     /// beginning of the payload.
     pub slot: u32,
     /// The chain begins with the messages of the topic.
     pub begins: bool,
-    /// The chain ends when a subscription to the topic has received.
+    /// The chain ends when a subscription has received a message of the topic.
     pub ends: bool,
 }
 
@@ -82,7 +82,8 @@ pub struct ChainLink {
 pub struct EndpointPlan {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The full name of its topic, as `/perf_test_1f00…/test_topic`; for a relay, the topic that it takes from.
+    /// The full name of the endpoint's topic, as `/perf_test_1f00…/test_topic`; for a relay, the topic that the
+    /// relay takes from.
     pub topic: String,
     /// The topic to which a relay sends; empty otherwise.
     pub relay_topic: String,
@@ -92,18 +93,20 @@ pub struct EndpointPlan {
     /// The publisher of a client's requests, in the plan of the subscription that receives the responses.
     #[serde(default)]
     pub answers: Option<Endpoint>,
-    /// The number of publishers of this run whose messages reach a subscription or a relay; 0 if the publishers belong
-    /// to another program. The schedule of this run's publishers is known, and their first messages are received.
+    /// The number of publishers of this run whose messages reach a subscription or a relay; 0 if the publishers
+    /// belong to another program. If they belong to this run, their schedule is known and their first messages
+    /// are received.
     pub publishers: u32,
-    /// All endpoints of its topic belong to this run.
+    /// All endpoints of the topic belong to this run.
     pub private: bool,
-    /// The full name of its node, as `/namespace/name`; empty: the middleware chooses.
+    /// The full name of the endpoint's node, as `/namespace/name`; if the name is empty, the middleware chooses one.
     #[serde(default)]
     pub node: String,
     /// The way in which the callback of a node hands over messages. Only executors use it.
     #[serde(default)]
     pub pass_by: PassBy,
-    /// Its index among the endpoints of the run, publishers first, which selects its CPU of `--pin`.
+    /// The index of the endpoint among all endpoints of the run, publishers first. The index selects the endpoint's
+    /// CPU of `--pin`.
     pub index: u32,
     /// Endpoints of a process with the same number share a thread: a client, or one publisher and any number of
     /// subscriptions. The thread turns to the subscriptions after each message and while no message is due. In a run
@@ -124,12 +127,12 @@ pub struct EndpointPlan {
     /// Quality of service.
     #[serde(flatten)]
     pub qos: Qos,
-    /// The number of endpoints of the other side for which the endpoint waits before the start.
+    /// The number of matched endpoints for which the endpoint waits before the start.
     pub expected: u32,
-    /// Above this latency a sample is late, nanoseconds. If the middleware distinguishes publishers, each publisher has
-    /// a limit of its own ([`Source::limits_ns`]).
+    /// The latency above which a sample is late, nanoseconds. If the middleware distinguishes publishers, each
+    /// publisher has a limit of its own ([`Source::limits_ns`]).
     pub late_ns: u64,
-    /// Above this latency a sample is too late, and not late, nanoseconds.
+    /// The latency above which a sample is too late instead of late, nanoseconds.
     pub too_late_ns: u64,
     /// The time by the clock for which a subscription is busy with each message after it recorded the message,
     /// nanoseconds; the message is kept meanwhile. A relay or a server is busy before it passes the message on or
@@ -147,7 +150,7 @@ pub struct EndpointPlan {
 }
 
 impl std::fmt::Display for EndpointPlan {
-    /// A node's endpoint by its topic and its node, others by their index.
+    /// Writes an endpoint of a node by its topic and its node, and any other endpoint by its index.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.endpoint {
             endpoint if self.node.is_empty() => endpoint.fmt(f),
@@ -169,7 +172,8 @@ impl EndpointPlan {
         rest.unwrap_or(&self.topic)
     }
 
-    /// An endpoint with the messages, the pace and the quality of service of the run, on a thread of its own.
+    /// Creates the plan of an endpoint that has the run's messages, pace and quality of service, and a
+    /// thread of its own.
     #[must_use]
     pub fn of_run(spec: &RunSpec, endpoint: Endpoint, topic: &str) -> EndpointPlan {
         let publishers = if matches!(endpoint, Endpoint::Publisher(_)) { 1 } else { spec.publishers };
@@ -210,7 +214,7 @@ fn work_ns_of(spec: &RunSpec, endpoint: Endpoint) -> i64 {
     if works { spec.work_ns } else { 0 }
 }
 
-/// The number of endpoints of the other side for which an endpoint waits before the start.
+/// The number of matched endpoints for which an endpoint waits before the start.
 fn expected_by(spec: &RunSpec, endpoint: Endpoint) -> u32 {
     match endpoint {
         // The server has all clients, and each client has the server.

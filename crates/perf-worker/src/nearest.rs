@@ -1,9 +1,9 @@
-//! Suggestions for misspelt names: the nearest of the names that there are.
+//! Suggestions for misspelt names: the nearest of the existing names.
 
-/// The similarity of two names, of 1, from which one counts as a misspelling of the other.
+/// The similarity, at most 1, from which one name counts as a misspelling of another.
 const MIN_SIMILARITY: f64 = 0.85;
 
-/// The one of `names` that `word` is probably a misspelling of, in any mixture of cases.
+/// The name of which `word` is probably a misspelling; upper and lower case are the same.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     names
@@ -14,7 +14,7 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// The end of a sentence about a word that is no name: the nearest name; empty if none is near.
+/// The end of a sentence about an unknown name: the nearest known name; empty if no name is near.
 pub fn or_nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, names).map_or(String::new(), |name| format!("; the nearest is `{name}`"))
 }

@@ -11,32 +11,32 @@ use crate::clock::SECOND_NS;
 /// below 2^63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
-    /// The number of messages; 0 is as fast as possible.
+    /// The number of messages; 0 means as fast as possible.
     pub messages: u32,
     /// The time, nanoseconds, more than 0.
     pub per_ns: i64,
 }
 
 impl Pace {
-    /// `rate` messages in each second; 0 is as fast as possible.
+    /// `rate` messages in each second; 0 means as fast as possible.
     #[must_use]
     pub fn hz(rate: u32) -> Pace {
         Pace { messages: rate, per_ns: SECOND_NS }
     }
 
-    /// The time from one message to the next, nanoseconds; none as fast as possible.
+    /// The time from one message to the next, nanoseconds; none if messages are sent as fast as possible.
     #[must_use]
     pub fn period_ns(&self) -> Option<i64> {
         self.per_ns.checked_div(i64::from(self.messages))
     }
 
-    /// Messages in each second; 0 as fast as possible.
+    /// Messages in each second; 0 means as fast as possible.
     #[must_use]
     pub fn messages_per_s(&self) -> f64 {
         f64::from(self.messages) * SECOND_NS as f64 / self.per_ns.max(1) as f64
     }
 
-    /// Whole messages in each second; 0 as fast as possible.
+    /// Whole messages in each second; 0 means as fast as possible.
     #[must_use]
     pub fn rate_hz(&self) -> u32 {
         let rate = i64::from(self.messages) * SECOND_NS / self.per_ns.max(1);
@@ -58,17 +58,18 @@ impl Schedule {
         Schedule { start_ns, pace }
     }
 
-    /// The due time of message `index` (first 0), in nanoseconds; `None` if messages are due at once.
+    /// The due time of message `index` (the first is 0), in nanoseconds; `None` if messages are sent as fast
+    /// as possible.
     #[must_use]
     pub fn due_ns(&self, index: u64) -> Option<i64> {
         let messages = u64::from(self.pace.messages);
-        // Whole rounds are separate from the rest, to avoid double rounding and overflow.
+        // Whole periods of the pace are added separately, to avoid double rounding and overflow.
         let rounds = index.checked_div(messages)?;
         let rest_ns = index % messages * self.per_ns() / messages;
         Some(self.start_ns + rounds as i64 * self.pace.per_ns + rest_ns as i64)
     }
 
-    /// The number of messages due before `time_ns`; 0 if they are due at once.
+    /// The number of messages that are due before `time_ns`; 0 if messages are sent as fast as possible.
     #[must_use]
     pub fn due_before(&self, time_ns: i64) -> u64 {
         let elapsed_ns = u64::try_from(time_ns - self.start_ns).unwrap_or(0);

@@ -7,7 +7,7 @@ pub struct Stamp {
     pub time_ns: i64,
     /// The number of the message in the publisher's schedule; the first is 1. A message that is refused leaves a gap.
     pub id: u64,
-    /// Messages per second, 0 for as many as possible; only iRobot's messages carry it.
+    /// Messages per second; 0 means as many as possible. Only iRobot's messages carry the rate.
     pub rate_hz: u32,
 }
 

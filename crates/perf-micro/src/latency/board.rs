@@ -1,4 +1,4 @@
-//! The board of the latency experiment: it publishes its time, as the agent has it, and takes it back.
+//! The board of the latency experiment: it publishes the agent's time by its synchronised clock, and takes it back.
 
 use std::{
     io,
@@ -19,15 +19,15 @@ use crate::{
     rig::{self, BoardLine, BoardMemory},
 };
 
-/// The longest sleep without a look at the orders.
+/// The longest sleep before the board looks at its orders again.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// The longest wait for an answer: reliable streams recover within less, so the agent or the host is gone.
+/// The longest wait for an answer. Reliable streams recover in less time, so then the agent or the host is gone.
 const ANSWER_TIMEOUT_US: u32 = 10_000_000;
-/// Exchanges of the clock before the first one of numbers.
+/// The number of clock exchanges before the first exchange of numbers.
 const CLOCK_EXCHANGES: u32 = 8;
-/// The time for one of them: several round trips of the slowest line.
+/// The time for one clock exchange: several round trips of the slowest line.
 const CLOCK_EXCHANGE_US: u32 = 30_000;
-/// The time between two later ones.
+/// The time between two later clock exchanges.
 const CLOCK_PERIOD_US: u32 = 1_000_000;
 
 /// The exchanges that the board makes, and their conditions.
@@ -42,7 +42,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Loses a frame of this exchange, if it is its turn.
+    /// Lets the line lose a frame of this exchange, if its turn has come.
     fn lose(&self, index: usize) {
         let Some(each) = self.exchanges.loses_each else { return };
         if index % each == each - 1 {
@@ -77,7 +77,8 @@ pub fn run(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()>
     exchanger.get_ready()?;
     let (mut due, mut synchronise_at) = (exchanger.board.now(), exchanger.board.now());
     for index in 0..plan.exchanges.number as usize {
-        // Between two exchanges, so that the line is idle again when the next one begins.
+        // The clock is synchronised between two exchanges, so that the line is idle again when the next
+        // exchange begins.
         if exchanger.board.now() >= synchronise_at {
             let exchanges = if index == 0 { CLOCK_EXCHANGES } else { 1 };
             (0..exchanges).try_for_each(|_| exchanger.synchronise())?;
@@ -92,7 +93,7 @@ pub fn run(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()>
 }
 
 impl Exchanger<'_> {
-    /// Connects.
+    /// Waits until the agent has created the publisher and the subscription.
     fn get_ready(&mut self) -> io::Result<()> {
         let deadline = self.board.now().after_us(ANSWER_TIMEOUT_US);
         while self.board.now() < deadline {
@@ -109,7 +110,7 @@ impl Exchanger<'_> {
         Err(io::Error::other("the agent has not answered within 10 s"))
     }
 
-    /// Asks for the agent's time, and leaves the line alone until the reply is there.
+    /// Asks for the agent's time, and leaves the line idle for the time that the reply needs.
     fn synchronise(&mut self) -> io::Result<()> {
         self.board.client.synchronise();
         self.spin_until(self.board.now().after_us(CLOCK_EXCHANGE_US))
@@ -122,7 +123,7 @@ impl Exchanger<'_> {
         Ok(())
     }
 
-    /// Publishes the agent's time, and waits for its return.
+    /// Publishes the agent's time as a number, and waits until the number comes back.
     fn exchange(&mut self) -> io::Result<Sent> {
         let (real_ns, sent_ns, now) = (real_now_ns(), now_ns(), self.board.now());
         let clock = self.board.client.time(now);

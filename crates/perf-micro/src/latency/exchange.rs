@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
-/// The board's side of an exchange. Times are in ns of CLOCK_MONOTONIC, unless they say otherwise.
+/// The board's side of an exchange. Times are in ns of CLOCK_MONOTONIC, unless another clock is named.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// The number: the time of the agent's clock as the board has it.
+    /// The number: the time of the agent's clock by the board's synchronised clock.
     pub stamp_ns: i64,
-    /// The time of that clock, which is CLOCK_REALTIME.
+    /// The time by the agent's clock itself, which is CLOCK_REALTIME.
     pub real_ns: i64,
-    /// The publication.
+    /// The time of the publication.
     pub sent_ns: i64,
-    /// The return.
+    /// The time of the return.
     pub returned_ns: i64,
 }
 
 /// The host's side.
 #[derive(Clone, Copy, Debug)]
 pub struct Received {
-    /// The number.
+    /// The number that came.
     pub stamp_ns: i64,
-    /// The reception.
+    /// The time of the reception.
     pub received_ns: i64,
-    /// Just before the node publishes it again.
+    /// The time just before the node publishes the number again.
     pub answered_ns: i64,
     /// CLOCK_REALTIME at the reception.
     pub real_ns: i64,
@@ -31,12 +31,12 @@ pub struct Received {
 /// A quantity of an exchange, ns, and its name.
 pub type Quantity = (&'static str, fn(&Sent, &Received) -> i64);
 
-/// From the board to the host by the board's synchronised clock.
+/// The time from the board to the host by the board's synchronised clock.
 pub const CLIENT_PUBLISH: Quantity = ("client_publish", |sent, received| received.real_ns - sent.stamp_ns);
-/// The rest of the round trip.
+/// The rest of the round trip, after the reception by the host.
 pub const AGENT_PUBLISH: Quantity =
     ("agent_publish", |sent, received| sent.round_trip_ns() - (CLIENT_PUBLISH.1)(sent, received));
-/// From the publication to the return.
+/// The time from the publication to the return of the number.
 pub const ROUND_TRIP: Quantity = ("round_trip", |sent, _| sent.round_trip_ns());
 
 /// All quantities. The published test measures the three constants above. The true times are read from the host's
@@ -51,13 +51,13 @@ pub const QUANTITIES: [Quantity; 6] = [
 ];
 
 impl Sent {
-    /// From the publication to the return, ns.
+    /// The time from the publication to the return of the number, ns.
     pub fn round_trip_ns(&self) -> i64 {
         self.returned_ns - self.sent_ns
     }
 }
 
-/// The exchanges of which both sides are known, in the order of the board.
+/// The exchanges whose two sides are known, in the order of the board.
 pub fn joined(sent: &[Sent], received: &[Received]) -> Vec<(Sent, Received)> {
     let by_stamp: BTreeMap<i64, &Received> = received.iter().map(|received| (received.stamp_ns, received)).collect();
     sent.iter().filter_map(|sent| Some((*sent, **by_stamp.get(&sent.stamp_ns)?))).collect()
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_error_of_the_clock_moves_time_from_one_way_to_the_other() {
-        // The board's clock is 700 ns behind; the ways take 3000 ns and 2000 ns, the host 100 ns.
+        // The board's clock is 700 ns behind; the two directions take 3000 ns and 2000 ns, the host 100 ns.
         let sent = Sent { stamp_ns: 1_000_000, real_ns: 1_000_700, sent_ns: 50, returned_ns: 5150 };
         let received = Received { stamp_ns: 1_000_000, received_ns: 3050, answered_ns: 3150, real_ns: 1_003_700 };
         let lost = Sent { stamp_ns: 2_000_000, ..sent };

@@ -28,13 +28,13 @@ pub use exchange::{Received, Sent};
 pub use options::{AFTER_HELP, LatencyOptions};
 use row::LatencyRow;
 
-/// The longest sleep without a look at the board.
+/// The longest sleep before the host checks again whether the board has ended.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The results.
 #[derive(Debug, Serialize)]
 struct Latency {
-    /// Between the beginnings of two exchanges, ms.
+    /// The time between the beginnings of two exchanges, ms.
     period_ms: u32,
     rows: Vec<LatencyRow>,
 }
@@ -42,8 +42,8 @@ struct Latency {
 /// Measures all transports.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be
-/// written.
+/// [`Failure::Usage`], if there is no agent, or the folder cannot be used; [`Failure::Measurement`], if the files
+/// cannot be written.
 pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
     let LatencyOptions { number, period_ms, .. } = *options;
     let transports = options.rig.transports();
@@ -70,29 +70,30 @@ pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
 /// The exchanges of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchanges {
-    /// Their number.
+    /// The number of exchanges.
     pub number: u32,
-    /// Between the beginnings of two, ms.
+    /// The time between the beginnings of two exchanges, ms.
     pub period_ms: u32,
-    /// One exchange in this number loses a frame, in turn the board's and the agent's.
+    /// In each group of this number of exchanges, one exchange loses a frame: in turn, a frame of the board and a
+    /// frame of the agent.
     pub loses_each: Option<usize>,
 }
 
 /// The exchanges that were made.
 #[derive(Debug)]
 pub struct Done {
-    /// The board's sides.
+    /// The board's sides of the exchanges.
     pub sent: Vec<Sent>,
-    /// The host's sides.
+    /// The host's sides of the exchanges.
     pub received: Vec<Received>,
-    /// The reason why there are not more.
+    /// The reason why there are not more exchanges.
     pub failure: Option<String>,
 }
 
 /// Makes `exchanges` between the board and the host.
 ///
 /// # Errors
-/// A sentence: the board, the host or the agent failed, or the user has ended the experiment.
+/// A sentence, if the board, the host or the agent failed, or the user has ended the experiment.
 pub fn exchange(rig: &Rig, exchanges: Exchanges) -> Result<Done, String> {
     let topics = ["to", "from"].map(|way| format!("{}_{way}_host", topic()));
     let (node, domain_id) = host_node()?;

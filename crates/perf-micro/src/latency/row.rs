@@ -31,7 +31,7 @@ impl LatencyRow {
         LatencyRow { transport, n: exchanges.len(), quantities: QUANTITIES.map(quantity).into() }
     }
 
-    /// The medians of the quantities that are published, and the published ones.
+    /// The medians of the quantities that micro-ROS published, and the published values.
     pub fn medians(&self) -> Vec<String> {
         let here = [CLIENT_PUBLISH, AGENT_PUBLISH, ROUND_TRIP].map(|(name, _)| self.show(name, |of| of.p50_ns));
         let published = like(self.transport).map_or(["-"; 3].map(str::to_owned), Published::texts);
@@ -49,7 +49,7 @@ impl LatencyRow {
         })
     }
 
-    /// The medians by the names of figures.
+    /// The medians of the quantities, by the names of the figures.
     pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
         QUANTITIES.into_iter().map(|(name, _)| {
             let short = if name == ROUND_TRIP.0 { "rtt".to_owned() } else { name.replace('_', "-") };

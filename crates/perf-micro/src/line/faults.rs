@@ -5,13 +5,13 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
-/// Begins each frame, and occurs nowhere else in it.
+/// The byte that begins each frame, and occurs nowhere else in a frame.
 const FRAME_BEGIN: u8 = 0x7e;
-/// Parts of this are the unit of a probability.
+/// Probabilities are given in parts of this number.
 const MILLION: u32 = 1_000_000;
 
-/// The faults of both directions, which the experiment sets while the line works. They are only settings, so no other
-/// memory depends on their order.
+/// The faults of both directions, which the experiment sets while the line works. All atomics are Relaxed: they are
+/// only settings and counts, so no other memory depends on their order.
 #[derive(Debug, Default)]
 pub struct Faults {
     lost_frames_per_million: AtomicU32,
@@ -33,12 +33,12 @@ pub enum Direction {
 }
 
 impl Faults {
-    /// Loses this number of a million frames.
+    /// Sets the number of frames in a million that are lost at random.
     pub fn lose_frames(&self, per_million: u32) {
         self.lost_frames_per_million.store(per_million, Ordering::Relaxed);
     }
 
-    /// Damages this number of a million bytes.
+    /// Sets the number of bytes in a million that are damaged at random.
     pub fn damage_bytes(&self, per_million: u32) {
         self.damaged_bytes_per_million.store(per_million, Ordering::Relaxed);
     }
@@ -66,18 +66,18 @@ pub struct FaultyWay {
     faults: Arc<Faults>,
     way: Direction,
     random: fastrand::Rng,
-    /// The frame under way is lost.
+    /// The frame that is passing is lost.
     is_losing: bool,
 }
 
 impl FaultyWay {
-    /// The same seed gives the same faults for the same bytes.
+    /// Creates the faults of one direction. The same seed gives the same faults for the same bytes.
     #[must_use]
     pub fn new(faults: Arc<Faults>, way: Direction, seed: u64) -> FaultyWay {
         FaultyWay { faults, way, random: fastrand::Rng::with_seed(seed), is_losing: false }
     }
 
-    /// Removes and damages bytes on their way.
+    /// Removes and damages bytes on their way, as the settings demand.
     pub fn pass(&mut self, bytes: &mut Vec<u8>) {
         let settings = &*self.faults;
         if settings.is_cut.load(Ordering::Relaxed) {

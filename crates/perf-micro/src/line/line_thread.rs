@@ -8,7 +8,7 @@ use std::{
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// A thread, until this is dropped.
+/// A thread that ends when this value is dropped.
 #[derive(Debug)]
 pub struct LineThread {
     stop: OwnedFd,
@@ -16,16 +16,16 @@ pub struct LineThread {
 }
 
 impl LineThread {
-    /// Starts a thread, which ends as soon as its descriptor is readable.
+    /// Starts a thread, which ends as soon as the descriptor that it gets is readable.
     pub fn start(name: &str, run: impl FnOnce(OwnedFd) -> io::Result<()> + Send + 'static) -> io::Result<LineThread> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC)?;
         let of_thread = stop.try_clone()?;
-        // An error is an end of the line.
+        // An error of the thread ends the line, as a closed descriptor does.
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || drop(run(of_thread)))?;
         Ok(LineThread { stop, thread: Some(thread) })
     }
 
-    /// Whether it has ended by itself, because a side has closed the line.
+    /// Whether the thread has ended by itself, because one end of the line was closed.
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

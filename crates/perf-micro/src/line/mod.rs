@@ -1,8 +1,8 @@
 //! The line between the board and the agent, with the speed of a real line.
 //!
-//! The agent's end of a serial or USB line is a pseudo-terminal, and a relay is between it and the board. TCP is a
-//! relay between two connections. The relay delays each byte by the time that it takes on the line. UDP is the plain
-//! loopback interface. CAN FD is the bus that the agent simulates.
+//! The agent's end of a serial or USB line is a pseudo-terminal, and a relay connects the pseudo-terminal with the
+//! board. TCP is a relay between two connections. The relay delays each byte by the time that it takes on the line.
+//! UDP is the plain loopback interface. CAN FD is the bus that the agent simulates.
 
 mod faults;
 mod line_thread;
@@ -28,10 +28,11 @@ use pseudoterminal::Pseudoterminal;
 use relay::both_ways;
 pub use relay::wait_for;
 
-/// The bytes that wait in the board's port take so long on the line, s. The kernel's minimum holds some hundred.
+/// The time that the bytes in the board's full send queue take on the line, s. The kernel's smallest queue holds some
+/// hundred bytes.
 const QUEUE_S: f64 = 0.02;
 
-/// A line. It is there until this is dropped.
+/// A line, which exists until this value is dropped.
 #[derive(Debug)]
 pub struct Line {
     /// The arguments of `gantry-agent`, which name the end of the line that it opens.
@@ -40,7 +41,8 @@ pub struct Line {
     pub board_end: BoardEnd,
     /// The faults of a serial line; other lines have none.
     pub faults: Arc<Faults>,
-    /// The threads that move the bytes, if it is neither the kernel nor the agent; dropped before the end below.
+    /// The threads that move the bytes, unless the kernel or the agent moves them. The threads are dropped
+    /// before `_end`.
     _relays: Vec<LineThread>,
     _end: Option<Pseudoterminal>,
 }
@@ -62,14 +64,14 @@ impl Line {
     /// Opens a line.
     ///
     /// # Errors
-    /// The system gives no pseudo-terminal, port or thread.
+    /// An error, if the system gives no pseudo-terminal, port or thread.
     pub fn open(transport: Transport) -> io::Result<Line> {
         let (faults, agent) = (Arc::<Faults>::default(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let (mut relays, mut end) = (Vec::new(), None);
         let (agent_arguments, board_end) = match (transport, transport.speed()) {
             (Transport::Serial | Transport::Usb, Some(speed)) => {
                 let (board, line) = UnixStream::pair()?;
-                // A pseudo-terminal would hold 64 KiB of the board's bytes, which are seconds of this line.
+                // A pseudo-terminal would hold 64 KiB of the board's bytes, which take seconds on this line.
                 set_socket_send_buffer_size(&board, (speed.bytes_per_s * QUEUE_S) as usize)?;
                 board.set_nonblocking(true)?;
                 line.set_nonblocking(true)?;

@@ -4,7 +4,7 @@ use perf_worker::clock::SECOND_NS;
 
 use crate::transport::Speed;
 
-/// The longest time lost by a late wake-up of its relay for which the line makes up, ns.
+/// The longest delay by a late wake-up of the relay that the line makes up for, ns.
 const MOST_CATCH_UP_NS: i64 = 2_000_000;
 
 /// The state of one direction of a line.
@@ -16,12 +16,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A line of this speed that is free.
+    /// Creates the pace of a free line with this speed.
     pub fn new(speed: Speed) -> Pace {
         Pace { speed, free_at_ns: 0.0 }
     }
 
-    /// The bytes that travel as one.
+    /// The number of bytes that travel as one chunk.
     pub fn chunk_bytes(&self) -> usize {
         self.speed.chunk_bytes
     }
@@ -47,7 +47,7 @@ mod tests {
         assert_eq!(pace.arrival_ns(second, 10, false), second + 1_000_000);
         // The relay woke up late by 0.5 ms, and the bytes were waiting.
         assert_eq!(pace.arrival_ns(second + 1_500_000, 10, true), second + 2_000_000);
-        // They came 0.5 ms after the line was free.
+        // The bytes came 0.5 ms after the line had become free.
         assert_eq!(pace.arrival_ns(second + 2_500_000, 10, false), second + 3_500_000);
         // A relay that slept for a second does not send a second's bytes at once.
         assert_eq!(pace.arrival_ns(3 * second, 10, true), 3 * second - 1_000_000);

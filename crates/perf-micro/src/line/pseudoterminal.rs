@@ -11,11 +11,11 @@ use rustix::{
 /// A pseudo-terminal without translation of bytes.
 #[derive(Debug)]
 pub struct Pseudoterminal {
-    /// The side of the line.
+    /// The master side, which belongs to the line.
     pub end: OwnedFd,
     /// The serial port that a program opens.
     pub path: PathBuf,
-    /// It keeps the port alive while no program has it open.
+    /// The descriptor that keeps the port alive while no program has it open.
     _port: OwnedFd,
 }
 

@@ -22,9 +22,9 @@ use super::{
 };
 use crate::transport::Speed;
 
-/// Threads wake up late by about as much, ns.
+/// The longest time for which a relay busy-waits, ns: threads wake up late by about this time.
 const MOST_AWAKE_NS: i64 = 100_000;
-/// The seed of the faults, whose runs are alike.
+/// The seed of the faults, so that the faults of all runs are alike.
 const SEED: u64 = 22;
 
 /// The relays between the board's end and the agent's.
@@ -39,9 +39,9 @@ pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Arc<Fault
 /// Starts one direction.
 fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay) -> io::Result<LineThread> {
     LineThread::start("line", |stop| {
-        // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
+        // With the default slack the kernel may wake the thread 50 µs late. If the kernel refuses, the delay stays.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
-        // The descriptors belong to this process: an end that is closed is the end of the line.
+        // The relay ends when the other end of one of its descriptors is closed.
         OneWayRelay { from, to, pace, way, stop }.run()
     })
 }

@@ -19,14 +19,15 @@ use super::{
 };
 use crate::transport::Speed;
 
-/// The smallest receive buffer, so that a side that sends faster than the line feels it.
+/// The smallest receive buffer, so that back-pressure reaches a side that sends faster than the line.
 const RECEIVE_BUFFER_BYTES: usize = 2304;
 
-/// Starts a server that forwards one connection at a time to the agent. Returns the address of the server and its end.
+/// Starts a server that forwards one connection at a time to the agent. Returns the address of the server,
+/// and its thread.
 pub fn relay(agent: SocketAddr, speed: Speed) -> io::Result<(SocketAddr, LineThread)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     listener.set_nonblocking(true)?;
-    // Connections inherit it.
+    // Connections inherit the size of the listener's buffer.
     set_socket_recv_buffer_size(&listener, RECEIVE_BUFFER_BYTES)?;
     let address = listener.local_addr()?;
     Ok((address, LineThread::start("tcp line", move |stop| accept(&listener, agent, speed, &stop))?))
@@ -35,7 +36,7 @@ pub fn relay(agent: SocketAddr, speed: Speed) -> io::Result<(SocketAddr, LineThr
 fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedFd) -> io::Result<()> {
     let mut relays: Option<[LineThread; 2]> = None;
     loop {
-        // An end of a connection is noticed with the next one, or after this time.
+        // The end of a connection is noticed at the next connection, or after this time.
         let mut descriptors = [PollFd::new(stop, PollFlags::IN), PollFd::new(listener, PollFlags::IN)];
         wait_for(&mut descriptors, Some(Duration::from_millis(10)))?;
         let [stopped, accepted] = descriptors.map(|descriptor| !descriptor.revents().is_empty());

@@ -10,15 +10,16 @@ use super::{target::Target, variant::Variant};
 use perf_test::common::error::Failure;
 
 const PACKAGE: &str = "benchmark";
-/// The folder's name in Gantry's repository.
+/// The name of the folder in Gantry's repository.
 const FOLDER: &str = "firmware";
-/// cargo's errors that are shown.
+/// The largest number of cargo's errors that are shown.
 const MOST_ERRORS: usize = 3;
 
-/// Finds the folder of the firmware: the given one, or the nearest one above the working directory or this program.
+/// Finds the folder of the firmware: the given folder, or the nearest one above the working directory or
+/// this program.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the folder does not exist.
+/// [`Failure::Usage`], if the folder does not exist.
 pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let has_program = |folder: &Path| folder.join(PACKAGE).join("Cargo.toml").is_file();
     let begins: Vec<PathBuf> = [std::env::current_dir(), std::env::current_exe()].into_iter().flatten().collect();
@@ -40,21 +41,21 @@ pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Builds a variant. The next build overwrites the file.
+/// Builds a variant, and returns the path of the program. The next build overwrites the file.
 ///
 /// # Errors
-/// A sentence: cargo is missing, or its errors.
+/// A sentence, if cargo is missing; or cargo's errors.
 pub fn build(folder: &Path, target: Target, variant: &Variant) -> Result<PathBuf, String> {
     let output = Command::new("cargo")
         .args(["build", "--locked", "--release", "--message-format", "json-render-diagnostics"])
         .args(["--package", PACKAGE, "--target", target.triple()])
         .current_dir(folder)
         .envs(variant.environment())
-        // They would replace the flags of the folder's configuration, without which nothing links.
+        // These variables would replace the flags of the folder's configuration, without which nothing links.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .stdin(Stdio::null())
-        // The terminal's Ctrl-C ends the experiment after this build, with what was measured.
+        // The terminal's Ctrl-C does not reach cargo: the experiment ends after this build, with the results so far.
         .process_group(0)
         .output()
         .map_err(|error| format!("cannot start cargo: {error}; install Rust from https://rustup.rs"))?;

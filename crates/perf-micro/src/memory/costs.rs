@@ -1,4 +1,5 @@
-//! The memory of one more entity, and of one more place of a history: slopes through the programs of a series.
+//! The memory of one more entity, and of one more slot of a history: slopes of the memory over the programs
+//! of a series.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,11 @@ use super::{
 /// The memory of a program, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Memory {
-    /// Variables, without the variables of the board alone.
+    /// Variables, less the variables of the board alone.
     pub static_bytes: f64,
     /// The greatest depth of the stack.
     pub stack_bytes: f64,
-    /// All that was allocated.
+    /// All memory that was allocated.
     pub heap_bytes: f64,
 }
 
@@ -29,26 +30,26 @@ impl Memory {
     }
 }
 
-/// The memory of one more of something, bytes. All share one stack.
+/// The memory of one more entity or slot, bytes. All entities and slots share one stack.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
     /// Variables.
     pub static_bytes: f64,
-    /// All that was allocated.
+    /// All memory that was allocated.
     pub heap_bytes: f64,
-    /// The stack of the programs, the least and the greatest of the series.
+    /// The smallest and the greatest stack of the programs in the series.
     pub stack_bytes: [f64; 2],
 }
 
 impl Cost {
-    /// The memory that it has for itself.
+    /// The memory that the entity or slot does not share: variables and heap.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.static_bytes + self.heap_bytes
     }
 }
 
-/// The costs; null of a series with fewer than two programs that ran.
+/// The costs. A cost is null if fewer than two programs of its series ran.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Costs {
     /// The cost of one more entity of each kind. A subscription includes its queue, a service the place for one
@@ -66,9 +67,9 @@ pub struct Costs {
 /// A figure: `figure NAME VALUE`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// Its name, which ends with its unit.
+    /// The name of the figure, which ends with its unit.
     pub name: &'static str,
-    /// Its value.
+    /// The value of the figure.
     pub value: f64,
 }
 
@@ -90,7 +91,7 @@ impl Costs {
     #[must_use]
     pub fn of_programs(plan: &Plan, programs: &[Measured]) -> Costs {
         let slope = |series: &Series| {
-            // One more is one beside others: the first entity brings code that needs stack.
+            // Programs without an entity are left out: the first entity brings code that needs stack.
             let beside = series.programs.iter().filter(|of| of.number > 0);
             let points = beside.filter_map(|of| Some((f64::from(of.number), memory_of(programs, &of.variant)?)));
             slope_of(&points.collect::<Vec<_>>())
@@ -118,7 +119,7 @@ impl Costs {
 }
 
 impl super::Memory {
-    /// The figures, without programs that did not run.
+    /// All figures, except the figures of programs that did not run.
     pub(super) fn all_figures(&self) -> Vec<Figure> {
         let pair = self.program(&Variant::PAIR);
         let total = |cost: Option<Cost>| cost.map(|cost| cost.total());
@@ -141,7 +142,7 @@ impl super::Memory {
     }
 }
 
-/// The slopes of least squares; `None` of fewer than two different x.
+/// The slopes of least squares; `None` if there are fewer than two different x.
 fn slope_of(points: &[(f64, Memory)]) -> Option<Cost> {
     let slope = |value: fn(&Memory) -> f64| {
         let n = points.len() as f64;

@@ -22,14 +22,14 @@ pub struct Sizes {
 pub struct StackArea {
     /// The end of the statics.
     pub bottom: u64,
-    /// The address at which the stack begins; it grows down.
+    /// The address at which the stack begins; the stack grows down.
     pub top: u64,
 }
 
 /// Reads the sizes of a program, and the area of its stack if the program has symbols for it.
 ///
 /// # Errors
-/// A sentence: the file cannot be read, or is no ELF file.
+/// A sentence, if the file cannot be read, or is no ELF file.
 pub fn read(path: &Path) -> Result<(Sizes, Option<StackArea>), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     parse(&bytes).map_err(|error| format!("{} is no program: {error}", path.display()))
@@ -39,7 +39,7 @@ fn parse(bytes: &[u8]) -> object::Result<(Sizes, Option<StackArea>)> {
     let file = object::File::parse(bytes)?;
     let mut sizes = Sizes::default();
     for section in file.sections() {
-        // It aligns the sections that become read-only after the start, and has no variables.
+        // This section aligns the sections that become read-only after the start, and has no variables.
         if section.name() == Ok(".relro_padding") {
             continue;
         }

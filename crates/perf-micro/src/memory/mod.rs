@@ -37,18 +37,18 @@ use variant::{HISTORY, MTU_BYTES, Variant};
 /// The results.
 #[derive(Debug, Serialize)]
 struct Memory {
-    /// The machine, and the reason for it.
+    /// The machine, and the reason why it was chosen.
     #[serde(flatten)]
     chosen: Chosen,
     /// The longest message of the transport, bytes.
     mtu_bytes: u32,
-    /// The history of the session where it is not varied.
+    /// The history of the session in the programs that do not vary it.
     history: u32,
     /// All programs.
     programs: Vec<Measured>,
-    /// The memory of each entity and of each place of a history.
+    /// The memory of one more entity of each kind, and of one more slot of a history.
     costs: Costs,
-    /// The figures that are compared with earlier ones.
+    /// The figures that are compared with earlier figures.
     figures: Vec<Figure>,
     #[serde(skip)]
     plan: Plan,
@@ -57,8 +57,8 @@ struct Memory {
 /// Measures the memory.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the options are wrong, the firmware, the agent or the requested target is missing, or the folder
-/// of results cannot be used. [`Failure::Measurement`]: the files cannot be written.
+/// [`Failure::Usage`], if the options are wrong, the firmware, the agent or the requested target is missing, or the
+/// folder of results cannot be used. [`Failure::Measurement`], if the files cannot be written.
 pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
     let plan = Plan::new(&sorted(&options.entities, "--entities")?, &sorted(&options.histories, "--histories")?);
     let firmware = build::find(options.firmware.clone())?;
@@ -80,7 +80,7 @@ pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
     experiment.finish(Report { tables: memory.tables(), figures: figures.collect(), details: memory, picture })
 }
 
-/// Numbers in ascending order, of which two or more differ and are above 0: through fewer goes no line.
+/// Sorts the numbers. At least two different ones must be above 0: a slope needs two points.
 fn sorted(numbers: &[u32], option: &str) -> Result<Vec<u32>, Failure> {
     let numbers = BTreeSet::from_iter(numbers.iter().copied());
     if numbers.iter().filter(|number| **number > 0).count() < 2 {

@@ -24,7 +24,7 @@ type Publish = Box<dyn FnMut() -> gantry::Result<()>>;
 /// The endpoints, which one thread serves.
 pub struct Peer {
     next: Instant,
-    /// Topics, and the number of messages that came.
+    /// For each topic, its subscription and the number of messages that came.
     subscriptions: Vec<(String, Take, u64)>,
     publishers: Vec<Publish>,
     callers: Vec<Caller>,
@@ -38,9 +38,9 @@ struct Caller {
 }
 
 impl Caller {
-    /// Takes a response, and asks if the last request was answered or has waited for too long.
+    /// Takes a response, and sends a request if the last one was answered or has waited for too long.
     fn step(&mut self) -> gantry::Result<()> {
-        // An error says that the program has left, and so does the error of a request.
+        // An error means that the program has left; an error of a request below means the same.
         if !matches!(self.client.take_response(), Ok(None)) {
             self.asked = None;
         }
@@ -79,7 +79,7 @@ impl Peer {
             let count = if variant.has_one_topic { variant.count(kind).min(1) } else { variant.count(kind) };
             (0..count).map(move |index| format!("/{}s_{index}", kind.name()))
         };
-        // It matches publishers of both reliabilities.
+        // A best-effort subscription matches publishers of both reliabilities.
         let subscribe = |topic: String| {
             let mut subscription = node.create_subscription::<M>(&topic, Qos::sensor_data())?;
             let take: Take = Box::new(move || Ok(subscription.take()?.is_some()));
@@ -126,7 +126,7 @@ impl Peer {
         self.callers.iter_mut().try_for_each(Caller::step)
     }
 
-    /// The topics from which nothing has come.
+    /// The topics from which no message has come.
     pub fn silent(&self) -> Vec<String> {
         self.subscriptions.iter().filter(|(.., received)| *received == 0).map(|(topic, ..)| topic.clone()).collect()
     }

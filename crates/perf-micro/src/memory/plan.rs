@@ -4,7 +4,7 @@ use super::variant::{Kind, SUBSCRIPTION_DEPTH, Variant};
 use crate::published::memory::HISTORY_TOTALS;
 use perf_test::common::distinct;
 
-/// Letters of the texts that show the effect of the message's size, as in the published throughput.
+/// The numbers of letters in the texts that show the effect of the message's size, as in the published throughput.
 const TEXT_BYTES: [u32; 4] = [10, 100, 200, 400];
 
 /// The series of programs; a variant may be in several.
@@ -12,12 +12,12 @@ const TEXT_BYTES: [u32; 4] = [10, 100, 200, 400];
 pub struct Plan {
     /// For each kind, numbers of entities.
     pub kinds: Vec<(Kind, Series)>,
-    /// Histories of the session.
+    /// The series over the history of the session.
     pub histories: Series,
-    /// Places of a subscription's queue.
+    /// The series over the depth of a subscription's queue.
     pub depths: Series,
-    /// Series of programs for which the published page claims equal memory, because they differ in a property that
-    /// should not matter. Each has the reason why the property matters here.
+    /// Series of programs for which the published page claims equal memory, because the programs differ in a property
+    /// that should not matter. Each series has the reason why the property matters here.
     pub claims: Vec<(Series, &'static str)>,
 }
 
@@ -26,25 +26,25 @@ pub struct Plan {
 pub struct Series {
     /// The property in which they differ.
     pub name: String,
-    /// The programs; of a claim, the first one is the one to compare with.
+    /// The programs. In a claim, the other programs are compared with the first one.
     pub programs: Vec<Program>,
 }
 
 /// A program of a series.
 #[derive(Debug)]
 pub struct Program {
-    /// Its name in the series.
+    /// The name of the program in the series.
     pub name: String,
-    /// Its number, if it is one of a series of numbers.
+    /// The number of the program, if its series is a series of numbers.
     pub number: u32,
-    /// Its variant.
+    /// The variant of the program.
     pub variant: Variant,
-    /// The published total of this number.
+    /// The published total for this number.
     pub published: Option<f64>,
 }
 
 impl Series {
-    /// A series over numbers, with the published totals of some of them.
+    /// Creates a series over numbers, with the published totals of some of them.
     fn counted(name: &str, numbers: &[u32], totals: &[(u32, f64)], variant: impl Fn(u32) -> Variant) -> Series {
         let published = |number| totals.iter().find(|(of, _)| *of == number).map(|(_, bytes)| *bytes);
         let program = |&number: &u32| Program {
@@ -56,7 +56,7 @@ impl Series {
         Series { name: name.to_owned(), programs: numbers.iter().map(program).collect() }
     }
 
-    /// A claim.
+    /// Creates the series of a claim.
     fn claimed(name: &str, variants: impl IntoIterator<Item = (String, Variant)>) -> Series {
         let program = |(name, variant)| Program { name, number: 0, variant, published: None };
         Series { name: name.to_owned(), programs: variants.into_iter().map(program).collect() }
@@ -72,7 +72,7 @@ impl Plan {
             (kind, Series::counted(&name, entities, totals, |count| Variant::with(kind, count)))
         };
         let with_history = |history| Variant { history, ..Variant::PAIR };
-        // Twice as many: a queue is padded to 8 bytes, and four lengths have 8.
+        // The depth is doubled, because a queue is padded to 8 bytes, and four lengths have 8.
         let depths = [SUBSCRIPTION_DEPTH, 2 * SUBSCRIPTION_DEPTH];
         let with_depth = |subscription_depth| Variant { subscription_depth, ..Variant::PAIR };
         Plan {
@@ -93,7 +93,7 @@ impl Plan {
     }
 }
 
-/// `most` is the largest number of entities.
+/// The series of the claims. `most` is the largest number of entities.
 fn claims(most: u32) -> Vec<(Series, &'static str)> {
     let text = |bytes| (format!("String, {bytes} letters"), Variant { text_bytes: Some(bytes), ..Variant::PAIR });
     let messages = [("Int32".to_owned(), Variant::PAIR)].into_iter().chain(TEXT_BYTES.map(text));

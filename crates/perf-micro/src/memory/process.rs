@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The time that it has for an orderly end.
+/// The time that a process has for an orderly end.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(2);
 
@@ -21,23 +21,23 @@ pub struct Process {
     name: String,
     child: Child,
     input: Option<ChildStdin>,
-    /// The lines that it has printed so far, on both of its outputs.
+    /// The lines that the process has printed so far, on both of its outputs.
     pub said: Vec<String>,
     lines: Receiver<String>,
     readers: Vec<JoinHandle<()>>,
 }
 
 impl Process {
-    /// Starts a program. The thread that starts the program must outlive it.
+    /// Starts a program. The calling thread must live longer than the process.
     ///
     /// # Errors
-    /// A sentence: the program cannot be started.
+    /// A sentence, if the program cannot be started.
     pub fn start<A: AsRef<OsStr>>(program: &OsStr, arguments: impl IntoIterator<Item = A>) -> Result<Process, String> {
         let name = program.to_string_lossy().into_owned();
-        // This program becomes the other one after it has bound itself to its parent.
+        // The new process is this program, which binds itself to its parent and then executes the other program.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("perf_test").args(["daemon", &std::process::id().to_string(), "--"]).arg(program).args(arguments);
-        // A group of its own does not get the terminal's Ctrl-C.
+        // A process in a group of its own does not get the terminal's Ctrl-C.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
         let (sender, lines) = channel();
@@ -47,7 +47,7 @@ impl Process {
             let sender: Sender<String> = sender.clone();
             std::thread::spawn(move || {
                 let lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
-                // The receiver goes with the process.
+                // The receiver is dropped with the `Process`.
                 lines.map(|line| String::from_utf8_lossy(&line).into_owned()).for_each(|line| drop(sender.send(line)));
             })
         };
@@ -55,7 +55,7 @@ impl Process {
         Ok(Process { name, input: child.stdin.take(), child, said: Vec::new(), lines, readers })
     }
 
-    /// Its next line, if it comes in this time.
+    /// The next line of the process, if it comes within this time.
     pub fn line(&mut self, timeout: Duration) -> Result<Option<String>, String> {
         match self.lines.recv_timeout(timeout) {
             Ok(line) => {
@@ -70,13 +70,13 @@ impl Process {
     /// Writes a line to the standard input of the process.
     ///
     /// # Errors
-    /// A sentence: the process has ended.
+    /// A sentence, if the process has ended.
     pub fn give(&mut self, line: &str) -> Result<(), String> {
         let given = self.input.as_mut().map(|input| writeln!(input, "{line}"));
         if given.is_some_and(|given| given.is_ok()) { Ok(()) } else { Err(self.failure("has ended")) }
     }
 
-    /// Waits for its end; `None` if it does not end in this time.
+    /// Waits for the end of the process; `None` if the process does not end within this time.
     pub fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + timeout;
         loop {
@@ -89,7 +89,7 @@ impl Process {
         }
     }
 
-    /// A sentence with its last line.
+    /// A sentence with the last line of the process.
     #[must_use]
     pub fn failure(&self, what: &str) -> String {
         let last = self.said.iter().rev().find(|line| !line.trim().is_empty());

@@ -16,11 +16,11 @@ use perf_test::common::interrupt::Interrupt;
 
 /// The domain of the runs, the highest one, so that they meet no robot.
 const DOMAIN: u32 = gantry::MAX_DOMAIN_ID;
-/// The time that a run has. It takes about a second.
+/// The longest time that a run may take. A run takes about a second.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The agent opens its line in this time, and the emulator writes a file.
+/// The time within which the agent opens its line, and the emulator writes a file.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
-/// The host's side looks for messages so often.
+/// The time between two steps of the host's side.
 const POLL: Duration = Duration::from_millis(2);
 /// The agent's sign that the program has closed its session.
 const END: &str = " has left";
@@ -36,16 +36,16 @@ pub struct Used {
     pub heap_bytes: u64,
 }
 
-/// The surroundings of a run.
+/// The surroundings of a run: its agent, its machine and its files.
 #[derive(Debug)]
 pub struct Runner<'a> {
     /// The program of the agent.
     pub agent: &'a Path,
     /// The machine.
     pub target: Target,
-    /// A folder for its files.
+    /// A folder for the files of the run.
     pub scratch: &'a Path,
-    /// The user's wish to end.
+    /// Whether the user wants to end the experiment.
     pub interrupt: &'a Interrupt,
 }
 
@@ -53,7 +53,7 @@ impl Runner<'_> {
     /// Runs a program to its end.
     ///
     /// # Errors
-    /// A sentence: a process does not start, or the program does not come to its end in time.
+    /// A sentence, if a process does not start, or the program does not come to its end in time.
     pub fn run(&self, variant: &Variant, program: &Path, stack: Option<StackArea>) -> Result<Used, String> {
         let mut peer = Peer::open(variant, DOMAIN).map_err(host_failed)?;
         let mut agent = Process::start(self.agent.as_os_str(), ["pty", "--verbose", "--domain", &DOMAIN.to_string()])?;
@@ -76,7 +76,7 @@ impl Runner<'_> {
         }
     }
 
-    /// In the emulator, which reads the stack from outside.
+    /// Runs the program in the emulator, which reads the stack from outside.
     fn emulate(
         &self,
         program: &Path,
@@ -119,7 +119,7 @@ impl Runner<'_> {
         Ok(Used { stack_bytes: (length - unused) as u64, heap_bytes: 0 })
     }
 
-    /// As a process of this host, which prints its figures.
+    /// Runs the program as a process of this host, which prints its figures.
     fn execute(&self, program: &Path, line: &str, agent: &mut Process, peer: &mut Peer) -> Result<Used, String> {
         let mut process = Process::start(program.as_os_str(), [line])?;
         let status = self.serve(agent, peer, |agent| {
@@ -127,7 +127,7 @@ impl Runner<'_> {
             while agent.line(Duration::ZERO)?.is_some() {}
             Ok(process.wait(POLL))
         })?;
-        // Until the end of its output, which is an error.
+        // Lines are read until the output ends, which is an error.
         while process.line(START_TIMEOUT).is_ok_and(|line| line.is_some()) {}
         let figure = |name: &str| process.said.iter().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         match (figure("stack-bytes "), figure("heap-bytes ")) {
@@ -136,7 +136,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Serves the program until `end` is there.
+    /// Serves the program until `end` returns a value.
     fn serve<T>(
         &self,
         agent: &mut Process,

@@ -1,4 +1,4 @@
-//! The builds, one after the other, and beside each the run of the program before.
+//! The builds, one after the other. During each build, the program of the previous build runs.
 
 use std::{path::Path, thread::ScopedJoinHandle};
 
@@ -19,14 +19,15 @@ pub struct Measured {
     /// The program.
     #[serde(flatten)]
     pub variant: Variant,
-    /// Its linked memory.
+    /// The memory of the program as it is linked.
     #[serde(flatten)]
     pub sizes: Sizes,
-    /// The greatest depth of its stack; null of the board alone, which does not run, and of a run that failed.
+    /// The greatest depth of the program's stack; null for the board alone, which does not run, and after
+    /// a failed run.
     pub stack_bytes: Option<u64>,
-    /// All memory that it allocated, as the stack.
+    /// All memory that the program allocated; null where `stack_bytes` is null.
     pub heap_bytes: Option<u64>,
-    /// The reason why its run failed.
+    /// The reason why the program's run failed.
     pub failure: Option<String>,
 }
 
@@ -34,7 +35,7 @@ pub struct Measured {
 /// program cannot be built.
 ///
 /// # Errors
-/// A sentence: there is no folder for temporary files.
+/// A sentence, if there is no folder for temporary files.
 pub fn measure_all(
     variants: &[Variant],
     firmware: &Path,
@@ -53,7 +54,7 @@ pub fn measure_all(
                 std::fs::copy(&built, &program).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
                 image::read(&program)
             });
-            // The run of the program before was beside this build.
+            // The program of the previous build ran during this build.
             measured.last_mut().zip(running.take()).into_iter().for_each(|(last, run)| last.finish(run));
             let Some((sizes, stack)) = built else { break };
             let (stack_bytes, heap_bytes, failure) = (None, None, None);
@@ -66,7 +67,7 @@ pub fn measure_all(
 }
 
 impl Measured {
-    /// Waits for the end of its run.
+    /// Waits for the end of the program's run.
     fn finish(&mut self, run: ScopedJoinHandle<'_, Result<Used, String>>) {
         match run.join().unwrap_or_else(|_| Err("its run panicked".to_owned())) {
             Ok(Used { stack_bytes, heap_bytes }) => {

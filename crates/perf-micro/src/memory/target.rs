@@ -22,7 +22,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// rustc's name.
+    /// The name of the target in rustc.
     #[must_use]
     pub fn triple(self) -> &'static str {
         match (self, cfg!(target_arch = "aarch64")) {
@@ -45,9 +45,9 @@ impl Target {
 /// The target of an experiment.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chosen {
-    /// It.
+    /// The target.
     pub target: Target,
-    /// The reason why it is not the Cortex-M3, if it was not asked for.
+    /// The reason why the target is not the Cortex-M3, if no target was requested.
     pub reason: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct Chosen {
 /// is the folder of the firmware.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the Cortex-M3 was requested, and a tool for it is missing.
+/// [`Failure::Usage`], if the Cortex-M3 was requested, and a tool for it is missing.
 pub fn choose(wanted: Option<Target>, folder: &Path) -> Result<Chosen, Failure> {
     let missing = if wanted == Some(Target::Host) { None } else { missing(folder) };
     match (wanted, missing) {
@@ -68,7 +68,7 @@ pub fn choose(wanted: Option<Target>, folder: &Path) -> Result<Chosen, Failure> 
     }
 }
 
-/// The part that is missing for the Cortex-M3, with the way to get it.
+/// The tool that is missing for the Cortex-M3, with the way to get it.
 fn missing(folder: &Path) -> Option<String> {
     let triple = Target::Thumbv7m.triple();
     let found =

@@ -89,7 +89,7 @@ impl Memory {
         Table { title: "one more".to_owned(), rows, notes: Vec::new() }
     }
 
-    /// Whether the programs of a claim have the same memory.
+    /// A sentence about whether the programs of a claim have the same memory.
     fn verdict(&self, series: &Series, reason: &str) -> String {
         let bytes = |memory: costs::Memory| memory.static_bytes + memory.heap_bytes;
         let variants = series.programs.iter().map(|program| &program.variant);
@@ -139,7 +139,7 @@ impl Memory {
     }
 }
 
-/// A slope, of which further decimals say nothing; a zero has no sign.
+/// Rounds a slope, of which further decimals have no meaning. A zero has no sign.
 pub fn one_decimal(bytes: f64) -> f64 {
     (bytes * 10.0).round() / 10.0 + 0.0
 }

@@ -17,10 +17,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds of entities.
     pub const ALL: [Kind; 4] = [Kind::Publisher, Kind::Subscription, Kind::Service, Kind::Client];
 
-    /// One of them.
+    /// The name of one entity of this kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Kind {
 
 /// The longest message of the transport, bytes: micro-ROS's default.
 pub const MTU_BYTES: u32 = 512;
-/// The history of the session where it is not varied: the history of the published rig.
+/// The history of the session in the programs that do not vary it: the history of the published rig.
 pub const HISTORY: u32 = 4;
 /// The places of the queues of a subscription, a service and a client: gantry-micro's defaults.
 pub const SUBSCRIPTION_DEPTH: u32 = 4;
@@ -53,7 +53,7 @@ pub const SERVICE_DEPTH: u32 = 1;
 /// The constants of one build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variant {
-    /// Without a session there is only the board: that program is the base of the static memory.
+    /// Whether the program has a session. Without one it is the board alone, the base of the static memory.
     pub has_session: bool,
     /// The numbers of entities, in the order of [`Kind::ALL`].
     #[serde(flatten, serialize_with = "by_kind")]
@@ -97,7 +97,7 @@ impl Variant {
         self.counts[kind as usize]
     }
 
-    /// The environment of its build.
+    /// The environment variables of the variant's build.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let counts = Kind::ALL.map(|kind| (format!("{}S", kind.name().to_uppercase()), self.count(kind).to_string()));
@@ -115,7 +115,7 @@ impl Variant {
         all.map(|(name, value)| (format!("GANTRY_BENCHMARK_{name}"), value)).collect()
     }
 
-    /// The program in words, as `1 publisher, 1 subscription, history 2`.
+    /// Describes the program in words, as `1 publisher, 1 subscription, history 2`.
     #[must_use]
     pub fn title(&self) -> String {
         if !self.has_session {

@@ -7,9 +7,10 @@ use crate::transport::Transport;
 pub struct PublishedLatency {
     /// The transport, as it is published.
     pub name: &'static str,
-    /// The transport here that is like it; none if there is none.
+    /// The transport of this program that is like the published one; none if there is none.
     pub like: Option<Transport>,
-    /// From the board to the host by the synchronised clock, the rest of the round trip, and the round trip, ms.
+    /// Times in ms: from the board to the host by the synchronised clock, the rest of the round trip, and
+    /// the round trip.
     pub ms: [f64; 3],
 }
 
@@ -24,7 +25,7 @@ pub const ROWS: [PublishedLatency; 6] = [
 ];
 
 impl PublishedLatency {
-    /// Its times in ms as texts.
+    /// The times in ms as texts.
     #[must_use]
     pub fn texts(&self) -> [String; 3] {
         self.ms.map(|ms| format!("{ms:.2}"))

@@ -11,7 +11,7 @@ const CAN_PAYLOADS: [usize; 3] = [10, 20, 40];
 pub struct Curve {
     /// The transport, as it is published.
     pub name: &'static str,
-    /// The transport here that is like it; none if there is none.
+    /// The transport of this program that is like the published one; none if there is none.
     pub like: Option<Transport>,
     payloads: &'static [usize],
     bytes_per_s: &'static [f64],
@@ -22,7 +22,7 @@ pub const CURVES: [Curve; 6] = [
     curve("Serial UART, 115200 bit/s", Some(Transport::Serial), &[3.3e3, 9.3e3, 10.2e3, 10.8e3]),
     curve("USB-CDC", Some(Transport::Usb), &[75e3, 300e3, 330e3, 370e3]),
     curve("TCP, WiFi module at 460800 bit/s", Some(Transport::Tcp), &[16e3, 40e3, 44e3, 46e3]),
-    // Its code does not set the bit rate switch: these are figures of 0.5 Mbit/s.
+    // The published code does not set the bit rate switch, so these are figures of 0.5 Mbit/s.
     Curve { payloads: &CAN_PAYLOADS, ..curve("CAN-FD", Some(Transport::CanFdNoBrs), &[6.8e3, 19e3, 31e3]) },
     curve("UDP (FreeRTOS + TCP)", None, &[100e3, 0.9e6, 1.8e6, 2.6e6]),
     curve("UDP (ThreadX + NetX)", None, &[125e3, 1.07e6, 2.35e6, 3.5e6]),

@@ -1,4 +1,4 @@
-//! The board of the recovery experiment: it publishes numbers at a fixed rate, and writes down the client's reports.
+//! The board of the recovery experiment: it publishes numbers at a fixed rate, and keeps the client's reports.
 
 use std::{
     collections::BTreeSet,
@@ -19,28 +19,28 @@ use crate::rig::{Board, BoardLine, BoardMemory};
 
 /// The time between two numbers.
 pub const PERIOD_US: u32 = 20_000;
-/// The longest sleep without a look at the orders.
+/// The longest sleep before the board looks at its orders again.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The orders to the board.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// It publishes nothing more, and goes on until all is acknowledged.
+    /// The board publishes nothing more, and goes on until all messages are acknowledged.
     pub is_quiet: AtomicBool,
-    /// It ends at once, without a word to the agent.
+    /// The board stops at once and sends nothing more to the agent, as at a reset.
     pub is_done: AtomicBool,
 }
 
 /// The counts and times of the board at the end.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
-    /// The times at which each number that the client took was published, ns.
+    /// The numbers that the client accepted, each with the time of its publication, ns.
     pub published_ns: Vec<(i64, i64)>,
     /// The number of failed publications, by reason: no connection, or no room in the history.
     pub not_connected: u64,
     pub full: u64,
-    /// The numbers of messages that count as forgotten: as many of the last ones as the client reported as forgotten,
-    /// and the last ones in the memory of a board that was reset.
+    /// The numbers of the messages that count as forgotten. If the client reports a count of forgotten messages,
+    /// these are the last messages up to that count; if the board is reset, the last messages in its memory.
     pub forgotten: BTreeSet<i64>,
     /// The client's reports.
     pub events: Vec<Note>,
@@ -49,7 +49,7 @@ pub struct Account {
 /// Runs a board from the number `first` on, until it is done.
 ///
 /// # Errors
-/// An error of its line.
+/// An error of the board's line.
 pub fn run(
     line: BoardLine,
     domain_id: u16,
@@ -89,7 +89,7 @@ impl Account {
         Ok(())
     }
 
-    /// The last messages are forgotten.
+    /// Counts the last `count` messages as forgotten.
     pub fn forget(&mut self, count: usize) {
         let last = self.published_ns.iter().rev().take(count).map(|(number, _)| *number);
         self.forgotten.extend(last);

@@ -1,4 +1,4 @@
-//! The host of the recovery experiment: it writes down which numbers came, and when.
+//! The host of the recovery experiment: it keeps the numbers that came, and their times.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,21 +8,21 @@ use perf_worker::clock::now_ns;
 
 use super::note::Note;
 
-/// The longest sleep without a look at the clock.
+/// The longest sleep before the host looks at the clock again.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The subscription, and what came.
+/// The subscription, and the numbers that came.
 #[derive(Debug)]
 pub struct Host {
     subscription: Subscription<Int64>,
     publishers: usize,
-    /// When each number came first, ns.
+    /// The time at which each number came first, ns.
     pub received_ns: BTreeMap<i64, i64>,
     /// Numbers that came again.
     pub duplicates: u64,
     /// Numbers that came after a greater one.
     pub reordered: u64,
-    /// Publishers that came and left.
+    /// The changes of the number of publishers.
     pub events: Vec<Note>,
 }
 
@@ -38,7 +38,7 @@ impl Host {
         }
     }
 
-    /// Takes numbers until `is_done`, at most until then. Returns whether it is done.
+    /// Takes numbers until `is_done` or `deadline_ns`. Returns whether `is_done` was true.
     pub fn receive(&mut self, deadline_ns: i64, mut is_done: impl FnMut(&Host) -> bool) -> Result<bool> {
         loop {
             while let Some(number) = self.subscription.take()? {

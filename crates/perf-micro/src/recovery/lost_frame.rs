@@ -1,4 +1,4 @@
-//! The cost of one lost frame: round trips in which one frame was lost, against others.
+//! The cost of one lost frame: round trips in which one frame was lost, compared with other round trips.
 
 use serde::Serialize;
 
@@ -8,9 +8,10 @@ use crate::{
     rig::Rig,
 };
 
-/// One exchange in this number loses a frame, in turn the board's and the agent's.
+/// In each group of this number of exchanges, one exchange loses a frame: in turn, a frame of the board and a frame
+/// of the agent.
 pub const EACH: usize = 5;
-/// Between two exchanges, ms: an exchange with a lost frame has ended by then.
+/// The time between two exchanges, ms: an exchange with a lost frame has ended by then.
 const PERIOD_MS: u32 = 60;
 
 /// The cost of one lost frame.
@@ -18,7 +19,7 @@ const PERIOD_MS: u32 = 60;
 pub struct LostFrame {
     /// Exchanges that lost a frame.
     pub n: usize,
-    /// The median of the exchanges that lost no frame, ms.
+    /// The median round trip of the exchanges that lost no frame, ms.
     pub round_trip_ms: f64,
     /// The median round trip of the exchanges that lost the board's frame, ms; `to_board_ms` is the median of the
     /// exchanges that lost the agent's frame.
@@ -33,7 +34,7 @@ impl LostFrame {
     /// Measures `n` exchanges that lose a frame.
     ///
     /// # Errors
-    /// A sentence.
+    /// A sentence, if an exchange failed, or another number of frames was lost.
     pub fn measure(rig: &Rig, n: u32) -> Result<LostFrame, String> {
         let number = n * EACH as u32;
         let plan = Exchanges { number, period_ms: PERIOD_MS, loses_each: Some(EACH) };
@@ -59,7 +60,7 @@ impl LostFrame {
         Ok(LostFrame { n, round_trip_ms: median_ms(good), from_board_ms, to_board_ms, p90_ms, max_ms })
     }
 
-    /// The round trips that a lost frame costs: the median of the worse direction.
+    /// The number of round trips that a lost frame costs: the median of the worse direction.
     #[must_use]
     pub fn cost_round_trips(&self) -> f64 {
         self.from_board_ms.max(self.to_board_ms) / self.round_trip_ms - 1.0

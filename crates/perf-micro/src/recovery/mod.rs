@@ -34,11 +34,11 @@ use outcome::{Fault, Outcome};
 pub use scenario::Scenario;
 use scenario::{DAMAGED_BYTES_PER_MILLION, LOST_FRAMES_PER_MILLION};
 
-/// The flow before a fault, ns.
+/// The time before a fault in which messages flow, ns.
 const BEFORE_NS: i64 = SECOND_NS;
-/// The time for which a cut cable is out, ns.
+/// The time for which a cut cable stays out, ns.
 const CUT_NS: i64 = 2 * SECOND_NS;
-/// The longest wait for the first number, and for the last ones, ns.
+/// The longest wait for the first number, and for the last numbers, ns.
 const PATIENCE_NS: i64 = 10 * SECOND_NS;
 
 /// The results.
@@ -52,8 +52,8 @@ struct Recovery {
 /// Runs all scenarios.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no agent, the line has no faults, or the folder cannot be used;
-/// [`Failure::Measurement`]: the files cannot be written.
+/// [`Failure::Usage`], if there is no agent, the line has no faults, or the folder cannot be used;
+/// [`Failure::Measurement`], if the files cannot be written.
 pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
     let transport = options.transport;
     if !matches!(transport, Transport::Serial | Transport::Usb) {

@@ -8,15 +8,15 @@ use crate::distribution::ms;
 /// An event.
 #[derive(Clone, Debug, Serialize)]
 pub struct Note {
-    /// Its time, ms; in an outcome after the beginning of the fault.
+    /// The time of the event, ms; in an outcome, the time since the beginning of the fault.
     pub after_ms: f64,
-    /// The side with the report.
+    /// The side that reported the event.
     pub side: &'static str,
     pub what: String,
 }
 
 impl Note {
-    /// An event of this moment.
+    /// Creates an event of this moment.
     pub fn now(side: &'static str, what: String) -> Note {
         Note { after_ms: ms(now_ns()), side, what }
     }

@@ -11,11 +11,12 @@ use crate::{
 /// The times of a fault, ns.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
-    /// It began.
+    /// The time at which the fault began.
     pub began_ns: i64,
-    /// Its cause was gone: the cable was in, the agent ready, the board's new life began. None if it stays.
+    /// The time at which the cause was gone: the cable was in, the agent was ready, or the board's new life began.
+    /// None if the cause stays.
     pub ended_ns: Option<i64>,
-    /// The board published nothing more.
+    /// The time from which the board published nothing more.
     pub flow_ended_ns: i64,
 }
 
@@ -26,28 +27,29 @@ pub struct Outcome {
     /// Frames that were lost and bytes that were damaged on the line, without the losses of a cut cable.
     pub lost_frames: u32,
     pub damaged_bytes: u32,
-    /// Messages that the client took ...
+    /// The number of messages that the client accepted.
     pub published: usize,
-    /// ... and the host received.
+    /// The number of messages that the host received.
     pub received: usize,
-    /// Messages that it refused: there was no session ...
+    /// The number of messages that the client refused because there was no session.
     pub not_connected: u64,
-    /// ... or no room.
+    /// The number of messages that the client refused because there was no room.
     pub full: u64,
-    /// Messages that it took and the host did not receive.
+    /// The number of messages that the client accepted and the host did not receive.
     pub lost: usize,
     /// The number of messages that the client reported as forgotten, and of messages in the memory of a board that was
     /// reset. Some of them may have been received.
     pub forgotten: usize,
-    /// Messages without a report: lost, and not forgotten.
+    /// The number of messages that were lost and do not count as forgotten.
     pub lost_in_silence: usize,
     pub duplicates: u64,
     pub reordered: u64,
-    /// The longest time between two receptions, or from the last one to the end of the flow, ms.
+    /// The longest time between two receptions, or from the last reception to the end of the flow, ms.
     pub longest_gap_ms: f64,
-    /// From the end of the fault's cause to the first reception of a message that was published after it, ms.
+    /// The time from the end of the fault's cause to the first reception of a message that was published
+    /// after it, ms.
     pub time_to_data_ms: Option<f64>,
-    /// From the publication to the reception, ms.
+    /// The median time from the publication of a message to its reception, ms; `delay_max_ms` is the longest.
     pub delay_median_ms: f64,
     pub delay_max_ms: f64,
     /// The reports of each side after the beginning of the fault.
@@ -100,7 +102,7 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// The reason why the board or the agent did not recover.
+    /// The reason why the scenario failed: no data came again, or messages were lost without a report.
     pub fn failure(&self) -> Option<String> {
         let name = self.scenario.name();
         let is_over = matches!(self.scenario, Scenario::Cut | Scenario::AgentRestart | Scenario::BoardReset);

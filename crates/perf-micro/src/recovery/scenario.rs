@@ -18,7 +18,7 @@ pub enum Scenario {
     BoardReset,
 }
 
-/// The parts of a million of [`Scenario::Loss`] and [`Scenario::Corruption`].
+/// The numbers of lost frames and damaged bytes in a million, for [`Scenario::Loss`] and [`Scenario::Corruption`].
 pub const LOST_FRAMES_PER_MILLION: u32 = 10_000;
 pub const DAMAGED_BYTES_PER_MILLION: u32 = 1_000;
 

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::options::Named;
 
-/// The events of a scenario that are printed.
+/// The largest number of events of a scenario that are printed.
 const MOST_EVENTS: usize = 12;
 const COLUMNS: [Column<Outcome>; 13] = [
     ("fault", |of| of.scenario.name()),
@@ -33,7 +33,7 @@ const COLUMNS: [Column<Outcome>; 13] = [
 ];
 
 impl Recovery {
-    /// A table of lost frames, and one of the faults, with their events below it.
+    /// A table of lost frames, and a table of the faults with their events below it.
     pub(super) fn tables(&self) -> Vec<Table> {
         let mut notes = vec![
             format!(

@@ -9,17 +9,17 @@ use rustix::event::{PollFd, PollFlags};
 use super::BoardLine;
 use crate::line::wait_for;
 
-/// The messages that a board has in its memory at most.
+/// The largest number of messages that a board has in its memory.
 pub const HISTORY: usize = 4;
 
-/// The memory of a board on any line: a bus has short messages.
+/// The memory of a board, for any line: messages on a bus are shorter than on other lines.
 #[derive(Debug, Default)]
 pub struct BoardMemory {
     of_bus: Memory<63, HISTORY>,
     of_line: Memory<512, HISTORY>,
 }
 
-/// A board with its client. Its clock began with it, so it is not the host's time.
+/// A board with its client. The clock of the board begins with the board, so it does not have the host's time.
 pub struct Board<'a> {
     /// The client.
     pub client: Client<'a, BoardLine>,
@@ -27,7 +27,7 @@ pub struct Board<'a> {
 }
 
 impl<'a> Board<'a> {
-    /// A board that begins now, with a nonce that is drawn at each boot.
+    /// Starts a board now, with a nonce that is drawn at each boot.
     pub fn start(line: BoardLine, memory: &'a mut BoardMemory, domain_id: u16) -> Board<'a> {
         let boot_nonce = NonZeroU32::new(fastrand::u32(1..));
         let node = Node { name: "board", domain_id, key: ClientKey(*b"perf"), boot_nonce };
@@ -38,7 +38,7 @@ impl<'a> Board<'a> {
         Board { client, origin_ns: now_ns() }
     }
 
-    /// The time of its clock.
+    /// The time of the board's clock.
     #[must_use]
     pub fn now(&self) -> Instant {
         Instant::from_us(((now_ns() - self.origin_ns) / 1000).unsigned_abs())
@@ -60,7 +60,7 @@ impl<'a> Board<'a> {
     pub fn wait(&mut self, patience: Duration) -> io::Result<()> {
         let deadline_us = self.client.deadline().map_or(u64::MAX, Instant::as_us);
         let left_us = deadline_us.saturating_sub(self.now().as_us());
-        // Its deadline is past while the line has not taken a message as a whole.
+        // The client's deadline is past while the line has not taken a message as a whole.
         let flags = if left_us == 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let patience = if left_us == 0 { patience } else { patience.min(Duration::from_micros(left_us)) };
         let Some(descriptor) = self.client.transport().descriptor() else {
@@ -83,7 +83,7 @@ impl<'a> Board<'a> {
 /// Waits for the end of a board's thread.
 ///
 /// # Errors
-/// A sentence: the board failed.
+/// A sentence, if the board failed.
 pub fn board_ended(board: ScopedJoinHandle<'_, io::Result<()>>) -> Result<(), String> {
     let ended = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
     ended.map_err(|error| format!("the board failed: {error}"))

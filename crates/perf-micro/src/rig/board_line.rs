@@ -17,27 +17,28 @@ use crate::{
     transport::{CAN_IDENTIFIER, Transport},
 };
 
-/// The messages that a board has sent. Counters only, so nothing is ordered by them.
+/// The messages that a board has sent. The atomics are Relaxed: they are only counters, so they order no
+/// other memory.
 #[derive(Clone, Debug, Default)]
 pub struct Traffic {
     counts: Arc<[AtomicU64; 3]>,
 }
 
-/// The messages that a board has sent until a moment, or between two.
+/// The counts of the messages that a board has sent until a moment, or between two moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// The moment, or the time between both, ns.
+    /// The moment, or the time between the two moments, ns.
     pub time_ns: i64,
-    /// Messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Their bytes with the framing.
+    /// The bytes of the messages, with the framing.
     pub frame_bytes: u64,
-    /// The time that they take on the line, ns; 0 if it is not paced.
+    /// The time that the messages take on the line, ns; 0 if the line is not paced.
     pub line_ns: u64,
 }
 
 impl Traffic {
-    /// Until now.
+    /// The counts until now.
     #[must_use]
     pub fn now(&self) -> Sent {
         let [messages, frame_bytes, line_ns] = &*self.counts;
@@ -57,7 +58,7 @@ impl Traffic {
 }
 
 impl Sent {
-    /// Between an earlier moment and this one.
+    /// The counts between an earlier moment and this one.
     #[must_use]
     pub fn since(self, earlier: Sent) -> Sent {
         Sent {
@@ -100,7 +101,7 @@ impl BoardLine {
         Ok(BoardLine { port, transport, traffic })
     }
 
-    /// Whether it is a bus.
+    /// Whether the line is a bus.
     pub fn is_bus(&self) -> bool {
         matches!(self.port, BoardPort::Can(_))
     }

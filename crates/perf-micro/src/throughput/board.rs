@@ -11,24 +11,24 @@ use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
 
 use crate::rig::{Board, BoardLine, BoardMemory};
 
-/// The longest sleep without a look at the orders.
+/// The longest sleep before the board looks at its orders again.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The orders to the board, and its count.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// The bytes of a text; 0 while it is to be quiet.
+    /// The number of bytes of a text; 0 while the board is to publish nothing.
     pub payload_bytes: AtomicUsize,
-    /// It ends.
+    /// The board ends.
     pub is_done: AtomicBool,
-    /// The texts that it has published.
+    /// The number of texts that the board has published.
     pub sent: AtomicU64,
 }
 
 /// Runs a board until it is done.
 ///
 /// # Errors
-/// An error of its line, or a publisher that the agent refuses.
+/// An error of the board's line, or of a publisher that the agent refuses.
 pub fn run(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io::Result<()> {
     let (mut memory, publisher) = (BoardMemory::default(), Publisher::<Text>::new());
     let mut board = Board::start(line, &mut memory, domain_id);
@@ -47,7 +47,7 @@ pub fn run(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io:
     board.close()
 }
 
-/// Publishes a text that begins with its number. Returns whether there was room.
+/// Publishes a text that begins with its number. Returns whether the client had room for it.
 fn publish<'a>(
     publisher: &Publisher<'a, Text>,
     board: &mut Board<'a>,

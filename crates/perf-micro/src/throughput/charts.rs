@@ -14,7 +14,8 @@ use crate::{
 pub const LAYOUT: Layout = Layout { columns: 2, height: 520, has_equal_axes: false };
 
 impl Throughput {
-    /// The charts of its picture: stream-oriented transports, and packet-oriented ones with the published-only ones.
+    /// Two charts: stream-oriented transports; and packet-oriented transports, with the curves that are
+    /// published only.
     pub(super) fn charts(&self) -> Vec<Chart> {
         let chart = |(title, is_packets): (&str, bool)| {
             let mut curves = Vec::new();
@@ -36,7 +37,7 @@ impl Throughput {
     }
 }
 
-/// Whether a published curve is drawn beside a transport: one that is like no other is of UDP.
+/// Whether a published curve is drawn beside a transport. A curve that is like no transport here is drawn beside UDP.
 fn is_beside(curve: &Published, transport: Transport) -> bool {
     curve.like.unwrap_or(Transport::Udp) == transport
 }

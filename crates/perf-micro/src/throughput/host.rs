@@ -1,4 +1,4 @@
-//! The host of the throughput experiment: it counts what its subscription receives.
+//! The host of the throughput experiment: it counts the texts that its subscription receives.
 
 use std::time::{Duration, Instant};
 
@@ -11,21 +11,22 @@ use perf_test::common::interrupt::Interrupt;
 
 /// The longest wait for the first text.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(30);
-/// Texts wait in the line and in the subscription when the first one comes; so long after it the flow is steady.
+/// The time from the first text until the flow is steady: at first, texts come that waited in the line and
+/// the subscription.
 const SETTLE: Duration = Duration::from_millis(500);
-/// A flow without a text for so long has stopped, ns.
+/// A flow without a text for this time has stopped, ns.
 const SILENCE_NS: i64 = SECOND_NS / 2;
-/// The longest sleep without a look at the clock.
+/// The longest sleep before the host looks at the clock again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The texts of one length that came.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Received {
-    /// Their count, from the first one.
+    /// The number of texts, from the first one on.
     pub count: u64,
-    /// Texts between the first and the last one that did not come.
+    /// The number of texts between the first and the last one that did not come.
     pub lost: u64,
-    /// From the first to the last one, ns.
+    /// The time from the first text to the last one, ns.
     pub length_ns: i64,
 }
 
@@ -50,7 +51,7 @@ impl Host<'_> {
     /// last.
     ///
     /// # Errors
-    /// A sentence: no text came in time, or the user has ended the experiment.
+    /// A sentence, if no text came in time, or the user has ended the experiment.
     pub fn wait_for_first(&mut self) -> Result<u64, String> {
         let (began, mut first) = (Instant::now(), None);
         while began.elapsed() < FIRST_TIMEOUT {
@@ -63,10 +64,10 @@ impl Host<'_> {
         Err(format!("no flow of texts of {} bytes began within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
     }
 
-    /// Counts the texts for `length_ns` after the first one.
+    /// Counts the texts for `length_ns`, beginning with the text of the number `first`.
     ///
     /// # Errors
-    /// As [`Self::wait_for_first`].
+    /// The same errors as [`Self::wait_for_first`].
     pub fn count(&mut self, first: u64, length_ns: i64) -> Result<Received, String> {
         let began_ns = now_ns();
         let (mut received, mut last) = (Received { count: 1, ..Received::default() }, first);

@@ -26,7 +26,7 @@ use host::Host;
 pub use options::{AFTER_HELP, ThroughputOptions};
 use row::ThroughputRow;
 
-/// The texts that wait for the subscription, so that it loses none of them itself.
+/// The number of texts that may wait for the subscription: enough that the subscription itself loses no text.
 const DEPTH: u32 = 1000;
 
 /// The results.
@@ -42,8 +42,8 @@ struct Throughput {
 /// Measures all transports.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be
-/// written.
+/// [`Failure::Usage`], if there is no agent, or the folder cannot be used; [`Failure::Measurement`], if the files
+/// cannot be written.
 pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
     let length_s = options.time;
     let lengths = options.rig.transports().into_iter().map(|transport| (transport, options.lengths(transport)));

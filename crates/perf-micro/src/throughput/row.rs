@@ -24,31 +24,32 @@ fn message(payload_bytes: usize) -> Vec<u8> {
 pub struct ThroughputRow {
     pub transport: Transport,
     pub payload_bytes: usize,
-    /// Texts that came in the time.
+    /// The number of texts that came in the measured time.
     pub received: u64,
-    /// Texts per second, from the first to the last.
+    /// Texts per second, from the first text to the last one.
     pub received_per_s: f64,
-    /// Bytes of texts per second, received.
+    /// Bytes of texts that were received per second.
     pub payload_bytes_per_s: f64,
     /// Texts per second that the board published.
     pub sent_per_s: f64,
-    /// Texts that did not come, between the first and the last that did.
+    /// The number of texts that did not come, between the first and the last text that came.
     pub lost: u64,
-    /// The part of the line's time that was used; null if it is not paced.
+    /// The fraction of the line's time that was used; null if the line is not paced.
     pub line_utilisation: Option<f64>,
-    /// Texts in a message: a client puts short ones together while its line is busy.
+    /// The number of texts in a message: a client puts short texts together while its line is busy.
     pub texts_per_message: f64,
-    /// The part of the bytes on the line that is not text.
+    /// The fraction of the bytes on the line that is not text.
     pub overhead: f64,
     /// The upper limit of bytes of texts per second: the line carries nothing else, and each text is a message of its
     /// own. Null if the line is not paced.
     pub limit_bytes_per_s: Option<f64>,
-    /// The published bytes per second of the like transport.
+    /// The published bytes per second of the transport that is like this one.
     pub published_bytes_per_s: Option<f64>,
 }
 
 impl ThroughputRow {
-    /// The row of the texts that came, and of the `texts` that the board published meanwhile with this traffic.
+    /// Creates the row. `received` has the texts that came, `texts` is the number of texts that the board published
+    /// meanwhile, and `sent` is the board's traffic.
     pub fn new(
         transport: Transport,
         payload_bytes: usize,
@@ -76,7 +77,7 @@ impl ThroughputRow {
         }
     }
 
-    /// The part of the limit that was reached.
+    /// The fraction of the limit that was reached.
     #[must_use]
     pub fn part_of_limit(&self) -> Option<f64> {
         Some(self.payload_bytes_per_s / self.limit_bytes_per_s?)

@@ -22,7 +22,7 @@ struct Run {
 }
 
 impl Run {
-    /// The details of its results.
+    /// The details of the run's results.
     fn json(&self, name: &str) -> Value {
         let file: Value = serde_json::from_slice(&fs::read(self.folder.path().join(name)).unwrap()).unwrap();
         assert_eq!(file["schema"], "gantry.perf_test.results/1");
@@ -36,7 +36,7 @@ fn run(experiment: &str) -> Run {
     run_on(Path::new("/"), experiment)
 }
 
-/// The same on a machine whose description is in a folder.
+/// Runs an experiment on a machine whose description is in the folder `machine`.
 fn run_on(machine: &Path, experiment: &str) -> Run {
     let agent = Path::new(env!("CARGO_BIN_EXE_perf_micro")).with_file_name("gantry-agent");
     let help = Command::new(agent).args(["can", "--help"]).output();

@@ -1,4 +1,4 @@
-//! `perf_micro memory`, with a cargo and an agent that do in no time what the real ones do.
+//! Tests of `perf_micro memory`, with quick replacements of cargo and the agent.
 
 use std::{
     fs,
@@ -18,14 +18,15 @@ test_support::tests![
     wrong_options_start_nothing,
 ];
 
-/// A program with the statics that its environment asks for. It prints the figures that the host's program prints.
+/// A program with the bytes of statics that its environment demands. It prints the figures that the host's
+/// program prints.
 const PROGRAM: &str = r#"
 #include <stdio.h>
 static char statics[BYTES] __attribute__((used, aligned(64)));
 int main(void) { return printf("stack-bytes 1000\nheap-bytes %d\n", HEAP) < 0; }
 "#;
 
-/// Builds it in cargo's place. A publisher has 64 bytes; none of them publishes.
+/// The replacement of cargo, which builds the program. A publisher has 64 bytes, and no publisher publishes.
 const CARGO: &str = r#"#!/bin/sh
 PATH=/usr/bin:/bin
 eval "$(env | sed -n 's/^GANTRY_BENCHMARK_//p')"
@@ -38,7 +39,7 @@ cc -DBYTES=$bytes -DHEAP=$heap -o program program.c || exit
 printf '{"reason":"compiler-artifact","target":{"name":"benchmark"},"executable":"%s/program"}\n' "$PWD"
 "#;
 
-/// A serial line on which no agent answers.
+/// The replacement of the agent: a serial line on which no agent answers.
 const AGENT: &str = "#!/bin/sh\necho /dev/null\nPATH=/usr/bin:/bin\nexec sleep 60\n";
 
 /// A folder with firmware and programs, which replace the system's.
@@ -56,7 +57,7 @@ impl Tools {
         fs::write(tools.path("firmware/program.c"), PROGRAM).unwrap();
         tools.script("agent", AGENT);
         tools.script("bin/cargo", CARGO);
-        // Without the target: its folder is not there.
+        // This rustc lacks the target: the folder that it prints does not exist.
         tools.script("bin/rustc", "#!/bin/sh\necho /nowhere\n");
         tools
     }
@@ -81,7 +82,7 @@ impl Tools {
 fn the_memory_of_each_entity_is_the_slope_of_its_programs() {
     let tools = Tools::new();
     let done = tools.run("--entities 0,1,3 --histories 1,2,4");
-    // Nothing came from the publishers.
+    // The experiment fails, because no message came from the publishers.
     assert_eq!(done.status.code(), Some(1), "{}", done.everything());
     assert!(done.stderr.contains("nothing came from the program on /publishers_0"), "{}", done.everything());
     for words in [

@@ -32,7 +32,7 @@ pub struct Setting {
 
 /// A function that makes an endpoint.
 pub type Create = unsafe extern "C" fn(*mut c_void, *const Run, *const Endpoint, *mut Error) -> *mut c_void;
-/// A function that makes one side of a service.
+/// A function that makes a client or a server of a service.
 pub type CreateEnd =
     unsafe extern "C" fn(*mut c_void, *const Run, *const Endpoint, *mut ServiceEnd, *mut Error) -> c_int;
 /// A function that ends a session or an endpoint.

@@ -1,4 +1,4 @@
-//! Messages, and what else C fills or gives.
+//! Messages, and the other structs that C fills or passes.
 
 use std::ffi::{c_char, c_void};
 

@@ -15,11 +15,11 @@ use crate::run::CEndpoint;
 pub struct CMatched {
     /// The endpoint in C.
     pub object: *mut c_void,
-    /// The memory for its sentences.
+    /// The memory for the endpoint's sentences.
     pub failure: Failure,
     functions: MatchedFunctions,
     kind: MatchingKind,
-    // The endpoint may use these until its end.
+    // The endpoint may use the plan and the session until its end.
     _plan: Arc<CEndpoint>,
     _session: Arc<Open>,
 }
@@ -39,7 +39,7 @@ impl CMatched {
 impl Drop for CMatched {
     fn drop(&mut self) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: H1, H3; this is the only end of it.
+            // SAFETY: H1, H3; the endpoint is destroyed only here.
             unsafe { destroy(self.object) };
         }
     }

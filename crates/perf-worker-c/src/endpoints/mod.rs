@@ -1,4 +1,4 @@
-//! The endpoints of a session: publishers, subscriptions, and both sides of services.
+//! The endpoints of a session: publishers, subscriptions, and clients and servers of services.
 
 pub mod matched;
 pub mod publisher;
@@ -20,7 +20,7 @@ use matched::CMatched;
 use publisher::CPublisher;
 use subscription::{CListener, CSubscription};
 
-/// Both parts of one side of a service.
+/// The two parts of a client or a server: one sends, the other receives.
 pub struct ServiceParts {
     /// The part that sends.
     pub publisher: CPublisher,
@@ -37,7 +37,8 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// The maker of endpoints in the session `open`, which know their matching in this way.
+    /// Creates the maker of endpoints in the session `open`. `matching` is the kind of matching that the
+    /// endpoints report.
     pub fn new(open: Arc<Open>, matching: MatchingKind) -> Endpoints {
         Endpoints { open, matching }
     }
@@ -58,7 +59,7 @@ impl Endpoints {
         if object.is_null() { Err(failure.sentence(name)) } else { Ok(Endpoint { object, plan: endpoint }) }
     }
 
-    /// Makes both parts of one side of a service.
+    /// Makes both parts of a client or a server.
     fn create_end(
         &self,
         plan: &EndpointPlan,

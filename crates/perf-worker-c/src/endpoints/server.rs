@@ -1,4 +1,4 @@
-//! A server in an executor: the end that receives requests, which keeps the one that sends responses.
+//! A server in an executor: the end that receives requests, which keeps the end that sends responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +25,7 @@ impl CServer {
 }
 
 impl Matched for CServer {
-    /// The matching of the end that has fewer.
+    /// The matching of the end that has fewer matched endpoints.
     fn matched(&mut self) -> Result<Matching, String> {
         let (requests, responses) = (self.requests.matched()?, self.with_responses(Matched::matched)?);
         Ok(match (requests, responses) {

@@ -1,4 +1,5 @@
-//! The functions of a back end, as C would have them. The id of a message selects the mistakes that they make.
+//! The functions of a back end, as C would have them. The id of a message selects the mistakes that the
+//! functions make.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -188,7 +189,7 @@ unsafe extern "C" fn start(subscription: *mut c_void, sink: *mut Sink, _: *mut a
     0
 }
 
-/// Delivers a message, one that is not valid, and a sentence.
+/// Delivers a message, a message that is not valid, and a sentence.
 pub fn deliver(log: &Object) {
     let log = log.lock().unwrap();
     let sink = std::ptr::with_exposed_provenance::<Sink>(log.sink);
@@ -267,7 +268,7 @@ unsafe extern "C" fn add_server(
     0
 }
 
-/// Passes the message that was sent last to the server as a request, and then one that is not valid.
+/// Passes the message that was sent last to the server as a request, and then a request that is not valid.
 pub fn request(log: &Object) {
     let (responder, taken) = {
         let log = log.lock().unwrap();

@@ -25,7 +25,7 @@ fn backend(delivery: u32) -> CBackend {
     unsafe { CBackend::new(&raw const functions) }.unwrap()
 }
 
-/// The run and the endpoint in the example of the page about the protocol.
+/// The run and the endpoint in the example of `docs/internals/worker-protocol.md`.
 fn example() -> (RunSpec, EndpointPlan) {
     let page = include_str!("../../../../docs/internals/worker-protocol.md");
     let plan = page.lines().find_map(|line| line.strip_prefix("-> {\"protocol\"")).unwrap();
@@ -175,7 +175,7 @@ fn an_executor_of_c_publishes_by_timers_and_ends_before_its_endpoints() {
     assert_eq!(refused, "another node than /robot/camera, or no loan");
     let sink = Arc::new(TestSink::default());
     let received = executor.subscription(&spec, &plan, sink.clone()).unwrap();
-    // It is late by two and a half periods: the second and the third message were passed over.
+    // The timer is late by two and a half periods: it passes over the second and the third message.
     let start_ns = now_ns() - 350 * SECOND_NS;
     assert_eq!(executor.spin(start_ns).unwrap_err(), "nothing has stopped it");
     let stop = executor.stop();
@@ -222,7 +222,7 @@ fn a_server_of_an_executor_answers_while_the_request_is_in_hand() {
     }
     deliver(log);
     assert_eq!(sink.0.lock().unwrap().0, [21], "the response");
-    // A response that is refused is an error of its request.
+    // A response that the back end refuses is an error of its request.
     client.requests.publish(&mut TestDraft(1)).unwrap();
     request(log);
     assert_eq!(responder.0.lock().unwrap()[2], Err("the queue is full".to_owned()));
@@ -230,12 +230,12 @@ fn a_server_of_an_executor_answers_while_the_request_is_in_hand() {
     log.lock().unwrap().ended.clear();
     drop((executor, server));
     drop((client, session));
-    // The first publisher belongs to the server which was refused.
+    // The first publisher belongs to the server that was refused.
     let ended = ["executor", "publisher", "subscription", "publisher", "publisher", "subscription", "session"];
     assert_eq!(log.lock().unwrap().ended, ended);
 }
 
-/// A back end of an older version of the header, whose struct is the beginning of this one.
+/// A back end of an older version of the header, whose struct is the beginning of the present struct.
 fn backend_with_version(version: u32) -> CBackend {
     let functions = Backend { version, ..functions(1) };
     // SAFETY: the functions keep to the header.
@@ -262,7 +262,7 @@ fn the_executors_of_a_back_end_of_version_2_have_no_services() {
         assert!(sentence.contains("the executors of this middleware have no services, and /"), "{sentence}");
     }
     assert!(executor.subscription(&spec, &plan, Arc::new(TestSink::default())).is_ok());
-    // Outside of executors it has them, as before.
+    // Outside of executors this back end has services, as before.
     assert!(backend.describe().capabilities.services && session.client(&spec, &plan).is_ok());
 }
 

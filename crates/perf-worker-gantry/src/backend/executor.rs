@@ -1,7 +1,7 @@
 //! Gantry's executors: nodes with timers and subscriptions, whose callbacks run on the executor's threads.
 //!
-//! A subscription keeps to `msg_pass_by`: with `unique_ptr` its callback gets an owned message, a copy; otherwise it
-//! reads the message in place. A publisher loans with `loaned_msg`, and copies an owned message in otherwise.
+//! A subscription keeps to `msg_pass_by`: with `unique_ptr` its callback gets an owned copy; otherwise the callback
+//! reads the message in place. A publisher loans with `loaned_msg`; otherwise it copies an owned message in.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,14 +33,14 @@ pub struct NodeExecutor {
     publish_mode: PublishMode,
 }
 
-/// A subscription until the spin gives it to its node.
+/// The slot of a subscription that waits until the spin gives it to its node; empty afterwards.
 type Slot = Arc<Mutex<Option<WaitingSubscription>>>;
 
 impl NodeExecutor {
     /// Creates the executor of the run, without nodes.
     ///
     /// # Errors
-    /// A sentence: there is no executor of that name.
+    /// A sentence, if there is no executor of that name.
     pub fn new(spec: &RunSpec, publish_mode: PublishMode) -> Result<NodeExecutor, String> {
         let executor: Box<dyn GantryExecutor + Send> = match spec.executor.as_deref() {
             Some("single") => Box::new(SingleThreadedExecutor::new()),
@@ -53,7 +53,7 @@ impl NodeExecutor {
         Ok(NodeExecutor { executor, nodes, timers, subscriptions, publish_mode })
     }
 
-    /// The node of an endpoint, which is made for its first endpoint.
+    /// Returns the node of an endpoint, and creates it for the node's first endpoint.
     fn node(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Node, String> {
         if let Some(node) = self.nodes.get(&plan.node) {
             return Ok(node.clone());
@@ -80,7 +80,8 @@ impl Executor for NodeExecutor {
         let period = Duration::from_nanos(period_ns.ok_or("a timer needs a period")?);
         let before = Arc::new(AtomicU64::new(0));
         let passed_over = before.clone();
-        // Relaxed: the spin stores it before it runs callbacks, and gives the timer with a lock.
+        // Relaxed: the partner is the store in `NodeTimer::start`, before the spin runs callbacks; the timer is
+        // passed with a lock.
         let callback = move |tick: Tick| expired(tick.overruns + passed_over.swap(0, Ordering::Relaxed));
         let timer = node.create_timer_with_callback(period, callback).map_err(sentence)?;
         self.timers.push(NodeTimer { timer, period, before });
@@ -136,12 +137,12 @@ impl Executor for NodeExecutor {
 struct NodeTimer {
     timer: Timer,
     period: Duration,
-    /// The periods that were over when it was started.
+    /// The number of periods that were over when the timer was started.
     before: Arc<AtomicU64>,
 }
 
 impl NodeTimer {
-    /// Starts it in the phase of `start_ns`, also if the executor's thread woke up later.
+    /// Starts the timer in the phase of `start_ns`, also if the executor's thread woke up later.
     fn start(&self, start_ns: i64) {
         let after_start_ns = now_ns().saturating_sub(start_ns);
         let late = Duration::from_nanos(u64::try_from(after_start_ns).unwrap_or(0));
@@ -153,7 +154,7 @@ impl NodeTimer {
     }
 }
 
-/// A subscription of a node: the end that stays with the instrument.
+/// A subscription of a node: the handle that stays with the instrument.
 struct NodeSubscription {
     waiting: Slot,
     overwritten: Arc<AtomicU64>,
@@ -206,7 +207,7 @@ impl WaitingSubscription {
         Ok(WaitingSubscription { subscription: created.map_err(sentence)?, node, reading, sink, overwritten })
     }
 
-    /// Gives it to its node with its callback.
+    /// Gives the subscription, with its callback, to its node.
     fn start(self) {
         let WaitingSubscription { subscription, node, reading, sink, overwritten } = self;
         node.add_callback(subscription, move |subscription: &mut GenericSubscription, sample| {

@@ -8,8 +8,8 @@
 //! endpoint of Gantry does with its type: build a loan, check a sample, serialise, copy out. So this code is compiled
 //! once, and not for each type.
 //!
-//! One phase of a message is marked: a take that copies out. A message in shared memory has arrived when it is
-//! published, and with zero copy nothing is serialised or deserialised.
+//! One phase of a message is marked: a take that copies the message out. A message in shared memory has arrived when
+//! it is published, and with zero copy nothing is serialised or deserialised.
 
 mod executor;
 mod node_service;
@@ -59,7 +59,7 @@ impl Backend for Gantry {
             ),
             Setting::new("participants", &["one"], "each process is one participant of the domain"),
         ];
-        // Gantry and perf_test have one version.
+        // Gantry and `perf_test` always have the same version.
         Description {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             capabilities: Capabilities {
@@ -90,7 +90,7 @@ impl Backend for Gantry {
         Ok(Box::new(GantrySession { _node: node, publish_mode, options: spec.options() }))
     }
 
-    /// Joining a domain removes what dead processes left there, and leaving it removes what is empty then.
+    /// Joins and leaves the domain: joining removes the files of dead processes, leaving removes what is empty then.
     fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         Node::builder("perf_test_coordinator").domain_id(spec.domain_id).build().map(drop).map_err(sentence)
     }

@@ -20,7 +20,7 @@ use perf_worker::{
     run_spec::PassBy,
 };
 
-/// Creates a client in `node`, whose responses go to `responses`.
+/// Creates a client in `node`. The responses to its requests go to `responses`.
 ///
 /// # Errors
 /// A sentence with the reason and the remedy.
@@ -29,7 +29,7 @@ pub fn client(node: &Node, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Res
     let client = node.create_generic_client_with_qos(&plan.topic, echo(sized_type), qos(plan)).map_err(sentence)?;
     let reading = reading(plan, sized_type);
     let callback = node.add_callback(client, move |_, response| {
-        // A request that will not be answered, or whose response is malformed, counts as lost.
+        // A request without a response, or with a malformed response, counts as lost.
         if let Ok(response) = response {
             let _ = reading.show(response.sample(), 0, &mut |taken| responses.taken(taken));
         }
@@ -40,7 +40,7 @@ pub fn client(node: &Node, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Res
     Ok(NodeClient { requests: Box::new(requests), responses: Box::new(responses) })
 }
 
-/// Creates a server in `node`, whose requests `requests` answers.
+/// Creates a server in `node`. `requests` answers its requests.
 ///
 /// # Errors
 /// A sentence with the reason and the remedy.
@@ -65,7 +65,7 @@ pub fn server(
     Ok(Box::new(End { callback, source: PhantomData::<fn() -> GenericService> }))
 }
 
-/// The way in which callbacks of a node read.
+/// The way in which callbacks of a node read messages.
 fn reading(plan: &EndpointPlan, sized_type: SizedType) -> Reading {
     let in_place = plan.pass_by != PassBy::UniquePtr;
     Reading { message_type: sized_type.message_type, in_place, marks: false }
@@ -128,7 +128,7 @@ impl<S: Counted> Matched for End<S> {
 }
 
 impl<S: Counted> Received for End<S> {
-    /// No request and no response to a request in flight leaves the history.
+    /// No request, and no response to a request in flight, leaves the history.
     fn overwritten(&self) -> u64 {
         0
     }

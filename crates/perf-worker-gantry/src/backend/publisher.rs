@@ -12,7 +12,7 @@ use perf_worker::{
 /// A publisher, of an endpoint's thread or of a node.
 pub struct GantryPublisher {
     publisher: GenericPublisher,
-    /// The message that is copied in; with zero copy the one with the shape of the loans.
+    /// The message that is copied in; with zero copy, the message that has the shape of the loans.
     message: Box<dyn OwnedMessage>,
     zero_copy: bool,
     /// The messages are so small that publishing copies them.
@@ -38,8 +38,8 @@ impl GantryPublisher {
         let is_inline = plan.message.bytes <= options.max_inline_bytes;
         let mut publisher = created.map_err(sentence)?;
         if sized_type.size_bytes > 0 && !is_inline {
-            // A type of unbounded size has no memory before its first message. So a loan of the run's length is made
-            // here: if the memory does not suffice, the run is refused before it starts.
+            // A publisher of a type of unbounded size has no memory before its first message. So a loan of the run's
+            // length is made here: if the memory does not suffice, the run is refused before it starts.
             let length_bytes = if zero_copy { message.loan_bytes()? } else { message.body_bytes()? };
             drop(publisher.loan(length_bytes).map_err(sentence)?);
         }

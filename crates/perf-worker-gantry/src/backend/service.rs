@@ -48,9 +48,9 @@ pub fn echo(sized_type: SizedType) -> ServiceTypeDescription {
     ServiceTypeDescription { name: description.name.clone(), request: description.clone(), response: description }
 }
 
-/// The message as a publisher prepares it, and the way in which it goes.
+/// A message as a client or a server prepares it, and whether it is loaned.
 pub struct Prepared {
-    /// The message that is copied in; with zero copy the one with the shape of the loans.
+    /// The message that is copied in; with zero copy, the message that has the shape of the loans.
     message: Box<dyn OwnedMessage>,
     zero_copy: bool,
     /// The messages are so small that sending copies them.
@@ -58,7 +58,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The message of an endpoint; with zero copy it goes in place.
+    /// Prepares the message of an endpoint; with zero copy, the message is written in place.
     pub fn new(plan: &EndpointPlan, sized_type: SizedType, zero_copy: bool) -> Prepared {
         let is_inline = plan.message.bytes <= PublisherOptions::default().max_inline_bytes;
         Prepared { message: sized_type.touched(), zero_copy, is_inline }
@@ -68,7 +68,7 @@ impl Prepared {
         Sent { loaned: self.zero_copy && !self.is_inline, ..Sent::default() }
     }
 
-    /// Sends it as a request.
+    /// Sends the message as a request.
     pub fn request(&mut self, client: &mut GenericClient, draft: &mut dyn Draft) -> Result<Sent, String> {
         let message = &mut self.message;
         if self.zero_copy {
@@ -84,7 +84,7 @@ impl Prepared {
         written.map(|()| self.sent())
     }
 
-    /// Sends it as the response to a request.
+    /// Sends the message as the response to a request.
     pub fn respond(
         &mut self,
         service: &mut GenericService,
@@ -106,7 +106,7 @@ impl Prepared {
     }
 }
 
-/// The way in which the ends of a service outside of executors read.
+/// The way in which clients and servers outside of executors read messages.
 fn reading(spec: &RunSpec, sized_type: SizedType) -> Reading {
     let (in_place, marks) = (spec.zero_copy, spec.phases && !spec.zero_copy);
     Reading { message_type: sized_type.message_type, in_place, marks }

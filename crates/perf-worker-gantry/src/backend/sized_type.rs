@@ -8,7 +8,7 @@ use perf_worker::{choice::Choice, endpoint::EndpointPlan};
 /// The type of an endpoint's messages.
 #[derive(Clone, Copy)]
 pub struct SizedType {
-    /// Its functions.
+    /// The functions of the type.
     pub message_type: &'static MessageType,
     /// The size of the messages, as [`MessageType::prepared`] takes it.
     pub size_bytes: usize,
@@ -18,7 +18,7 @@ impl SizedType {
     /// Finds the type by the name in the plan.
     ///
     /// # Errors
-    /// A sentence: there is no such message.
+    /// A sentence, if there is no such message.
     pub fn of(plan: &EndpointPlan) -> Result<SizedType, String> {
         let (name, layout) = (&plan.message.name, plan.message.layout);
         let message_type = message_type(name, layout)
@@ -36,7 +36,7 @@ impl SizedType {
         (self.message_type.prepared)(self.size_bytes)
     }
 
-    /// The same, of which every page has been touched, so that no page fault falls into the measurement.
+    /// The same message after each of its pages was touched, so that no page fault falls into the measurement.
     pub fn touched(self) -> Box<dyn OwnedMessage> {
         let mut message = self.prepared();
         message.touch();

@@ -26,7 +26,7 @@ pub struct GantrySubscription {
 /// The memory into which messages are copied.
 struct Private {
     message: Box<dyn OwnedMessage>,
-    /// The body of a message whose fields are read from it.
+    /// The buffer for a body from which the fields of a message are read.
     buffer: Vec<u8>,
 }
 
@@ -101,7 +101,7 @@ fn waited(result: ::gantry::Result<bool>) -> Result<(), String> {
     }
 }
 
-/// A message that was copied out just now.
+/// The view of a message that was copied out just now.
 fn seen_in(message: &dyn OwnedMessage) -> Seen<'_> {
     let received_ns = now_ns();
     Seen { received_ns, stamped: message.stamped(), payload: message.payload() }
@@ -120,12 +120,12 @@ fn taken(info: SampleInfo, seen: Seen<'_>, overwritten: u64) -> Taken<'_> {
     }
 }
 
-/// The treatment of samples by callbacks and services, which own their messages unless they read them in place.
+/// The way in which callbacks and services read samples: in place, or in an owned copy.
 #[derive(Clone, Copy)]
 pub struct Reading {
     /// The type of the messages.
     pub message_type: &'static MessageType,
-    /// Messages are read in place; else each is copied to a new one.
+    /// Messages are read in place; otherwise each message is copied to a new one.
     pub in_place: bool,
     /// The beginning of a copy is marked.
     pub marks: bool,
@@ -135,7 +135,7 @@ impl Reading {
     /// Passes a sample on to `reader`, in place or as an owned copy.
     ///
     /// # Errors
-    /// A sentence: the sample is no message of the type.
+    /// A sentence, if the sample is no message of the type.
     pub fn show(
         self,
         sample: &GenericSample,

@@ -50,17 +50,17 @@ pub fn message_type(name: &str, layout: Layout) -> Option<&'static MessageType> 
 /// A message of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageChoice {
-    /// Its name here, as `Array4m`.
+    /// The name of the message in `perf_test`, as `Array4m`.
     pub name: &'static str,
-    /// Its full name, as `performance_test/msg/Array4m`.
+    /// The full name of the message type, as `performance_test/msg/Array4m`.
     pub type_name: &'static str,
-    /// Its content.
+    /// The content of the message.
     pub content: Content,
-    /// Length of its body as it is sent.
+    /// The length of the message's body as it is sent, bytes.
     pub bytes: usize,
-    /// Bytes of it that `--touch` writes and reads; 0 if all are always written and read.
+    /// The number of bytes of the message that `--touch` writes and reads; 0 if all are always written and read.
     pub payload_bytes: usize,
-    /// The largest id that it can carry.
+    /// The largest id that the message can carry.
     pub last_id: u64,
 }
 
@@ -82,10 +82,10 @@ impl MessageChoice {
 }
 
 impl MessageType {
-    /// The message with `unbounded_bytes` if it is of variable size.
+    /// The catalogue's entry for this type. `unbounded_bytes` is the payload of a message of variable size.
     fn choice(&self, unbounded_bytes: usize) -> MessageChoice {
         let message = (self.prepared)(unbounded_bytes);
-        // Messages that are too long have been refused before.
+        // Messages that are too long were refused before.
         let bytes = message.loan_bytes().unwrap_or(usize::MAX);
         MessageChoice {
             name: self.name,
@@ -98,7 +98,7 @@ impl MessageType {
     }
 }
 
-/// All messages of a generation, with `unbounded_bytes` in each of variable size.
+/// All messages of a generation. Messages of variable size have a payload of `unbounded_bytes`.
 pub fn list(layout: Layout, unbounded_bytes: usize) -> impl Iterator<Item = MessageChoice> {
     types(layout).map(move |known| known.choice(unbounded_bytes))
 }
@@ -108,9 +108,9 @@ pub fn is_message(name: &str) -> bool {
     [Layout::V1, Layout::V2].into_iter().any(|layout| message_type(name, layout).is_some())
 }
 
-/// Finds a message by its name, in any mixture of cases, in ROS 2's full form (`performance_test/msg/Array4m`) or in
-/// the spelling of topologies (`irobot_interfaces_plugin::stamped_vector`). `unbounded_bytes` is the payload of a
-/// message of variable size.
+/// Finds a message by its name, in ROS 2's full form (`performance_test/msg/Array4m`) or in the spelling of
+/// topologies (`irobot_interfaces_plugin::stamped_vector`). Upper and lower case are the same. `unbounded_bytes` is
+/// the payload of a message of variable size.
 ///
 /// # Errors
 /// A sentence with the nearest message, if one is near, and the command that lists them.

@@ -5,8 +5,8 @@ use gantry_idl::{Definitions, Errors, dds_idl};
 use super::{find, list, message_type};
 use perf_worker::run_spec::Layout;
 
-/// The OMG IDL of these messages in a layout; of all messages of the layout if `names` is empty. Names are as in
-/// `--msg`.
+/// The OMG IDL of the messages `names` in a layout, or of all messages of the layout if `names` is empty. Names are
+/// as in `--msg`.
 ///
 /// # Errors
 /// A sentence about the first name that is no message.

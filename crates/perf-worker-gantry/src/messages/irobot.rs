@@ -34,7 +34,7 @@ fn stamped(header: &PerformanceHeader) -> Stamped {
     Stamped { time_ns, id: u64::from(header.tracking_number) }
 }
 
-/// Methods of all messages: an id of 32 bits, and the owned message.
+/// Methods of all messages: the stamp, with an id of 32 bits, and the payload of an owned message.
 macro_rules! owned {
     () => {
         const LAST_ID: u64 = u32::MAX as u64;
@@ -91,7 +91,7 @@ macro_rules! plain {
     };
 }
 
-/// Messages whose C struct has padding: they have a view in place.
+/// Messages whose C struct has padding: a view reads and writes their fields in place.
 macro_rules! padded {
     ($($package:ident::$name:ident)+) => {
         $(impl Benchmark for $package::$name {

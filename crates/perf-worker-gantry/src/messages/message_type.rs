@@ -12,38 +12,38 @@ use gantry::{
 use super::Benchmark;
 use perf_worker::{backend::Draft, clock::now_ns, run_spec::Content, stamp::Stamped};
 
-/// Shows a body where it lies to the second argument, after a check.
+/// Checks a body, and passes the message, which is read in place, to the closure.
 pub type ViewBody = fn(&[u8], &mut dyn FnMut(Seen<'_>)) -> Result<(), String>;
-/// Copies a body into a new message, after a check.
+/// Checks a body, and copies it into a new message.
 pub type CopyBody = fn(&[u8]) -> Result<Box<dyn OwnedMessage>, String>;
 
 /// The functions of a message type.
 pub struct MessageType {
-    /// Its name here, as `Array4m`.
+    /// The name of the message in `perf_test`, as `Array4m`.
     pub name: &'static str,
-    /// Its full name, as `performance_test/msg/Array4m`.
+    /// The full name of the type, as `performance_test/msg/Array4m`.
     pub type_name: &'static str,
-    /// Its content.
+    /// The content of the messages.
     pub content: Content,
-    /// The largest id that its messages can carry.
+    /// The largest id that messages of the type can carry.
     pub last_id: u64,
-    /// The type, as endpoints match it, of messages that are prepared with this number of bytes.
+    /// The description by which endpoints match, for messages that are prepared with this number of bytes.
     pub description: fn(usize) -> TypeDescription,
     /// Makes an owned message as publishers send it, without a stamp. The argument is the payload of a message of
     /// variable size, bytes. Large parts are zeros in untouched pages.
     pub prepared: fn(usize) -> Box<dyn OwnedMessage>,
-    /// Checks that a body is such a message, and shows it where it lies.
+    /// Checks that a body is a message of the type, and passes the message, which is read in place, to the closure.
     pub view: ViewBody,
-    /// Checks that a body is such a message, and copies it into a new one. Allocates.
+    /// Checks that a body is a message of the type, and copies it into a new message. Allocates.
     pub to_owned: CopyBody,
 }
 
-/// A message that is read where it lies.
+/// The contents of a message that is read without a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// The time when it was in the reader's hands: it was checked, and nothing of it was read.
+    /// The time of reception: the message had been checked, and nothing of it had been read.
     pub received_ns: i64,
-    /// Its time of sending and its id.
+    /// The time of sending and the id of the message.
     pub stamped: Stamped,
     /// The bytes that `--touch` reads.
     pub payload: &'a [u8],
@@ -57,29 +57,29 @@ pub trait OwnedMessage: Send {
     /// The length of a loan for a message of this shape.
     ///
     /// # Errors
-    /// A length above its bound.
+    /// An error, if a length is above its bound.
     fn loan_bytes(&self) -> Result<usize, String>;
 
-    /// Builds a message of this shape in a loan: writes the parts without which it is not valid, and lets `draft` write
-    /// payload and stamp.
+    /// Builds a message of this shape in a loan: writes the parts without which the message is not valid, and lets
+    /// `draft` write the payload and the stamp.
     ///
     /// # Errors
-    /// The loan has another length.
+    /// An error, if the loan has another length.
     fn write_loan(&self, loan: &mut [u8], draft: &mut dyn Draft) -> Result<(), String>;
 
-    /// Has `draft` write payload and stamp of this message.
+    /// Lets `draft` write the payload and the stamp of this message.
     fn write(&mut self, draft: &mut dyn Draft);
 
     /// The length of this message's body.
     ///
     /// # Errors
-    /// A length above its bound.
+    /// An error, if a length is above its bound.
     fn body_bytes(&self) -> Result<usize, String>;
 
     /// Serialises this message.
     ///
     /// # Errors
-    /// `body` is too short.
+    /// An error, if `body` is too short.
     fn write_body(&self, body: &mut [u8]) -> Result<(), String>;
 
     /// Makes this message a copy of a sample: directly if the memory of the message is its CDR body, otherwise through
@@ -87,10 +87,10 @@ pub trait OwnedMessage: Send {
     /// old and new values.
     ///
     /// # Errors
-    /// The sample is no such message.
+    /// An error, if the sample is no message of the type.
     fn copy_from(&mut self, sample: &GenericSample, buffer: &mut Vec<u8>) -> Result<(), String>;
 
-    /// Its time of sending and its id.
+    /// The time of sending and the id of the message.
     fn stamped(&self) -> Stamped;
 
     /// The bytes that `--touch` writes and reads.

@@ -33,7 +33,7 @@ macro_rules! fixed_size {
 }
 use fixed_size;
 
-/// Methods of every message that is a struct in place: its view in a loan or a sample is the message.
+/// Methods of every message that is a struct in place: the view of a loan or a sample is the message itself.
 macro_rules! in_place {
     () => {
         fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {
@@ -59,14 +59,14 @@ pub use catalogue::{MessageChoice, find, is_message, list, message_type};
 pub use idl::idl;
 pub use message_type::{MessageType, OwnedMessage, Seen};
 
-/// The largest payload of a message of variable size, bytes: with its ring it fits in the 1 GiB of a publisher.
+/// The largest payload of a message of variable size, bytes: message and ring fit in the 1 GiB of a publisher.
 pub const MAX_UNBOUNDED_BYTES: u32 = (1 << 30) - (1 << 20);
 
 /// A message that carries its time of sending and its id.
 trait Benchmark: Message {
-    /// Its content.
+    /// The content of the message.
     const CONTENT: Content;
-    /// The largest id that it can carry, all ones; the next one is carried as 0.
+    /// The largest id that the message can carry, whose bits are all ones; the next id is carried as 0.
     const LAST_ID: u64 = u64::MAX;
 
     /// Makes an owned message as publishers send it, without a stamp; `unbounded_bytes` is the payload of a message of

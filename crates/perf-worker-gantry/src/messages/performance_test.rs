@@ -16,7 +16,7 @@ use perf_worker::{
     stamp::{Stamp, Stamped},
 };
 
-/// Length of time and id, with which every message ends.
+/// The length of time and id, with which every message ends, bytes.
 const STAMP_BYTES: usize = 16;
 
 /// The stamp of an owned message.
@@ -33,7 +33,7 @@ macro_rules! owned {
     };
 }
 
-/// The stamp in place of a message that is read through a view.
+/// Methods that write and read the stamp in place, for messages that have a view.
 macro_rules! viewed {
     () => {
         fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {
@@ -85,8 +85,8 @@ macro_rules! payload {
     };
 }
 
-/// No payload: the message is completely written with each loan and read with each take, as single fields and texts
-/// are.
+/// Methods of every message without a payload, such as single fields and texts: each loan writes and each take reads
+/// the whole message.
 macro_rules! no_payload {
     () => {
         fn payload(&self) -> &[u8] {

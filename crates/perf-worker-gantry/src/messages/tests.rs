@@ -7,7 +7,8 @@ use gantry::gantry_cdr::AlignedBytes;
 use super::*;
 use perf_worker::{backend::Draft, run_spec::Layout};
 
-/// The originals' `sizeof`, and our bytes where they are fewer: C ends a struct with padding, CDR does not.
+/// The `sizeof` of each original message, and the bytes of Gantry's, which may be fewer: C ends a struct with
+/// padding, CDR does not.
 const IROBOT: &[(&str, usize, usize)] = &[
     ("Stamped10b", 32, 30),
     ("Stamped50b", 72, 70),
@@ -32,12 +33,13 @@ const IROBOT: &[(&str, usize, usize)] = &[
     ("Stamped12Float32", 68, 68),
     ("Stamped4Int32", 36, 36),
     ("StampedInt64", 32, 32),
-    // 20 of header, 4 of length.
+    // 20 bytes of header and 4 bytes of length.
     ("StampedVector", 24, 24),
     ("Sample", 24, 21),
 ];
 
-/// `sizeof` in both generations; a sequence has its length before and up to 4 bytes of padding behind it.
+/// The `sizeof` of messages in both generations. A sequence has its length before it and up to 4 bytes of
+/// padding behind it.
 const BOTH: &[(&str, usize)] = &[
     ("Struct16", 32),
     ("Struct256", 528),
@@ -115,9 +117,9 @@ fn there_is_every_message_of_the_originals_in_its_size() {
 #[test]
 fn the_unbounded_size_is_the_payload_of_messages_of_variable_size() {
     for (name, content, bytes) in [
-        // 4 of length, the payload, padding to 8, time and id.
+        // 4 bytes of length, the payload, padding to a multiple of 8, time and id.
         ("UnboundedSequence", Content::Sequence, 4 + 1000 + 4 + 16),
-        // The 0 at its end is the text's too.
+        // The 0 at the end belongs to the text.
         ("UnboundedString", Content::Text, 4 + 1001 + 3 + 16),
         ("StampedVector", Content::Sequence, 20 + 4 + 1000),
         ("BoundedSequence1k", Content::BoundedSequence, 1048),
@@ -138,7 +140,7 @@ fn only_equal_types_of_the_generations_match() {
         let types = [Layout::V1, Layout::V2].map(|layout| find(name, layout, 0).unwrap().type_name);
         assert_eq!(types[0], types[1]);
     }
-    // They are listed once for both.
+    // These messages are listed once for both generations.
     macro_rules! alike {
         ($($name:ident)+) => {
             $(assert_eq!(
@@ -152,7 +154,7 @@ fn only_equal_types_of_the_generations_match() {
            BoundedSequence4m BoundedSequence8m);
 }
 
-/// Gives this stamp, and writes no payload.
+/// A draft that gives this stamp, and writes no payload.
 struct Stamping(Stamp);
 
 impl Draft for Stamping {
@@ -235,7 +237,7 @@ fn an_unknown_message_names_the_nearest_and_how_to_list() {
         ("stampd_vector", "`StampedVector`"),
         ("UnboundString", "`UnboundedString`"),
         ("PointClod1m", "`PointCloud1m`"),
-        // In another package than it is.
+        // The message exists in another package.
         ("performance_test::stamped10b", "`Stamped10b`"),
     ] {
         let sentence = find(wrong, Layout::V2, 0).unwrap_err();

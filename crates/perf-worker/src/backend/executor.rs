@@ -10,7 +10,7 @@ use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 /// endpoints.
 pub trait Executor: Send {
     /// Creates a publisher of the node `plan.node`, for the callback of a timer or of a subscription. The publisher
-    /// loans or copies as `plan.pass_by` says. May block.
+    /// loans or copies according to `plan.pass_by`. May block.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
@@ -21,11 +21,11 @@ pub trait Executor: Send {
     /// `expired` gets the number of periods that were skipped since the last call.
     ///
     /// # Errors
-    /// A sentence: the middleware has no such timer.
+    /// A sentence, if the middleware has no such timer.
     fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String>;
 
-    /// Creates a subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or copied
-    /// out as `plan.pass_by` says. May block.
+    /// Creates a subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or
+    /// copied according to `plan.pass_by`. May block.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
@@ -38,10 +38,10 @@ pub trait Executor: Send {
 
     /// Creates a client of the service `plan.topic` in the node `plan.node`. The callback of a timer sends requests
     /// through the client; the client's own callback passes each response, with the stamp of its request, to
-    /// `responses`. The client loans or copies requests and responses as `plan.pass_by` says. May block.
+    /// `responses`. The client loans or copies requests and responses according to `plan.pass_by`. May block.
     ///
     /// # Errors
-    /// A sentence with the reason; the default implementation fails, because the executors have no services.
+    /// A sentence with the reason. The default implementation always fails: the executors have no services.
     fn client(
         &mut self,
         _spec: &RunSpec,
@@ -51,11 +51,12 @@ pub trait Executor: Send {
         Err(no_services(plan))
     }
 
-    /// The server of the service `plan.topic` in the node `plan.node`, whose callback passes each request to
-    /// `requests`. Loans or copies as `plan.pass_by` says, both ways. May block.
+    /// Creates the server of the service `plan.topic` in the node `plan.node`. The server's callback passes
+    /// each request to `requests`. The server loans or copies requests and responses according to
+    /// `plan.pass_by`. May block.
     ///
     /// # Errors
-    /// A sentence with the reason; the default implementation fails, because the executors have no services.
+    /// A sentence with the reason. The default implementation always fails: the executors have no services.
     fn server(
         &mut self,
         _spec: &RunSpec,
@@ -68,11 +69,11 @@ pub trait Executor: Send {
     /// Starts all timers at `start_ns`, which lies ahead, and runs callbacks until it is stopped.
     ///
     /// # Errors
-    /// A sentence: the middleware cannot go on.
+    /// A sentence, if the middleware cannot go on.
     fn spin(&mut self, start_ns: i64) -> Result<(), String>;
 
-    /// Stops the spin, even before it has begun. The spin returns when no callback runs any more. Called on another
-    /// thread.
+    /// Returns a function that stops the spin, even if the spin has not begun yet. The function is called on another
+    /// thread. The spin then returns when no callback runs any more.
     fn stop(&mut self) -> Box<dyn Fn() + Send + Sync>;
 }
 
@@ -94,21 +95,22 @@ pub struct NodeClient {
     pub responses: Box<dyn Received + Send>,
 }
 
-/// Sends the response to a request in hand, as [`Publisher::publish`] does. Called at most once for a request.
+/// Sends the response to the request that is being handled, as [`Publisher::publish`] does. Called at most once
+/// for a request.
 pub type Respond<'a> = &'a mut dyn FnMut(&mut dyn Draft) -> Result<Sent, String>;
 
-/// The instrument's part of a server's callback.
+/// The work of the instrument in the callback of a server.
 pub trait Responder: Send + Sync {
     /// Records a request and answers it with `respond`. Does not allocate.
     fn request(&self, taken: &Taken<'_>, respond: Respond<'_>);
 
-    /// Requests cannot be received any more, a sentence.
+    /// Reports that no more requests can be received. `sentence` is the reason.
     fn failed(&self, sentence: String);
 }
 
-/// A subscription, or an end of a service, whose messages a callback receives. Its matching is asked for only before
-/// the spin.
+/// A subscription, a client or a server whose messages a callback receives. The instrument reads the matching only
+/// before the spin.
 pub trait Received: Matched {
-    /// As [`Subscription::overwritten`](super::Subscription::overwritten); called at any time.
+    /// The same count as [`Subscription::overwritten`](super::Subscription::overwritten). Called at any time.
     fn overwritten(&self) -> u64;
 }

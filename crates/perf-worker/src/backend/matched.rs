@@ -2,12 +2,13 @@
 
 use crate::spec::matching::{Matching, OtherClock};
 
-/// The matching of a publisher or a subscription with the other side. Not called while messages are due.
+/// The matching of a publisher with subscriptions, or of a subscription with publishers. Not called while
+/// messages are due.
 pub trait Matched {
-    /// The endpoints of the other side that are matched now. Does not wait.
+    /// The endpoints that are matched with this endpoint now. Does not wait.
     ///
     /// # Errors
-    /// A sentence: the middleware cannot go on.
+    /// A sentence, if the middleware cannot go on.
     fn matched(&mut self) -> Result<Matching, String>;
 
     /// The reasons why other endpoints of the topic are not matched, one sentence each; empty if the reasons are not
@@ -21,8 +22,8 @@ pub trait Matched {
     }
 
     /// The clock of the endpoint's times if it is not CLOCK_MONOTONIC. The times of a publisher are the stamps in its
-    /// messages; the times of a subscription are all times in [`Taken`](super::Taken) except the stamp. The clock is
-    /// asked for before the endpoint is ready, and at the start. The instrument converts the times;
+    /// messages; the times of a subscription are all times in [`Taken`](super::Taken) except the stamp. The
+    /// instrument calls this before the endpoint is ready, and at the start, and converts the times.
     /// [`Draft::stamp`](super::Draft::stamp) and [`Sent`](super::Sent) have CLOCK_MONOTONIC.
     fn clock(&self) -> Option<OtherClock> {
         None

@@ -55,11 +55,11 @@ pub trait Backend: Sync {
     /// A sentence with the reason and the remedy.
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String>;
 
-    /// Removes the files of dead processes. The coordinator calls it before a run, and after one in which a worker did
-    /// not end well.
+    /// Removes the files of dead processes. The coordinator calls this before a run, and after a run in which a
+    /// worker did not end well.
     ///
     /// # Errors
-    /// A sentence: the middleware cannot work here, or files could not be removed.
+    /// A sentence, if the middleware cannot work here, or files could not be removed.
     fn clean_up(&self, spec: &RunSpec) -> Result<(), String>;
 }
 
@@ -84,7 +84,7 @@ pub trait Session: Send + Sync {
     /// Creates a client of the service `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
-    /// A sentence, as it is by default: the middleware has no services.
+    /// A sentence. The default implementation always fails: the middleware has no services.
     fn client(&self, _spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
         Err(format!("this middleware has no services, and {} is one", plan.topic))
     }
@@ -92,7 +92,7 @@ pub trait Session: Send + Sync {
     /// Creates the server of the service `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
-    /// A sentence, as it is by default: the middleware has no services.
+    /// A sentence. The default implementation always fails: the middleware has no services.
     fn server(&self, _spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
         Err(format!("this middleware has no services, and {} is one", plan.topic))
     }
@@ -100,7 +100,7 @@ pub trait Session: Send + Sync {
     /// Creates executor `number` of this process, of the kind [`RunSpec::executor`]. May block.
     ///
     /// # Errors
-    /// A sentence, as it is by default: the middleware has no executors.
+    /// A sentence. The default implementation always fails: the middleware has no executors.
     fn executor(&self, spec: &RunSpec, _number: u32) -> Result<Box<dyn Executor>, String> {
         Err(format!("{} has no executors, in which the nodes of a topology run", spec.communicator))
     }
@@ -112,7 +112,7 @@ pub trait Session: Send + Sync {
     }
 }
 
-/// A client: its responses have the stamps of their requests.
+/// A client of a service. Each response has the stamp of its request.
 pub struct Client {
     /// Sends requests.
     pub requests: Box<dyn Publisher>,
@@ -120,11 +120,11 @@ pub struct Client {
     pub responses: Box<dyn Subscription>,
 }
 
-/// A server. Each request that is taken is answered by one response while it is in hand.
+/// A server of a service. The server sends one response for each request, before the request is released.
 pub struct Server {
     /// Takes requests.
     pub requests: Box<dyn Subscription>,
-    /// Sends the response to the request in hand.
+    /// Sends the response to the request that is being handled.
     pub responses: Box<dyn Publisher>,
 }
 
@@ -139,8 +139,8 @@ pub struct DeviceMemory {
     pub data_bytes: u64,
     /// Variables that begin with 0.
     pub bss_bytes: u64,
-    /// The most that the stacks have used.
+    /// The peak of the memory that the stacks used.
     pub stack_peak_bytes: u64,
-    /// The most that was allocated.
+    /// The peak of the memory that was allocated.
     pub heap_peak_bytes: u64,
 }

@@ -8,11 +8,11 @@ pub trait Publisher: Matched {
     /// gets the stamp from `draft` and writes the stamp into the message.
     ///
     /// # Errors
-    /// A sentence: the message was not sent. The next one is tried again.
+    /// A sentence, if the message was not sent. The next message is tried again.
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String>;
 }
 
-/// The way of a message that was sent.
+/// The way in which a message was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Whether the message was written in the middleware's memory, so that publishing copied nothing.
@@ -26,7 +26,8 @@ pub struct Sent {
 
 /// A message that is about to be sent.
 pub trait Draft {
-    /// Writes the bytes of the payload according to `--touch`. Not for texts, whose bytes must stay characters.
+    /// Writes the bytes of the payload according to `--touch`. Not called for texts, whose bytes must
+    /// stay characters.
     fn write(&mut self, payload: &mut [u8]);
 
     /// Reads the clock and returns the stamp of the message; called last. The time in the stamp is 0 before the start

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Matched;
 
-/// The way in which messages reach a subscription: the one that users of the middleware would choose.
+/// The way in which messages reach a subscription: the way that users of the middleware would choose.
 pub enum Delivery {
     /// The endpoint's thread takes the messages, and waits by the strategy
     /// [`RunSpec::wait`](crate::run_spec::RunSpec::wait).
@@ -15,10 +15,10 @@ pub enum Delivery {
 }
 
 impl Delivery {
-    /// The subscription of an endpoint whose thread takes the messages.
+    /// Returns the subscription of an endpoint whose thread takes the messages.
     ///
     /// # Errors
-    /// A sentence: the middleware delivers them.
+    /// A sentence, if the middleware delivers the messages on its own threads.
     pub fn pull(self, endpoint: &str) -> Result<Box<dyn Subscription>, String> {
         match self {
             Delivery::Pull(subscription) => Ok(subscription),
@@ -35,13 +35,13 @@ pub trait Subscription: Matched {
     /// Takes one message, if there is one, and passes it to `reader`. Returns whether there was one. Does not wait.
     ///
     /// # Errors
-    /// A sentence: a message could not be taken. The next one is tried again.
+    /// A sentence, if a message could not be taken. The next message is tried again.
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String>;
 
     /// Waits until there may be something to take, at most `timeout`; not called with `--wait spin`.
     ///
     /// # Errors
-    /// A sentence: the middleware cannot go on.
+    /// A sentence, if the middleware cannot go on.
     fn wait(&mut self, timeout: Duration) -> Result<(), String>;
 
     /// The number of messages that left the history before they were taken, since the subscription was created. A
@@ -54,13 +54,13 @@ pub trait Listener: Matched {
     /// Passes each message from now on to `sink`, on any thread.
     ///
     /// # Errors
-    /// A sentence: the middleware cannot deliver.
+    /// A sentence, if the middleware cannot deliver.
     fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String>;
 
     /// Ends the delivery; returns when no call of the sink is running.
     ///
     /// # Errors
-    /// A sentence: the middleware cannot end the delivery.
+    /// A sentence, if the middleware cannot end the delivery.
     fn stop(&mut self) -> Result<(), String>;
 
     /// As [`Subscription::overwritten`].
@@ -72,7 +72,7 @@ pub trait Sink: Send + Sync {
     /// Records a message. Takes a lock, which other threads take a few times a second; does not allocate.
     fn taken(&self, taken: &Taken<'_>);
 
-    /// The delivery has ended with this error, a sentence.
+    /// Reports that the delivery has ended. `sentence` is the error.
     fn failed(&self, sentence: String);
 }
 
@@ -91,14 +91,14 @@ pub struct Taken<'a> {
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process,
     /// before the taking thread woke up; none if the back end cannot observe it.
     pub arrived_ns: Option<i64>,
-    /// With `phases`, the time when the bytes were in hand and the conversion to a message began; none if the back end
-    /// cannot observe this moment.
+    /// With `phases`, the time when the taking thread had the bytes and began to convert them to a message; none if
+    /// the back end cannot observe this moment.
     pub in_hand_ns: Option<i64>,
-    /// Length of its body, bytes.
+    /// The length of the message's body, bytes.
     pub length_bytes: u64,
     /// The bytes of the message on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
-    /// [`Subscription::overwritten`] when it was taken.
+    /// [`Subscription::overwritten`] when the message was taken.
     pub overwritten: u64,
     /// Whether the message is read in the middleware's memory, so that taking copied nothing.
     pub loaned: bool,

@@ -1,4 +1,5 @@
-//! A distribution of latencies as its cells alone: small where there are many of them, one for each subscription.
+//! A distribution of latencies that keeps only its cells. It is small, because there may be one for each of
+//! many subscriptions.
 
 use std::collections::BTreeMap;
 

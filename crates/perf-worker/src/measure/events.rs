@@ -9,16 +9,17 @@ pub const MOST_EVENTS: usize = 250;
 /// The reason why a message is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
-    /// Its latency was above the limit for late messages, and not above the limit for messages that are too late.
+    /// The latency of the message was above the limit for late messages, and not above the limit for messages that
+    /// are too late.
     Late {
-        /// Its latency, ns.
+        /// The latency of the message, ns.
         latency_ns: u64,
         /// The limit, ns.
         limit_ns: u64,
     },
-    /// Its latency was above the limit of messages that are too late.
+    /// The latency of the message was above the limit for messages that are too late.
     TooLate {
-        /// Its latency, ns.
+        /// The latency of the message, ns.
         latency_ns: u64,
         /// The limit, ns.
         limit_ns: u64,
@@ -28,18 +29,19 @@ pub enum Trouble {
         /// The number of messages.
         messages: u64,
     },
-    /// The publisher did not send this message, and perhaps messages after it: its timer skipped them, or they were
-    /// refused. Subscriptions miss the ids of these messages, but do not count them as lost.
+    /// The publisher did not send this message, and perhaps messages after it: its timer skipped them, or the
+    /// middleware refused them. Subscriptions miss the ids of these messages, but do not count them as lost.
     Unsent {
         /// The number of messages.
         messages: u64,
     },
 }
 
-/// A message, or several that are missing.
+/// A message that is late or missing, or several missing messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// The time of CLOCK_MONOTONIC at which the message arrived, or the next message if this one is missing, ns.
+    /// The time at which the message arrived or, if the message is missing, the next message arrived; ns
+    /// of CLOCK_MONOTONIC.
     pub at_ns: i64,
     /// The id of the message, or the first id of several messages.
     pub id: u64,
@@ -47,7 +49,7 @@ pub struct Event {
     pub trouble: Trouble,
 }
 
-/// The events of an endpoint in a row.
+/// The events of one endpoint in one row of its report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Events {
     /// The first ones, in order.

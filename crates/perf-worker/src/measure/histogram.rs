@@ -1,5 +1,5 @@
-//! The distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits, or one with two digits and few
-//! cells.
+//! The distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits, or a histogram with two
+//! digits and few cells.
 //!
 //! Recording never fails: a latency above the range is recorded as the largest value. With three digits it never
 //! allocates.

@@ -8,7 +8,7 @@
 /// The number of publishers for which the table has capacity before it must grow.
 const EXPECTED_PUBLISHERS: usize = 64;
 
-/// The meaning of a sample's id.
+/// The class of a sample by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// The sample is new; `missed` samples between it and the last one have not arrived (yet).
@@ -22,7 +22,7 @@ pub enum Arrival {
     Duplicate,
 }
 
-/// The ids seen of each publisher.
+/// The ids of each publisher that were seen.
 #[derive(Debug)]
 pub struct Sequences {
     from_first: bool,
@@ -79,10 +79,10 @@ impl Sequences {
     }
 }
 
-/// The whole id nearest to `near` that a message carries as `carried`.
+/// The full id nearest to `near` whose lowest bits are `carried`; `last_id` is the mask of these bits.
 fn whole(carried: u64, near: u64, last_id: u64) -> u64 {
     let ahead = carried.wrapping_sub(near) & last_id;
-    // Half of all differences are backwards.
+    // A difference of more than half of the range is a step backwards.
     if ahead > last_id / 2 {
         near.saturating_sub((last_id - ahead).saturating_add(1))
     } else {

@@ -1,6 +1,6 @@
 //! Measurements: latencies, losses, allocations, and the resources that processes and threads use.
 //!
-//! Recording a sample neither allocates nor locks. No middleware is known here.
+//! Recording a sample neither allocates nor locks. No module here depends on a middleware.
 
 pub mod allocations;
 pub mod calibration;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Medians over batches, nanoseconds for each message.
+/// The instrument's own costs: medians over batches, nanoseconds for each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnCost {

@@ -17,14 +17,15 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Reads the resources of this process. The usage of the calling thread belongs to the instrument, except
-    /// `excepted`, which the middleware caused. `others` is the usage of the instrument's other threads.
+    /// Reads the resources of this process. The usage of the calling thread belongs to the instrument, except the
+    /// part `excepted`, which the middleware caused. `others` is the usage of the instrument's other threads.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report it.
+    /// A sentence, if the kernel does not report the resources.
     pub fn of_this_process(others: &Usage, excepted: &Usage) -> Result<Resources, String> {
         let memory = Memory::of_this_process()?;
-        // Both are read one right after the other: time between the two readings would count as the middleware's.
+        // The two accounts are read one right after the other: time between the readings would count as
+        // the middleware's.
         let (thread, process) = (Usage::of_this_thread()?, Usage::of_this_process()?);
         let mut instrument = thread.without(excepted);
         instrument.add(others);
@@ -43,6 +44,6 @@ pub struct Measured {
     pub usage: Usage,
     /// The accounts of the instrument's own threads.
     pub instrument: Usage,
-    /// CPU time of `usage`, percent of one core.
+    /// CPU time in `usage`, in percent of one core.
     pub core_percent: f64,
 }

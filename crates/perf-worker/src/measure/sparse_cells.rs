@@ -68,7 +68,7 @@ impl SparseCells {
 /// have the order of the values.
 fn key(value: u64) -> u32 {
     let halvings = value.checked_ilog2().unwrap_or(0).saturating_sub(CELLS.ilog2());
-    // At most 57 halvings, and less than 256.
+    // There are at most 57 halvings, and the halved value is below 256.
     (halvings << 8) | (value >> halvings) as u32
 }
 

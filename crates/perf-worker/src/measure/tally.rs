@@ -1,27 +1,27 @@
 //! Counts of a publisher, a subscription or a relay over a period of time.
 //!
-//! They are sums and moments, so that merging in any order gives the same result.
+//! The counts are sums and moments, so that merging in any order gives the same result.
 
 use serde::{Deserialize, Serialize};
 
 use super::{events::Events, histogram::Latencies, moments::Moments};
 
-/// Tallies of an endpoint: the open one, one with the reporting thread, a spare one.
+/// The number of tallies of an endpoint: one is open, one is with the reporting thread, one is spare.
 pub const TALLIES: usize = 3;
 
 /// Counts of publishers.
-// Empty moments are not serialised: the log has them elsewhere.
+// Empty moments are not serialised: the log has the moments in other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "SentEntry"))]
 pub struct Sent {
     /// Samples published.
     pub samples: u64,
-    /// The length of their bodies, bytes.
+    /// The total length of the samples' bodies, bytes.
     pub bytes: u64,
-    /// The bytes that they took on the wire; 0 if they are not known, or there is no wire.
+    /// The bytes that the samples took on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
-    /// Samples of these that were published while no subscription was matched.
+    /// The number of these samples that were published while no subscription was matched.
     pub unmatched: u64,
     /// Messages that the middleware refused; they were not sent.
     pub refused: u64,
@@ -31,23 +31,23 @@ pub struct Sent {
     pub skipped: u64,
     /// Samples that were copied although they were to be loaned.
     pub copied: u64,
-    /// Time left until the next message was due, seen after each publish; negative when late.
+    /// The time left until the next message was due, read after each publish; negative if the publisher was late.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub reserve_ns: Moments,
-    /// Actual send time minus the time when the message was due.
+    /// The actual send time of a message minus the time when it was due.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub lateness_ns: Moments,
-    /// From the wake-up for a message to its stamp: loaning the slot, writing the payload.
+    /// The time from the wake-up for a message to the message's stamp: the slot is loaned and the payload is written.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub prepare_ns: Moments,
-    /// From the stamp until publish returned; only of nodes in executors.
+    /// The time from the stamp until publish returned; measured only for nodes in executors.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub publish_ns: Moments,
-    /// From the stamp until the message was serialised; only with marked phases.
+    /// The time from the stamp until the message was serialised; measured only with `--phases`.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub serialise_ns: Moments,
@@ -89,20 +89,20 @@ impl Sent {
 }
 
 /// Counts of subscriptions. Only samples that were sent within the measurement count.
-// Empty moments are not serialised: the log has them elsewhere.
+// Empty moments are not serialised: the log has the moments in other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "ReceivedEntry"))]
 pub struct Received {
     /// Samples taken, duplicates not counted.
     pub samples: u64,
-    /// The length of their bodies, bytes.
+    /// The total length of the samples' bodies, bytes.
     pub bytes: u64,
-    /// The bytes that they took on the wire; 0 if they are not known, or there is no wire.
+    /// The bytes that the samples took on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
     /// Samples taken that were sent before the run began: the history for a late joiner. They are in no other count.
     pub history: u64,
-    /// Samples skipped in the publishers' ids. The lost samples are these less `reordered`.
+    /// The number of ids that were skipped. The number of lost samples is `missed` less `reordered`.
     pub missed: u64,
     /// Samples that arrived after a later one; each had been counted in `missed`.
     pub reordered: u64,
@@ -110,44 +110,47 @@ pub struct Received {
     pub duplicates: u64,
     /// Samples that left the history before they were taken, by the middleware's count.
     pub overwritten: u64,
-    /// Samples whose payload is not the written one: their memory had been reused. A payload is checked only if it is
-    /// written.
+    /// Samples whose payload differs from the written one, because their memory had been reused. A payload is checked
+    /// only if it is written.
     pub corrupt: u64,
-    /// Samples received before they were sent, by more than the clocks may differ; they are in no statistic of latency.
+    /// Samples that were received before they were sent, by more than the clocks may differ. No statistic of latency
+    /// contains them.
     pub negative: u64,
     /// Attempts to take that the middleware refused.
     pub refused: u64,
     /// Samples that were copied although they were to be read in place.
     pub copied: u64,
-    /// Samples whose latency was above `late_above_ns` and not above `too_late_above_ns`; they are in all statistics.
+    /// Samples whose latency was above `late_above_ns` and not above `too_late_above_ns`. All statistics
+    /// contain them.
     pub late: u64,
-    /// Samples whose latency was above `too_late_above_ns`; they are in all statistics.
+    /// Samples whose latency was above `too_late_above_ns`. All statistics contain them.
     pub too_late: u64,
-    /// As `late`, by the response latency: a sample that was sent late counts, too.
+    /// The same as `late`, but by the response latency: a sample that was sent late counts, too.
     pub late_response: u64,
-    /// As `too_late`, by the response latency.
+    /// The same as `too_late`, but by the response latency.
     pub too_late_response: u64,
-    /// Service latency: from the stamp in the message to its reception.
+    /// Service latency: the time from the stamp in the message to the message's reception.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub latency_ns: Moments,
-    /// Response latency: from the time when the message was due to its reception, also if it was sent late.
+    /// Response latency: the time from when the message was due to its reception, also if it was sent late.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub response_ns: Moments,
-    /// From its reception until its payload had been read.
+    /// The time from a sample's reception until its payload had been read.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub read_ns: Moments,
-    /// From the stamp until the message reached the process; this and the next two only with marked phases.
+    /// The time from the stamp until the message reached the process. This field and the next two are measured only
+    /// with `--phases`.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub transport_ns: Moments,
-    /// From there until its bytes were in the hands of the thread that takes it.
+    /// The time from a message's arrival in the process until the taking thread had the message's bytes.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub wake_up_ns: Moments,
-    /// From there until its reception.
+    /// The time from when the taking thread had a message's bytes until the message's reception.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub deserialise_ns: Moments,
@@ -162,7 +165,7 @@ pub struct Received {
 pub struct Relayed {
     /// Samples taken and sent again.
     pub samples: u64,
-    /// The length of their bodies, bytes.
+    /// The total length of the samples' bodies, bytes.
     pub bytes: u64,
     /// Samples that left the history before the relay took them.
     pub overwritten: u64,
@@ -196,7 +199,7 @@ impl Received {
         }
     }
 
-    /// Samples lost, as far as the sequences show it.
+    /// The number of lost samples, as far as the ids show it.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.missed.saturating_sub(self.reordered)
@@ -236,7 +239,8 @@ impl Received {
     }
 }
 
-/// The counts of an endpoint in one row, as they are reported. Parts that do not apply to its kind are left out.
+/// The counts of an endpoint in one row, as they are reported. Fields that do not apply to the kind of endpoint
+/// are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
@@ -275,7 +279,7 @@ impl Counts {
     }
 }
 
-/// Counts with their distributions, of one endpoint in one row, or summed over several endpoints or rows. Parts that do
+/// Counts and distributions of one endpoint in one row, or their sums over several endpoints or rows. Fields that do
 /// not apply are empty.
 #[derive(Debug, Default)]
 pub struct Tally {
@@ -291,16 +295,17 @@ pub struct Tally {
     pub responses: Latencies,
     /// Counts of relays.
     pub relayed: Relayed,
-    /// Single messages of one endpoint, if they are tracked; sums have none.
+    /// Single messages of one endpoint, if they are tracked; a sum over endpoints has none.
     pub events: Events,
 }
 
 impl Tally {
-    /// An empty one whose distributions have two digits.
+    /// Creates an empty tally whose distributions have two digits.
     #[must_use]
     pub fn coarse() -> Tally {
         let [lateness, latencies, responses] = [(); 3].map(|()| Latencies::coarse());
-        // All fields: the default has dense distributions, which cost more time than the start of an endpoint has.
+        // Each field is given here: the default has dense distributions, which take too long at the start of
+        // an endpoint.
         Tally {
             sent: Sent::default(),
             lateness,
@@ -312,7 +317,7 @@ impl Tally {
         }
     }
 
-    /// A coarse one that keeps single messages, too.
+    /// Creates a coarse tally that keeps single messages, too.
     #[must_use]
     pub fn tracking() -> Tally {
         Tally { events: Events::with_memory(), ..Tally::coarse() }
@@ -332,7 +337,7 @@ impl Tally {
         }
     }
 
-    /// The memory of it and of its distributions, bytes.
+    /// The memory of the tally and of its distributions, bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let distributions = [&self.lateness, &self.latencies, &self.responses];

@@ -14,9 +14,9 @@ const SECOND_NS: u64 = 1_000_000_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadUsage {
-    /// The kernel's number of the thread; the main thread has the process's.
+    /// The kernel's id of the thread; the main thread has the id of the process.
     pub tid: u32,
-    /// Its name, of which the kernel keeps 15 bytes.
+    /// The name of the thread, of which the kernel keeps 15 bytes.
     pub name: String,
     /// CPU time, ns: the scheduler's own count if `exact`, else `utime_ns + stime_ns`. The count of a running thread
     /// lags by up to a tick.
@@ -27,9 +27,9 @@ pub struct ThreadUsage {
     pub utime_ns: u64,
     /// CPU time in the kernel, ns, in whole ticks.
     pub stime_ns: u64,
-    /// Context switches because it waited.
+    /// Context switches because the thread waited.
     pub voluntary_switches: u64,
-    /// Context switches that were forced on it.
+    /// Context switches that were forced on the thread.
     pub involuntary_switches: u64,
     /// Page faults without input or output.
     pub minor_faults: u64,
@@ -41,7 +41,7 @@ impl ThreadUsage {
     /// All threads of this process, in the order of their ids.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report it.
+    /// A sentence, if the kernel does not report the usage.
     pub fn all_of_this_process() -> Result<Vec<ThreadUsage>, String> {
         let found = Process::myself().and_then(|process| all_of(&process));
         found.map_err(|error| format!("the usage of this process's threads cannot be read: {error}"))
@@ -50,7 +50,7 @@ impl ThreadUsage {
     /// All threads of another process, in the order of their ids.
     ///
     /// # Errors
-    /// A sentence, if it has exited or the kernel does not report its figures.
+    /// A sentence, if the process has exited or the kernel does not report its figures.
     pub fn all_of_process(pid: u32) -> Result<Vec<ThreadUsage>, String> {
         let number = i32::try_from(pid).map_err(|_| ProcError::NotFound(None));
         let found = number.and_then(Process::new).and_then(|process| all_of(&process));
@@ -64,7 +64,7 @@ impl ThreadUsage {
         let (stat, status) = (task.stat()?, task.status()?);
         let tick_ns = SECOND_NS / procfs::ticks_per_second();
         let (utime_ns, stime_ns) = (stat.utime * tick_ns, stat.stime * tick_ns);
-        // Not every kernel has it, and some have zeros.
+        // Not every kernel has `schedstat`, and in some kernels it has zeros.
         let scheduled = task.schedstat().ok().filter(|scheduled| scheduled.pcount > 0);
         Ok(ThreadUsage {
             tid: u32::try_from(task.tid).unwrap_or_default(),
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn differences_are_by_thread() {
         let earlier = [thread(1, 100, 10), thread(2, 100, 10), thread(3, 100, 10)];
-        // The second is gone, the fourth came, and the third's number has another thread now.
+        // Thread 2 has exited, thread 4 is new, and another thread has the id 3 now.
         let now = [thread(1, 150, 12), thread(3, 20, 1), thread(4, 7, 3)];
         assert_eq!(since(&now, &earlier), [thread(1, 50, 2), thread(3, 20, 1), thread(4, 7, 3)]);
         assert_eq!(since(&earlier, &earlier)[0], thread(1, 0, 0));

@@ -1,6 +1,6 @@
 //! Resource usage of a process or a thread, from the kernel's accounting (`getrusage`).
 //!
-//! All fields count from its start; `maxrss` is a peak.
+//! All fields count from the start of the process or thread; `maxrss` is a peak.
 
 use nix::sys::resource::{Usage as Account, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -42,7 +42,7 @@ pub struct Usage {
     pub nsignals: i64,
     /// Context switches that the process asked for by waiting.
     pub nvcsw: i64,
-    /// Context switches that were forced on it.
+    /// Context switches that were forced on the process.
     pub nivcsw: i64,
 }
 
@@ -61,7 +61,8 @@ impl Usage {
     /// A sentence, if the kernel refuses.
     pub fn of_this_thread() -> Result<Usage, String> {
         let account = Usage::read("thread", UsageWho::RUSAGE_THREAD)?;
-        // getrusage knows the time of a running thread up to the last tick only, this clock to the present.
+        // getrusage counts the time of a running thread up to the last tick only, the thread's CPU clock up to
+        // the present.
         let cpu_ns = thread_cpu_ns();
         let stime_ns = account.stime_ns.min(cpu_ns);
         Ok(Usage { stime_ns, utime_ns: cpu_ns - stime_ns, ..account })
@@ -115,7 +116,7 @@ impl Usage {
         }
     }
 
-    /// The usage since `earlier`; the peak of memory is the present one.
+    /// The usage since `earlier`; the peak of memory is the peak in `self`.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
         self.without(earlier)
@@ -144,13 +145,13 @@ impl Usage {
         for (ours, theirs) in risen.fields_mut().into_iter().zip(earlier.fields()) {
             *ours = (*ours).max(theirs);
         }
-        // The sum is exact, and each part is not: user and system time share what is left.
+        // The sum is exact, and its division is not: user and system time share the sum.
         let cpu_ns = self.cpu_ns().max(earlier.cpu_ns());
         risen.stime_ns = self.stime_ns.clamp(earlier.stime_ns, cpu_ns - earlier.utime_ns);
         Usage { utime_ns: cpu_ns - risen.stime_ns, ..risen }
     }
 
-    /// CPU time used between `earlier` and this, in percent of one core; 0 if no time passed.
+    /// The CPU time from `earlier` to `self`, in percent of one core; 0 if no time passed.
     #[must_use]
     pub fn core_percent_since(&self, earlier: &Usage) -> f64 {
         let elapsed_ns = self.taken_ns - earlier.taken_ns;
@@ -234,7 +235,7 @@ mod tests {
         let risen = now.at_least(&earlier);
         assert_eq!(risen, Usage { taken_ns: 9, nvcsw: 7, ..earlier });
         assert_eq!((risen.since(&earlier).minflt, risen.core_percent_since(&earlier)), (0, 0.0));
-        // 30 ns more in all, and the kernel's new division would take system time back.
+        // The sum grows by 30 ns, but in the kernel's new division the system time would fall.
         let later = Usage { utime_ns: 155, stime_ns: 25, ..now }.at_least(&earlier);
         assert_eq!((later.utime_ns, later.stime_ns), (130, 50));
         let later = Usage { utime_ns: 20, stime_ns: 160, ..now }.at_least(&earlier);

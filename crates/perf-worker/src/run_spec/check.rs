@@ -45,7 +45,7 @@ impl Capabilities {
         Ok(())
     }
 
-    /// Whether the callbacks of nodes can run as the run asks.
+    /// Checks whether the middleware has the run's executor and reports the number of matched endpoints.
     fn check_executor(&self, name: &str, spec: &RunSpec) -> Result<(), String> {
         let Some(executor) = &spec.executor else { return Ok(()) };
         if self.executors.is_empty() {
@@ -65,7 +65,7 @@ impl Capabilities {
         Ok(())
     }
 
-    /// Whether messages can be passed on in the way of the run.
+    /// Checks whether the middleware carries out the options that concern the way of a message.
     fn check_path(&self, name: &str, spec: &RunSpec) -> Result<(), String> {
         if !spec.zero_copy && !self.copies {
             return Err(format!("{name} only loans messages and does not copy them in and out: add --zero-copy"));
@@ -99,7 +99,7 @@ impl Capabilities {
     }
 }
 
-/// Whether the value of an option is one of those that the middleware has.
+/// Checks whether the value of an option is one of the values that the middleware has.
 fn has<T: Choice>(name: &str, option: &str, asked: T, values: &[T]) -> Result<(), String> {
     if values.contains(&asked) {
         return Ok(());
@@ -188,7 +188,7 @@ mod tests {
         };
         let run = |executor: &str| RunSpec { executor: Some(executor.to_owned()), ..example() };
         assert_eq!((capabilities.check(&run("multi")), Capabilities::all().check(&example())), (Ok(()), Ok(())));
-        // Services outside of executors are others.
+        // `services` concerns only services outside of executors.
         assert_eq!(capabilities.check(&RunSpec { roundtrip: Roundtrip::Service, ..run("multi") }), Ok(()));
         let none = Capabilities::all().check(&run("single")).unwrap_err();
         assert!(none.starts_with("echo has no executors"), "{none}");
@@ -204,7 +204,7 @@ mod tests {
         for roundtrip in [Roundtrip::None, Roundtrip::Main, Roundtrip::Service] {
             assert_eq!(capabilities.check(&RunSpec { roundtrip, ..example() }), Ok(()));
         }
-        // A depth without effect is no reason.
+        // A depth has no effect with KEEP_ALL, so it is no reason to refuse the run.
         let mut run = example();
         run.qos.history = History::KeepAll;
         assert_eq!(Capabilities { history_depth_max: Some(1), ..Capabilities::all() }.check(&run), Ok(()));

@@ -35,29 +35,29 @@ pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 pub struct RunSpec {
     /// The middleware, by the name of its back end: `Gantry`, `Mock`, or the name of another program.
     pub communicator: String,
-    /// Its version.
+    /// The version of the middleware.
     pub middleware_version: String,
-    /// Its capabilities.
+    /// The capabilities of the middleware.
     #[serde(default)]
     pub capabilities: Capabilities,
-    /// The value of each of its settings, confirmed by every worker.
+    /// The value of each setting of the middleware, confirmed by every worker.
     pub settings: Settings,
     /// The messages.
     #[serde(flatten)]
     pub message: MessageSpec,
-    /// The topic as it was given.
+    /// The name of the topic as it was given.
     pub topic: String,
     /// The ROS 2 domain, 0 to 232.
     pub domain_id: u32,
     /// Messages per second of each publisher; 0 is as fast as possible.
     pub rate_hz: u32,
-    /// The beginnings of the periods of several publishers.
+    /// The times at which the periods of several publishers begin.
     pub phase: Phase,
     /// Publishers of this run; 0 if another program publishes.
     pub publishers: u32,
     /// Subscriptions of this run; 0 if another program subscribes.
     pub subscriptions: u32,
-    /// Their processes and threads.
+    /// The processes and threads of the endpoints.
     #[serde(rename = "execution_strategy")]
     pub strategy: Strategy,
     /// The round-trip mode; latencies of Main, Both and Service are round-trip times.
@@ -67,7 +67,7 @@ pub struct RunSpec {
     pub expected_publishers: u32,
     /// Subscriptions that each publisher waits for before the start, including subscriptions of other programs.
     pub expected_subscriptions: u32,
-    /// The timeout of that wait, s.
+    /// The timeout of the wait for publishers and subscriptions, s.
     pub match_timeout_s: u32,
     /// Quality of service.
     #[serde(flatten)]
@@ -83,7 +83,7 @@ pub struct RunSpec {
     /// Whether messages are bytes without a type: time, id (both little-endian) and payload.
     #[serde(default)]
     pub raw: bool,
-    /// Whether the phases of a message's way are marked, as far as the middleware lets them be seen.
+    /// Whether the phases of each message's way are marked, as far as the middleware shows them.
     #[serde(default)]
     pub phases: bool,
     /// Whether messages are known to go through shared memory.
@@ -99,7 +99,8 @@ pub struct RunSpec {
     /// message, ns.
     #[serde(default)]
     pub work_ns: i64,
-    /// The latency above which a sample is late, ns; null if none is. In a topology less for short periods.
+    /// The latency above which a sample is late, ns; null if no sample is late. In a topology, endpoints with short
+    /// periods have smaller limits.
     pub late_above_ns: Option<u64>,
     /// The latency above which a sample is too late instead of late, ns; null if no sample is too late. In a topology,
     /// endpoints with short periods have smaller limits.
@@ -118,7 +119,8 @@ pub struct RunSpec {
     pub prevent_cpu_idle: bool,
     /// The measured daemons of the middleware, by pid or name.
     pub daemons: Vec<String>,
-    /// The daemons that the run starts, by the check of the middleware; each as its command in JSON, which is not read.
+    /// The daemons that the run starts, as the middleware's check returned them. JSON has the command of each daemon,
+    /// and the commands are not read back.
     #[serde(rename = "started_daemons", default, with = "commands")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub daemon_commands: Vec<DaemonCommand>,
@@ -127,7 +129,7 @@ pub struct RunSpec {
     /// `message` is the largest message, and `rate_hz` is 0.
     #[serde(default)]
     pub executor: Option<String>,
-    /// Whether the messages of nodes that are late, missing or not sent are reported one by one.
+    /// Whether messages of nodes are reported one by one if they are late, missing or not sent.
     #[serde(default)]
     pub tracking: bool,
     /// The script of the mock.
@@ -139,7 +141,8 @@ pub struct RunSpec {
     pub heading_notes: Vec<String>,
 }
 
-/// Daemons as their commands, which are for readers of a log: no run starts them.
+/// Writes daemons as their commands, for readers of a log. Reading gives an empty list, because no run starts
+/// daemons from a log.
 mod commands {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -181,7 +184,7 @@ impl RunSpec {
         Pace::hz(self.rate_hz)
     }
 
-    /// Whether both sides belong to this run, so that its topics get their own namespace.
+    /// Whether publishers and subscriptions belong to this run, so that its topics get their own namespace.
     #[must_use]
     pub fn is_private(&self) -> bool {
         let one_way = self.roundtrip == Roundtrip::None && self.publishers > 0 && self.subscriptions > 0;
@@ -203,19 +206,19 @@ impl RunSpec {
         self.publishers > 0
     }
 
-    /// Whether probes decide that endpoints are matched, because the middleware does not count the others.
+    /// Whether probes decide that endpoints are matched, because the middleware does not count matched endpoints.
     #[must_use]
     pub fn has_probes(&self) -> bool {
         self.capabilities.matching != MatchingKind::Count
     }
 
-    /// Seconds at the beginning that are in no statistic.
+    /// The number of seconds at the beginning of the run that are in no statistic.
     #[must_use]
     pub fn left_out_s(&self) -> u32 {
         self.warmup_s + self.ignore_s
     }
 
-    /// Seconds from the first message to the last; `None` is until interrupted.
+    /// The number of seconds from the first message to the last; `None` if the run lasts until it is interrupted.
     #[must_use]
     pub fn length_s(&self) -> Option<u32> {
         (self.max_runtime_s > 0).then_some(self.warmup_s + self.max_runtime_s)
@@ -233,7 +236,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::spec::daemon::Readiness;
 
-    /// The run in the example of the page about the protocol.
+    /// The run in the example of `docs/internals/worker-protocol.md`.
     pub fn example() -> RunSpec {
         let page = include_str!("../../../../docs/internals/worker-protocol.md");
         let plan = page.lines().find_map(|line| line.strip_prefix("-> {\"protocol\"")).unwrap();

@@ -10,13 +10,14 @@ use super::{
 };
 use crate::choice::{Choice, choice};
 
-/// The options of a run that a middleware carries out. A run with others is refused before it begins.
+/// The options of a run that a middleware carries out. A run with other options is refused before it begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capabilities {
-    /// The contents that it loans for writing and reads in place; without any, `--zero-copy` is refused.
+    /// The message contents that the middleware loans for writing and reads in place. If there are none, a run with
+    /// `--zero-copy` is refused.
     pub zero_copy: Vec<Content>,
-    /// It copies messages in and out; if not, a run needs `--zero-copy`.
+    /// The middleware copies messages in and out. If it does not, a run needs `--zero-copy`.
     pub copies: bool,
     /// Values of `--reliability`.
     pub reliability: Vec<Reliability>,
@@ -24,25 +25,26 @@ pub struct Capabilities {
     pub durability: Vec<Durability>,
     /// Values of `--history`.
     pub history: Vec<History>,
-    /// The largest `--history-depth`; none: as large as the option.
+    /// The largest `--history-depth`; none if the middleware has every depth that the option allows.
     pub history_depth_max: Option<u32>,
     /// Values of `--wait`; with push delivery only `adaptive` has a meaning.
     pub wait: Vec<Wait>,
     /// The way in which messages reach subscriptions.
     pub delivery: DeliveryKind,
-    /// The knowledge of endpoints about their matching.
+    /// The kind of information that endpoints have about their matching.
     pub matching: MatchingKind,
-    /// Subscriptions tell the publishers of their messages apart; without that, a topic has one publisher.
+    /// Subscriptions distinguish the publishers of their messages. If they do not, a topic has one publisher.
     pub sources: bool,
     /// Subscriptions count the messages that left the history.
     pub overwritten: bool,
-    /// It has services, outside of executors.
+    /// The middleware has services outside of executors.
     pub services: bool,
-    /// It sends bytes without a type (`--raw`).
+    /// The middleware sends bytes without a type (`--raw`).
     pub raw: bool,
-    /// It marks the phases of a message's way (`--phases`), all or some.
+    /// The middleware marks the phases of a message's way (`--phases`), all or some of them.
     pub phases: bool,
-    /// The executors in which it runs the callbacks of nodes, the default first; without any, it runs no topology.
+    /// The executors in which the middleware runs the callbacks of nodes, the default first. If there are none, the
+    /// middleware runs no topology.
     #[serde(default)]
     pub executors: Vec<String>,
 }

@@ -7,18 +7,19 @@ use serde::{Deserialize, Serialize};
 /// A daemon that the run starts before its workers and ends after them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DaemonCommand {
-    /// Its name in reports.
+    /// The name of the daemon in reports.
     pub name: String,
-    /// The program, looked for on the PATH, and its arguments. It stays in the foreground and ends on SIGTERM.
+    /// The program, which is looked for on the PATH, and its arguments. The program stays in the foreground and
+    /// ends on SIGTERM.
     pub command: Vec<String>,
-    /// How it shows that it is ready.
+    /// The sign that the daemon is ready.
     pub ready: Readiness,
 }
 
 /// The sign that a daemon is ready.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Readiness {
-    /// The daemon is ready when a file or socket has this path that did not have it before the daemon started.
+    /// The daemon is ready when a file or socket with this path exists that did not exist before the daemon started.
     File(PathBuf),
     /// The daemon is ready when it has printed a line with this text, on standard output or standard error.
     Line(String),

@@ -14,35 +14,35 @@ pub type Settings = BTreeMap<String, String>;
 pub struct Description {
     /// The version of the middleware.
     pub version: String,
-    /// Its capabilities.
+    /// The capabilities of the middleware.
     pub capabilities: Capabilities,
-    /// Its settings.
+    /// The settings of the middleware.
     pub settings: Vec<Setting>,
 }
 
 /// A setting of a middleware.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
-    /// Its name for `--set`.
+    /// The name of the setting for `--set`.
     pub name: String,
     /// The values of the setting, the default first. A single value is always in effect.
     pub values: Vec<String>,
-    /// The value that the middleware's documentation recommends for low latency; none: the default.
+    /// The value that the middleware's documentation recommends for low latency; none if it is the default.
     #[serde(default)]
     pub best: Option<String>,
-    /// Its meaning, without a full stop.
+    /// The meaning of the setting, without a full stop.
     pub meaning: String,
 }
 
 impl Setting {
-    /// A setting with those values, the default first.
+    /// Creates a setting with these values, the default first.
     #[must_use]
     pub fn new(name: &str, values: &[&str], meaning: &str) -> Setting {
         let values = values.iter().map(|value| (*value).to_owned()).collect();
         Setting { name: name.to_owned(), values, best: None, meaning: meaning.to_owned() }
     }
 
-    /// The same with the value that the middleware's documentation recommends for low latency.
+    /// Adds the value that the middleware's documentation recommends for low latency.
     #[must_use]
     pub fn best(self, value: &str) -> Setting {
         Setting { best: Some(value.to_owned()), ..self }
@@ -56,7 +56,7 @@ impl Description {
         self.settings.iter().find(|setting| setting.name == name)
     }
 
-    /// The recommended values that are not the defaults.
+    /// The recommended value of each setting whose recommended value is not the default.
     #[must_use]
     pub fn best(&self) -> Settings {
         let best = |setting: &Setting| Some((setting.name.clone(), setting.best.clone()?));
@@ -70,7 +70,7 @@ impl Description {
     /// The value of each setting of `middleware`: the requested value, or else the default.
     ///
     /// # Errors
-    /// A sentence: there is no such setting or value. It names the settings or values that exist.
+    /// A sentence, if a setting or its value does not exist. The sentence names the settings or values that exist.
     pub fn resolve(&self, middleware: &str, requested: &Settings) -> Result<Settings, String> {
         for (name, value) in requested {
             let Some(setting) = self.setting(name) else {

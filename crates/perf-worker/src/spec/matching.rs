@@ -1,11 +1,11 @@
-//! The matching of an endpoint with the other side, and its clock, as plain values.
+//! The matching of an endpoint, and its clock, as plain values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
 
 choice! {
-    /// The knowledge of endpoints about their matching.
+    /// The kind of information that endpoints have about their matching.
     pub enum MatchingKind {
         /// The number of the others.
         Count = "count",
@@ -17,7 +17,7 @@ choice! {
     default Count
 }
 
-/// The endpoints of the other side that an endpoint is matched with.
+/// The endpoints with which an endpoint is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Matching {
     /// The number of endpoints.
@@ -29,7 +29,7 @@ pub enum Matching {
 }
 
 impl Matching {
-    /// Whether these are at least `expected` endpoints, as far as the middleware reports them.
+    /// Whether at least `expected` endpoints are matched, as far as the middleware reports them.
     #[must_use]
     pub fn is_enough(self, expected: usize) -> bool {
         match self {
@@ -39,7 +39,7 @@ impl Matching {
         }
     }
 
-    /// Whether this answer has the information that a middleware of this kind gives.
+    /// Whether this value has the information that a middleware of this kind gives.
     #[must_use]
     pub fn is_of(self, kind: MatchingKind) -> bool {
         match kind {
@@ -49,7 +49,7 @@ impl Matching {
         }
     }
 
-    /// Whether there is no endpoint, as far as the middleware reports them.
+    /// Whether no endpoint is matched, as far as the middleware reports it.
     #[must_use]
     pub fn is_none(self) -> bool {
         matches!(self, Matching::Count(0) | Matching::Any(false))
@@ -67,24 +67,25 @@ impl std::fmt::Display for Matching {
     }
 }
 
-/// The clock of an endpoint that does not have this host's CLOCK_MONOTONIC, such as one of a microcontroller.
+/// The clock of an endpoint that does not use this host's CLOCK_MONOTONIC, such as an endpoint on a microcontroller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherClock {
     /// CLOCK_MONOTONIC minus this clock, nanoseconds.
     pub offset_ns: i64,
-    /// The offset is at most this much wrong during the run, nanoseconds.
+    /// The largest error of the offset during the run, nanoseconds.
     pub error_ns: i64,
 }
 
 impl OtherClock {
-    /// The time of CLOCK_MONOTONIC at which `clock`, or if there is none CLOCK_MONOTONIC, shows `time_ns`.
+    /// Converts `time_ns` of `clock` to CLOCK_MONOTONIC. Without a clock, `time_ns` already is a time
+    /// of CLOCK_MONOTONIC.
     #[inline]
     #[must_use]
     pub fn host_ns(clock: Option<OtherClock>, time_ns: i64) -> i64 {
         time_ns.saturating_add(clock.map_or(0, |clock| clock.offset_ns))
     }
 
-    /// The largest error of a difference between times of two clocks, nanoseconds; 0 of one clock.
+    /// The largest error of a difference between times of two clocks, nanoseconds; 0 if both are the same clock.
     #[must_use]
     pub fn difference_error_ns(one: Option<OtherClock>, other: Option<OtherClock>) -> i64 {
         let error_ns = |clock: Option<OtherClock>| clock.map_or(0, |clock| clock.error_ns);

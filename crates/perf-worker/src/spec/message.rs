@@ -15,7 +15,7 @@ choice! {
     default V2
 }
 
-/// The content of a message. It determines the work besides stamping and, without zero copy, copying.
+/// The content of a message. It determines the work besides stamping and, without zero copy, besides copying.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Content {
@@ -50,7 +50,7 @@ pub struct MessageSpec {
     /// The name of the ROS 2 type; empty in older logs, which have neither content nor last id.
     #[serde(rename = "message_type", default)]
     pub type_name: String,
-    /// The performance_test version of its layout.
+    /// The performance_test version of the message's layout.
     #[serde(rename = "message_layout")]
     pub layout: Layout,
     /// The content of the message.
@@ -59,7 +59,7 @@ pub struct MessageSpec {
     /// The size of a message as it is sent, time and id included, bytes.
     #[serde(rename = "message_bytes")]
     pub bytes: usize,
-    /// The largest id that a message can carry, all ones; the next one is carried as 0.
+    /// The largest id that a message can carry, whose bits are all ones; the next id is carried as 0.
     #[serde(rename = "message_last_id", default)]
     pub last_id: u64,
     /// The payload of a message type of unbounded size, bytes.

@@ -1,4 +1,5 @@
-//! The ways in which endpoints are placed, publish, wait and touch their messages: options of one value each.
+//! The ways in which endpoints are placed, publish, wait and touch their messages. Each way is an option
+//! with one value.
 
 use crate::choice::choice;
 
@@ -16,7 +17,7 @@ choice! {
 }
 
 choice! {
-    /// The beginnings of the publishers' periods, if there are several.
+    /// The times at which the publishers' periods begin, if there are several publishers.
     pub enum Phase {
         /// At equal distances within a period.
         Spread = "spread",
@@ -29,7 +30,7 @@ choice! {
 }
 
 choice! {
-    /// Round trips: messages go to a relay and back, and this run is one part or both.
+    /// Round trips: messages go to a relay and back. This run has the publisher, the relay, or both.
     pub enum Roundtrip {
         /// They go one way.
         None = "None",
@@ -37,7 +38,7 @@ choice! {
         Main = "Main",
         /// This run is the relay of another program.
         Relay = "Relay",
-        /// This run is both: the relay is a process of its own.
+        /// This run has both parts: it publishes and gets its messages back, and its relay is a process of its own.
         Both = "Both",
         /// Requests and responses of a service: this run has the clients, and the server in a process of its own.
         Service = "Service",

@@ -25,8 +25,8 @@ impl Channel {
     /// inherit it.
     ///
     /// # Errors
-    /// A sentence: there is no such pipe, because another program than `perf_test` started this one, or it was taken
-    /// before.
+    /// A sentence, if there is no such pipe because another program than `perf_test` started this process, or if the
+    /// descriptor was taken before.
     pub fn inherit() -> Result<Channel, String> {
         static TAKEN: AtomicBool = AtomicBool::new(false);
         let path = format!("/proc/self/fd/{REPORTS_FD}");
@@ -47,7 +47,7 @@ impl Channel {
     /// Sends one report.
     ///
     /// # Errors
-    /// A sentence: the coordinator has gone.
+    /// A sentence, if the coordinator has gone.
     pub fn send(&mut self, report: &Report) -> Result<(), String> {
         let line = serde_json::to_vec(report).map_err(std::io::Error::from);
         let sent = line.and_then(|mut line| {

@@ -54,7 +54,7 @@ pub fn run(backends: &[&'static dyn Backend]) -> u8 {
     let mut channel = match Channel::inherit() {
         Ok(channel) => channel,
         Err(sentence) => {
-            // Fails only if the console has gone.
+            // Writing fails only if the console has gone.
             let _ = writeln!(std::io::stderr().lock(), "{sentence}");
             return 1;
         }
@@ -62,7 +62,7 @@ pub fn run(backends: &[&'static dyn Backend]) -> u8 {
     match run_worker(backends, &mut channel) {
         Ok(()) => 0,
         Err(sentence) => {
-            // Fails only if the coordinator has gone.
+            // Sending fails only if the coordinator has gone.
             let _ = channel.send(&Report::Failed(None, sentence));
             1
         }
@@ -81,7 +81,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     };
     let (spec, row_delay_ns) = (Arc::new(plan.spec), plan.row_delay_ns);
     let placement = Placement::of(&spec);
-    // Other threads, which inherit it, start later.
+    // Other threads start later and inherit this scheduling.
     let own_scheduling = placement.apply_to_process()?;
     let before = Usage::of_this_thread()?;
     let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
@@ -156,7 +156,7 @@ impl Drop for Threads {
     }
 }
 
-/// The coordinator handles the terminal's signals; its death ends this process.
+/// Sets up the signals: the coordinator handles the terminal's signals, and its death sends this process SIGTERM.
 fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
@@ -165,9 +165,9 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     // or a peer of the middleware has gone.
     signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::new(AtomicBool::new(false)))?;
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
-    // Otherwise `ps` and `top` show `exe`, the name of the link through which it was started.
+    // Without this name, `ps` and `top` show `exe`, the name of the link through which the process was started.
     rustix::thread::set_name(c"perf_test")?;
-    // Not SIGKILL: shared memory must be removed first.
+    // The signal is not SIGKILL, because shared memory must be removed first.
     set_parent_process_death_signal(Some(Signal::TERM))?;
     Ok(())
 }

@@ -19,7 +19,7 @@ pub const ORDERS_THREAD: &str = "orders";
 /// Time for an orderly end after the coordinator has gone.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 
-/// The way of orders to an endpoint.
+/// The channel of orders to an endpoint.
 pub struct OrderChannel {
     /// The endpoint.
     pub endpoint: Endpoint,
@@ -31,11 +31,11 @@ pub struct OrderChannel {
 
 /// The channels of orders to the endpoints of this process.
 pub struct Orders {
-    /// The way to each endpoint.
+    /// The channel to each endpoint.
     pub ways: Vec<OrderChannel>,
-    /// The orders while they measure.
+    /// The orders to the endpoints while they measure.
     pub flags: Arc<Flags>,
-    /// The endpoints are in executors, whose keeper reports the start.
+    /// The endpoints are in executors; then the keeper reports the start.
     pub in_executors: bool,
 }
 
@@ -45,7 +45,8 @@ impl Orders {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             let order = serde_json::from_str(&line);
-            // The resources at the start are read with the cost of a long order.
+            // The account is updated before the order is carried out: the order to go makes the worker read
+            // its resources.
             account.update(&Usage::default());
             match order {
                 Ok(order) => self.carry_out(order, outgoing),
@@ -74,7 +75,7 @@ impl Orders {
             Order::Drain { expected } => {
                 let expected: BTreeMap<Endpoint, u64> = expected.into_iter().collect();
                 for way in &self.ways {
-                    // A publisher does not look.
+                    // Publishers do not read this number.
                     way.expected.store(expected.get(&way.endpoint).copied().unwrap_or(UNKNOWN), Ordering::Relaxed);
                 }
             }
@@ -90,7 +91,7 @@ impl Orders {
 
     /// Forwards an order to the endpoints that wait for an order. An endpoint that has ended does not wait.
     fn forward(&self, order: Order) {
-        // The order to go contains all publishers, and there may be thousands of endpoints.
+        // The order is shared: an order to go contains all publishers, and there may be thousands of endpoints.
         let order = Arc::new(order);
         for way in &self.ways {
             let _ = way.sender.send(order.clone());

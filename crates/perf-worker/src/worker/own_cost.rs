@@ -1,7 +1,7 @@
 //! The measurement of the own cost: the share of each latency or period that the instrument causes, not the middleware.
 //!
-//! The measurement runs a worker's loops with the options of the run and a middleware that does nothing. Its caches are
-//! warm: a slow run finds colder caches, so its own cost is somewhat higher.
+//! The measurement runs a worker's loops with the options of the run and a middleware that does nothing. The caches
+//! are warm meanwhile: a run with a low rate finds colder caches, so its own cost is somewhat higher.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -33,7 +33,8 @@ const BATCHES: usize = 15;
 const BATCH: u64 = 1000;
 /// A rate at which messages are due faster than they are sent, so that the loop never sleeps.
 const RATE_HZ: u32 = 1_000_000;
-/// Age of the start, so that all messages are due. It is less than a second, so that no row is handed over meanwhile.
+/// The time by which the start lies in the past, so that all messages are due. It is less than a second, so that no
+/// row is handed over meanwhile.
 const START_AGE_NS: i64 = SECOND_NS / 2;
 /// Spread of the latencies, nanoseconds, so that the counts go to many cells of a histogram.
 const SPREAD_NS: u64 = 100_000;

@@ -16,9 +16,9 @@ pub fn main(backend: &'static dyn Backend) -> ExitCode {
     ExitCode::from(exit_code(backend, std::env::args_os().skip(1)))
 }
 
-/// Executes the order in `arguments` (without the name of the program) and returns the exit code: 0 good, 1 the order
-/// failed, 2 there is no such order. A failure is a sentence on standard error, or a report if the program runs as a
-/// worker.
+/// Executes the verb in `arguments` (without the name of the program) and returns the exit code: 0 if the verb
+/// succeeded, 1 if it failed, 2 if there is no such verb. A failure is a sentence on standard error, or a report if
+/// the program runs as a worker.
 #[must_use]
 pub fn exit_code(backend: &'static dyn Backend, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<String> =
@@ -57,6 +57,6 @@ fn print(value: &impl Serialize) -> Result<(), String> {
 }
 
 fn complain(sentence: &str) {
-    // Fails only if the console has gone.
+    // Writing fails only if the console has gone.
     let _ = writeln!(std::io::stderr().lock(), "{sentence}");
 }

@@ -85,7 +85,7 @@ fn locked_memory_is_resident_only_where_it_was_touched() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// The child: it fails if memory that it does not touch is resident.
+/// The work of the child, which fails if memory that it does not touch is resident.
 pub fn lock_memory() {
     let before = vec![0_u8; RESERVE_KIB as usize * 1024];
     if let Err(sentence) = (Placement { rt_priority: 1, ..Placement::default() }).apply_to_process() {

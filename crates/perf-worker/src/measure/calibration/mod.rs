@@ -18,21 +18,22 @@ use crate::{clock::now_ns, measure::median::median};
 use shared_memory::SharedMemory;
 use wake_up::Sleeper;
 
-/// Number of timed wake-ups: the most, and the fewest if they would take longer than [`PACED_NS`].
+/// The largest number of timed wake-ups; and the smallest, for which the wake-ups may take longer than [`PACED_NS`].
 const WAKE_UPS: (u64, u64) = (100, 31);
 /// Time for the paced wake-ups, ns.
 const PACED_NS: u64 = 300_000_000;
-/// The shortest and the longest sleep before each: a processor that has slept longer wakes up more slowly.
+/// The shortest and the longest sleep before each wake-up, ns: a processor that has slept longer wakes up
+/// more slowly.
 const SLEEP_NS: (u64, u64) = (200_000, 10_000_000);
 /// Number of batches of which the median is taken.
 const BATCHES: usize = 15;
 /// A batch lasts at least this long, so that reading the clock does not count.
 const BATCH_NS: i64 = 20_000;
 
-/// The most memory for the slots of a history, bytes: beyond the caches.
+/// The most memory for the slots of a history, bytes: more than the caches hold.
 const MAX_SLOTS_BYTES: usize = 128 << 20;
 
-/// Two results that differ by more than this fraction of their mean are both printed.
+/// If two results differ by more than this fraction of their mean, both are printed.
 const MAX_DRIFT: f64 = 0.1;
 
 /// The results before and after a run.
@@ -40,7 +41,7 @@ const MAX_DRIFT: f64 = 0.1;
 pub struct Calibrations {
     /// Before the run.
     pub before: Calibration,
-    /// After it.
+    /// After the run.
     pub after: Calibration,
 }
 
@@ -72,21 +73,21 @@ impl Calibrations {
 pub struct Calibration {
     /// One reading of the clock, nanoseconds.
     pub clock_ns: f64,
-    /// From waking a sleeping thread to its first reading of the clock, nanoseconds.
+    /// The time from waking a sleeping thread to the thread's first reading of the clock, nanoseconds.
     pub wake_up_ns: f64,
     /// Writing every byte of one message, nanoseconds.
     pub fill_ns: f64,
     /// Copying one message from a private buffer into shared memory, or out of it into another private buffer, again
     /// and again: the mean of both directions, nanoseconds. A copy path has at least these three buffers.
     pub warm_copy_ns: f64,
-    /// The same copy at the pace of the run, nanoseconds: other programs use the caches between two copies, and each
-    /// copy goes through the next slot of a history of the run's depth.
+    /// Copying one message at the pace of the run, nanoseconds. Other programs use the caches between two copies, and
+    /// each copy goes through the next slot of a history of the run's depth.
     pub paced_copy_ns: f64,
 }
 
 impl Calibration {
     /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible) with a history of
-    /// `depth`. Takes up to 128 MiB, and a third of a second at 100 Hz, less at higher rates.
+    /// `depth`. Uses up to 128 MiB of memory. Lasts a third of a second at 100 Hz, less at higher rates.
     ///
     /// # Errors
     /// A sentence, if no thread can be started or there is no memory.
@@ -121,7 +122,7 @@ impl Calibration {
         2.0 * self.warm_copy_ns + self.wake_up_ns
     }
 
-    /// The same with copies at the pace of the run, nanoseconds.
+    /// The least cost of a copy in, a wake-up and a copy out at the pace of the run, nanoseconds.
     #[must_use]
     pub fn paced_copy_path_ns(&self) -> f64 {
         2.0 * self.paced_copy_ns + self.wake_up_ns
@@ -183,7 +184,7 @@ mod tests {
         for found in [small, large] {
             assert!(found.clock_ns > 0.0 && found.wake_up_ns > 0.0, "{found:?}");
         }
-        // 4096 times the bytes: a hundredth of that is beyond any noise.
+        // The large message has 4096 times the bytes, so a hundredth of this factor is beyond any noise.
         assert!(large.warm_copy_ns > 40.0 * small.warm_copy_ns, "{small:?} {large:?}");
         assert!(large.fill_ns > 40.0 * small.fill_ns, "{small:?} {large:?}");
         assert!(large.copy_path_ns() > 2.0 * large.warm_copy_ns);

@@ -1,11 +1,11 @@
-//! Shared memory of this process alone: what messages are copied through, for the calibration of the copy path.
+//! Shared memory of this process alone, through which the calibration of the copy path copies messages.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// A shared mapping without a file, all of whose pages exist: memory of tmpfs.
+/// A shared mapping of tmpfs without a file name. All its pages are allocated at once.
 #[derive(Debug)]
 pub struct SharedMemory {
     start: NonNull<u8>,
@@ -13,10 +13,10 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// `length_bytes` of zeros, at least one.
+    /// Maps `length_bytes` of zeros, at least one byte.
     ///
     /// # Errors
-    /// A sentence: the kernel has no memory for it.
+    /// A sentence, if the kernel has no memory for the mapping.
     pub fn new(length_bytes: usize) -> Result<SharedMemory, String> {
         let length_bytes = length_bytes.max(1);
         let failed = |error| format!("{length_bytes} bytes of shared memory cannot be mapped: {error}");
@@ -37,7 +37,7 @@ impl SharedMemory {
 
 impl Drop for SharedMemory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this one's alone, and every borrow of it has ended.
+        // SAFETY: the mapping belongs to `self` alone, and every borrow of it has ended.
         let unmapped = unsafe { munmap(self.start.as_ptr().cast::<c_void>(), self.length_bytes) };
         debug_assert!(unmapped.is_ok(), "a mapping that exists can be unmapped");
     }

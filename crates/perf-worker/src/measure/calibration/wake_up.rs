@@ -7,9 +7,9 @@ use std::thread::{self, JoinHandle};
 
 use crate::clock::now_ns;
 
-/// Set by the waker; the sleeper answers with the time.
+/// The waker stores this value to wake the sleeper, which then stores the time.
 const WAKE_UP: i64 = -1;
-/// Set by the waker; the sleeper ends.
+/// The waker stores this value to end the sleeper.
 const END: i64 = -2;
 /// Before the first wake-up.
 const NOT_WOKEN: i64 = 0;
@@ -73,7 +73,7 @@ impl Drop for Sleeper {
     fn drop(&mut self) {
         self.set(END);
         if let Some(thread) = self.thread.take() {
-            // Its loop cannot panic.
+            // The loop of the thread cannot panic.
             let _ = thread.join();
         }
     }

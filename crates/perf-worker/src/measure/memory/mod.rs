@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1024;
 
-/// Memory of a process now, KiB, or the sum over several processes. The kernel counts on each CPU and adds the counts
-/// up rarely, so the figures are exact to some hundred KiB.
+/// Memory of a process now, KiB, or the sum over several processes. The kernel counts on each CPU and rarely adds the
+/// counts up, so the figures are exact to some hundred KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
@@ -28,7 +28,7 @@ pub struct Memory {
     pub shared_kib: u64,
     /// The peak of resident memory; for several processes the sum of their peaks, which need not have been at one time.
     pub peak_rss_kib: u64,
-    /// The size of its address space, most of which need not be resident; 0 in older logs.
+    /// The size of the address space, most of which need not be resident; 0 in older logs.
     #[serde(default)]
     pub virtual_kib: u64,
 }
@@ -37,7 +37,7 @@ impl Memory {
     /// Reads the memory of this process. Takes tens of microseconds; allocates.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report it.
+    /// A sentence, if the kernel does not report the memory.
     pub fn of_this_process() -> Result<Memory, String> {
         Memory::read(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
     }
@@ -45,7 +45,7 @@ impl Memory {
     /// Reads the memory of another process.
     ///
     /// # Errors
-    /// A sentence, if it has exited or the kernel does not report its figures.
+    /// A sentence, if the process has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Memory, String> {
         let name = format!("process {pid}");
         Memory::read(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
@@ -82,9 +82,9 @@ impl Memory {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resident {
-    /// All pages that are mapped and there.
+    /// All resident pages of the mappings.
     pub rss_kib: u64,
-    /// The same, each page divided by the number of maps that contain it.
+    /// The same pages, each divided by the number of mappings that contain it.
     pub pss_kib: u64,
 }
 
@@ -96,7 +96,7 @@ impl Resident {
     }
 }
 
-/// Resident memory of a process by kind of mapping, or the sum over several.
+/// Resident memory of a process by kind of mapping, or the sum over several processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Footprint {
@@ -116,7 +116,7 @@ impl Footprint {
     /// Reads the footprint of this process. Takes milliseconds, more with more memory: the kernel looks at every page.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report it.
+    /// A sentence, if the kernel does not report the mappings.
     pub fn of_this_process() -> Result<Footprint, String> {
         let found = Process::myself().and_then(|process| Footprint::read(&process));
         found.map_err(|error| unreadable("this process", &error))
@@ -125,21 +125,21 @@ impl Footprint {
     /// Reads the footprint of another process. Only its user and root may do so.
     ///
     /// # Errors
-    /// A sentence, if it has exited or the kernel does not report its figures.
+    /// A sentence, if the process has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Footprint, String> {
         let found = open(pid).and_then(|process| Footprint::read(&process));
         found.map_err(|error| unreadable(&format!("process {pid}"), &error))
     }
 
     fn read(process: &Process) -> ProcResult<Footprint> {
-        // A process may have its own mounts, in a container.
+        // A process in a container may have its own mounts.
         let mounts = process.mountinfo()?;
         let tmpfs = mounts.iter().filter(|mount| mount.fs_type == "tmpfs");
         let tmpfs: Vec<&str> = tmpfs.map(|mount| mount.majmin.as_str()).collect();
         Ok(Footprint::from_maps(&process.smaps()?.0, &tmpfs))
     }
 
-    /// `tmpfs`: the devices (`major:minor`) whose files are memory.
+    /// Adds up the mappings by kind. `tmpfs` has the devices (`major:minor`) whose files are memory.
     fn from_maps(maps: &[MemoryMap], tmpfs: &[&str]) -> Footprint {
         let mut footprint = Footprint::default();
         for map in maps {
@@ -155,7 +155,7 @@ impl Footprint {
             MMapPath::Stack | MMapPath::TStack(_) => &mut self.stack,
             MMapPath::Vsys(_) => &mut self.shared,
             MMapPath::Heap | MMapPath::Anonymous => &mut self.heap,
-            // Named by the program (prctl): still no file.
+            // A mapping that the program named (prctl) has no file, either.
             MMapPath::Other(name) if name.starts_with("anon:") => &mut self.heap,
             MMapPath::Other(name) if name.starts_with("anon_shmem:") => &mut self.shared,
             MMapPath::Path(path) => {

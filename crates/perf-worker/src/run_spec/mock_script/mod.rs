@@ -1,8 +1,8 @@
 //! The script of the mock: the faults and latencies of messages, from `--mock`, as `latency=2ms,lose=10,duplicate=25`.
 //!
-//! The plan of a worker contains it as text. *Every K-th* refers to the id of a message; the first id is 1. So the fate
-//! of a message depends on its id alone. If several keys apply to one message, the first of `refuse`, `join`, `lose`
-//! and `overwrite` in this order removes it, and `early` takes precedence over `slow`.
+//! The plan of a worker contains the script as text. *Every K-th* refers to the id of a message; the first id is 1.
+//! So the fate of a message depends on its id alone. If several keys apply to one message, the first of `refuse`,
+//! `join`, `lose` and `overwrite` in this order removes it, and `early` takes precedence over `slow`.
 
 mod text;
 
@@ -16,22 +16,23 @@ use crate::spec::{
 /// A number and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed {
-    /// The interval in messages; of a stall, the id.
+    /// The interval K in messages; for a stall, the id of the message.
     pub number: u64,
     /// The time, ns.
     pub time_ns: i64,
 }
 
-/// The daemon of a mock. Each prints a line, and says after 200 ms that it is ready, unless it exits first.
+/// The daemon of a mock. It prints a line and reports after 200 ms that it is ready, unless the variant
+/// excludes this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MockDaemon {
-    /// It works a little until it is ended.
+    /// The daemon works a little until it is ended.
     Lives,
-    /// It exits this time after it was ready, ns.
+    /// The daemon exits this time after it was ready, ns.
     Dies(i64),
-    /// It never says that it is ready.
+    /// The daemon never reports that it is ready.
     Silent,
-    /// It exits before it is ready.
+    /// The daemon exits before it is ready.
     Exits,
 }
 
@@ -39,27 +40,28 @@ pub enum MockDaemon {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MockScript {
-    /// From sending to reception, ns.
+    /// The time from sending to reception, ns.
     pub latency_ns: i64,
     /// Every K-th message has this latency instead. No message overtakes it: later messages are delivered after it,
     /// with their own latencies.
     pub slow: Option<Timed>,
-    /// The reception of every K-th message is this time before its sending.
+    /// Every K-th message is received this time before it is sent.
     pub early: Option<Timed>,
-    /// Every K-th is not delivered, without a trace.
+    /// Every K-th message is not delivered, and no count of the mock contains it.
     pub lose: u64,
     /// Every K-th message is not delivered, and counted as overwritten.
     pub overwrite: u64,
-    /// Every K-th is delivered twice.
+    /// Every K-th message is delivered twice.
     pub duplicate: u64,
     /// Every K-th message is delivered after the next message of its publisher. The last message has no next one, so it
     /// is not delivered.
     pub swap: u64,
-    /// Every K-th carries another payload than was written.
+    /// Every K-th message has another payload than was written.
     pub corrupt: u64,
-    /// Every K-th is refused when it is published.
+    /// Every K-th message is refused when it is published.
     pub refuse: u64,
-    /// Publishing the message of this id stalls for this time before its time of sending is read; not in a relay.
+    /// The publication of the message with this id stalls for this time before the time of sending is read. Relays
+    /// do not stall.
     pub stall: Option<Timed>,
     /// Messages up to this id are not delivered.
     pub join: u64,
@@ -87,13 +89,13 @@ pub struct MockScript {
     pub undeclared: bool,
     /// Each message is announced on standard output.
     pub print: bool,
-    /// The phase from the stamp until the message was serialised, ns. `None`, here and in the next two fields: the mock
-    /// does not mark the phase.
+    /// The time from the stamp until the message was serialised, ns. In this field and the next two, `None` means
+    /// that the mock does not mark the phase.
     pub serialise_ns: Option<i64>,
     /// The time from sending to arrival, ns. It is a part of the latency, which stays the same: the rest of the latency
     /// is the wake-up or, with `wake`, the deserialising.
     pub transport_ns: Option<i64>,
-    /// From arrival until the bytes are in hand, ns.
+    /// The time from arrival until the bytes are in hand, ns.
     pub wake_ns: Option<i64>,
     /// The clock of the first publisher; the second publisher's clock is behind by twice the offset, and so on.
     pub clock: Option<OtherClock>,
@@ -150,7 +152,7 @@ impl Default for MockScript {
     }
 }
 
-/// Whether `id` is one of every `nth`.
+/// Whether `id` is a multiple of `nth`; never if `nth` is 0.
 #[must_use]
 pub fn is_nth(id: u64, nth: u64) -> bool {
     nth > 0 && id.is_multiple_of(nth)

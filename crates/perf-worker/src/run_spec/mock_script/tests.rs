@@ -1,4 +1,4 @@
-//! Scripts as text, and the fate that they give each message.
+//! Tests of scripts: their text, and the fate of each message.
 
 use super::text::KEYS;
 use super::*;

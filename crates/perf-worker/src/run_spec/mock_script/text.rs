@@ -9,13 +9,13 @@ use crate::{
     spec::matching::{MatchingKind, OtherClock},
 };
 
-/// All keys of a script, for sentences.
+/// All keys of a script, for the sentences of errors.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
      deaf, undeclared, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
      serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
-/// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
+/// The longest time in a script, ns: longer than any time of a run, but sums of such times do not overflow.
 const LONGEST_NS: i64 = 1_000_000_000_000;
 /// The units, the largest first.
 const UNITS: [(&str, i64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)];

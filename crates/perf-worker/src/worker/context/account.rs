@@ -1,4 +1,5 @@
-//! The accounts of the instrument's own threads besides the main one: they are no cost of the middleware.
+//! The accounts of the instrument's own threads except the main thread. The usage of these threads is no cost of
+//! the middleware.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,21 +7,21 @@ use std::thread::ThreadId;
 
 use crate::measure::usage::Usage;
 
-/// The accounts of these threads, each as of its last update.
+/// The usage of each of these threads, as of its last update.
 #[derive(Clone, Default)]
 pub struct InstrumentAccount(Arc<Mutex<HashMap<ThreadId, Usage>>>);
 
 impl InstrumentAccount {
-    /// Sets this account to the present usage of the calling thread without `excepted`, which the middleware caused.
+    /// Sets the account of the calling thread to its present usage without `excepted`, which the middleware caused.
     pub fn update(&self, excepted: &Usage) {
-        // Without an account, the cost of the thread stays with the middleware's; it is some microseconds.
+        // Without this account, the cost of the thread, some microseconds, would count as the middleware's.
         if let Ok(usage) = Usage::of_this_thread() {
             let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             accounts.insert(std::thread::current().id(), usage.without(excepted));
         }
     }
 
-    /// The usage of all.
+    /// The sum over all these threads.
     pub fn usage(&self) -> Usage {
         let mut all = Usage::default();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().for_each(|usage| all.add(usage));

@@ -15,10 +15,10 @@ use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 use account::InstrumentAccount;
 use outgoing::Outgoing;
 
-/// `Context::expected` before the order to drain.
+/// The value of `Context::expected` before the order to drain.
 pub const NOT_DRAINING: u64 = u64::MAX;
 
-/// Orders to the endpoints while they measure, set by the order-reading thread.
+/// Orders to the endpoints while they measure. The thread that reads orders sets them.
 #[derive(Debug)]
 pub struct Flags {
     /// Publish no more.
@@ -39,11 +39,11 @@ pub struct Context {
     pub plan: EndpointPlan,
     pub placement: Placement,
     pub spec: Arc<RunSpec>,
-    /// Rows are handed over this long after their seconds.
+    /// The time from the end of a second until its row is handed over.
     pub row_delay_ns: i64,
     pub orders: Receiver<Arc<Order>>,
     pub flags: Arc<Flags>,
-    /// The number of samples to expect in all; `NOT_DRAINING` while more may be sent.
+    /// The number of samples to expect in the whole run; `NOT_DRAINING` while more may be sent.
     pub expected: Arc<AtomicU64>,
     pub outgoing: SyncSender<Outgoing>,
     /// The account of threads that only report.

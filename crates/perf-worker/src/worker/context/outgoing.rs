@@ -8,7 +8,7 @@ use crate::{
     worker::protocol::{EndpointReport, Report},
 };
 
-/// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
+/// The capacity of the queue to the reporting thread, in rows. An endpoint waits when the queue is full.
 pub const OUTGOING_CAPACITY: usize = 1024;
 
 /// A message to the reporting thread.
@@ -34,7 +34,7 @@ pub enum Outgoing {
     Finished {
         /// The endpoint.
         endpoint: Endpoint,
-        /// Its report.
+        /// The report of the endpoint.
         report: EndpointReport,
     },
     /// An endpoint's thread ends.

@@ -1,4 +1,4 @@
-//! The creation of the endpoints of a process: with their timers and triggers, and clients with both ends.
+//! The creation of a process's endpoints: publishers with their timers or triggers, and clients with both ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::{
     worker::context::Context,
 };
 
-/// Creates endpoints; a publisher comes before the subscriptions of its node.
+/// Creates endpoints. A publisher is created before the subscriptions of its node.
 #[derive(Default)]
 pub struct Makers {
     /// The receiving ends of clients, until their turn of creation comes.
@@ -81,7 +81,7 @@ impl Makers {
     }
 }
 
-/// The subscription of a client, if `requests` is its publisher.
+/// The context of a client's subscription, if `requests` is the client's publisher.
 fn response_to<'a>(contexts: &'a [Context], requests: &Context) -> Option<&'a Context> {
     // The cheap check comes first: a process may have thousands of publishers that are no clients.
     let is_client = requests.plan.service;

@@ -1,5 +1,5 @@
 //! Endpoints in executors: the middleware's threads run their callbacks, and one thread of the instrument, the
-//! *keeper*, does all else.
+//! *keeper*, does all other work.
 //!
 //! The keeper creates the endpoints, waits until they are matched, starts the executors, hands over the rows of each
 //! second, and notices the end. Callbacks measure as the loops of other runs do; they share a lock with the keeper,
@@ -44,18 +44,18 @@ const LONGEST_SLEEP_NS: i64 = SECOND_NS / 20;
 /// The shortest one, ns.
 const SHORTEST_SLEEP_NS: i64 = SECOND_NS / 1000;
 
-/// An endpoint and its part of the instrument.
+/// An endpoint, and the instrument's state for it.
 struct Member<'a> {
     context: &'a Context,
     part: Part,
-    /// It has finished or failed.
+    /// The endpoint has finished or failed.
     is_over: bool,
 }
 
 enum Part {
-    /// A publisher; with the middleware's until the start.
+    /// A publisher. The middleware's publisher is in the second field until the start.
     Sender(Arc<Sender>, Option<Box<dyn Publisher + Send>>),
-    /// A subscription, and the time at which its last message had come, ns.
+    /// A subscription. The last field is the time at which the last message had come, ns.
     Receiver(Arc<Receiver>, Box<dyn Received + Send>, Option<i64>),
     /// A server.
     Server(Arc<Answering>, Box<dyn Received + Send>),
@@ -65,7 +65,7 @@ enum Part {
 pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let mut members = Vec::new();
     let mut makers = Makers::default();
-    // Dropped before their endpoints.
+    // The executors are declared after the endpoints, so they are dropped before them.
     let mut executors: BTreeMap<u32, Box<dyn Executor>> = BTreeMap::new();
     for context in contexts {
         let number = context.plan.executor;
@@ -88,7 +88,7 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     for (number, executor) in executors {
         spins.start(number, executor, start.start_ns, beginning.clone())?;
     }
-    // The resources at the start are read with this thread's work up to here.
+    // The account is updated here, because the resources at the start are read next.
     context.account.update(&created);
     beginning.passed();
     keep(&mut members, &spins, &created);
@@ -157,7 +157,7 @@ impl Member<'_> {
         }
     }
 
-    /// Hands over rows. Returns the time of the next check, ns; none when the endpoint has finished.
+    /// Hands over the rows that are due. Returns the time of the next check, ns; none when the endpoint has finished.
     fn advance(&mut self, now_ns: i64) -> Result<Option<i64>, String> {
         let context = self.context;
         let refused = |sentence| {
@@ -202,10 +202,11 @@ impl Member<'_> {
     }
 }
 
-/// The beginning of the run in this process. It is reported when the keeper is ready and all executors begin to spin.
-/// No timer runs before this moment.
+/// The beginning of the run in this process. The beginning is reported when the keeper is ready and all executors
+/// begin to spin. No timer runs before this moment.
 struct Beginning {
-    /// The number of executors and keepers that have not begun. The thread that brings the counter to zero reports.
+    /// The number of executors and keepers that have not begun. The thread that brings the counter to zero reports
+    /// the beginning.
     left: AtomicUsize,
     outgoing: SyncSender<Outgoing>,
 }
@@ -225,12 +226,12 @@ impl Beginning {
     }
 }
 
-/// Runs the thread of an executor and gives the executor back: its endpoints exist until all threads have ended.
+/// The thread of an executor. It returns the executor, whose endpoints exist until all threads have ended.
 type Spinning = JoinHandle<Box<dyn Executor>>;
 
 struct Spin {
     number: u32,
-    /// The error with which it ended.
+    /// The error with which the spin ended.
     failure: Arc<OnceLock<String>>,
     stop: Box<dyn Fn() + Send + Sync>,
     thread: Option<Spinning>,
@@ -273,7 +274,7 @@ impl Spins {
         self.0.iter().filter(has_ended).map(|spin| (spin.number, sentence(spin))).collect()
     }
 
-    /// Stops all, waits for them, and removes them.
+    /// Stops all executors, waits for their threads, and removes them.
     fn end(&mut self) {
         self.0.iter().for_each(|spin| (spin.stop)());
         // A panic has been printed.

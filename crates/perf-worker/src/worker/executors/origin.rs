@@ -1,5 +1,5 @@
-//! The origin of a message: the times at which the first messages of its chain were sent. It travels in the payload of
-//! messages that other messages triggered.
+//! The origin of a message: the times at which the first messages of its chain were sent. The origin travels in the
+//! payload of messages that other messages triggered.
 
 use crate::{
     backend::{Draft, Stamp, Taken},
@@ -10,7 +10,7 @@ use crate::{
 /// The bytes of an origin in a payload.
 const ORIGIN_BYTES: usize = 16;
 
-/// The times at which the oldest and the newest first message were sent, ns of CLOCK_MONOTONIC.
+/// The times at which the oldest and the newest first message of a chain were sent, ns of CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The time of the oldest first message.
@@ -55,7 +55,7 @@ fn write(payload: &mut [u8], link: &ChainLink, origin: Option<Origin>) {
 pub struct Chained<'a> {
     /// The message.
     pub message: Message,
-    /// The chains on which it travels.
+    /// The chains on which the message travels.
     pub links: &'a [ChainLink],
     /// The origins of the message on these chains.
     pub origins: &'a [Option<Origin>],

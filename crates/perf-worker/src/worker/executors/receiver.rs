@@ -19,11 +19,11 @@ pub struct Receiver {
     work_ns: i64,
     links: Vec<ChainLink>,
     triggers: Vec<Arc<Trigger>>,
-    /// The chains that end here.
+    /// The chains that end at this subscription.
     ends: Mutex<Vec<End>>,
 }
 
-/// The latencies of a chain until this subscription received.
+/// The latencies of a chain up to the reception by this subscription.
 struct End {
     link: ChainLink,
     oldest_ns: Moments,
@@ -43,7 +43,7 @@ impl Receiver {
             newest: Latencies::coarse(),
         };
         Receiver {
-            // Work is CPU time here.
+            // In an executor, work is CPU time, which the receiver spends itself; so the recorder is not busy.
             recorder: Arc::new(SharedRecorder::new(&EndpointPlan { work_ns: 0, ..plan.clone() })),
             endpoint: plan.endpoint,
             work_ns: plan.work_ns,
@@ -58,7 +58,7 @@ impl Receiver {
         &self.recorder
     }
 
-    /// The chains that end here.
+    /// Reports the chains that end at this subscription.
     pub fn report(&self) -> Vec<ChainReport> {
         let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         ends.iter().map(End::report).collect()

@@ -18,12 +18,12 @@ use crate::{
     },
 };
 
-/// A server, which its callback and the keeper share.
+/// The state of a server, which its callback and the keeper share.
 pub struct Answering {
     work_ns: i64,
     touch: Touch,
     rate_hz: u32,
-    /// None before the start and after the end.
+    /// The counts; none before the start and after the end.
     serving: Mutex<Option<Serving>>,
 }
 
@@ -43,7 +43,7 @@ struct Serving {
 }
 
 impl Answering {
-    /// A server that has not started.
+    /// Creates a server that has not started.
     pub fn new(spec: &RunSpec, plan: &EndpointPlan) -> Answering {
         let (work_ns, rate_hz) = (plan.work_ns, plan.pace.rate_hz());
         Answering { work_ns, touch: spec.touch, rate_hz, serving: Mutex::default() }
@@ -63,11 +63,12 @@ impl Answering {
         });
     }
 
-    /// Hands over rows. Returns the time of the next check, ns; none when the server has answered all requests.
-    /// `overwritten` is the number of requests that have left the history. `refused` is called with the first refusal.
+    /// Hands over the rows that are due. Returns the time of the next check, ns; none when the server has answered
+    /// all requests. `overwritten` is the number of requests that have left the history. `refused` is called with the
+    /// first refusal.
     ///
     /// # Errors
-    /// A sentence: the server cannot go on.
+    /// A sentence, if the server cannot go on.
     pub fn advance(&self, now_ns: i64, overwritten: u64, refused: impl FnOnce(String)) -> Result<Option<i64>, String> {
         let mut serving = self.lock();
         let Some(open) = serving.as_mut() else { return Ok(None) };
@@ -96,7 +97,7 @@ impl Answering {
 
 impl Responder for Answering {
     fn request(&self, taken: &Taken<'_>, respond: Respond<'_>) {
-        // This runs without the lock, which the keeper needs for the rows.
+        // The work and the response are done without the lock, which the keeper needs for the rows.
         if !is_probe(taken) {
             work_cpu(self.work_ns);
         }

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// A publisher, which a callback and the keeper share.
+/// The state of a publisher, which its callback and the keeper share.
 #[derive(Default)]
 pub struct Sender(Mutex<Option<Sending>>);
 
@@ -58,7 +58,7 @@ struct Sending {
 
 /// The progress of a publisher.
 pub enum Progress {
-    /// The publisher goes on; its next row is to be handed over at this time, ns.
+    /// The publisher goes on. The keeper calls again at this time, ns, to hand over the next row of figures.
     Until(i64),
     /// The publisher has sent all messages that were due. The value has the times from message to message, ns.
     Done(Moments),
@@ -69,7 +69,7 @@ impl Sender {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts to publish at `start_ns` and its phase. Until then expired timers do nothing.
+    /// Starts to publish at `start_ns` plus the phase of the publisher. Until then, expired timers do nothing.
     pub fn start(&self, context: &Context, publisher: Box<dyn Publisher + Send>, start_ns: i64) {
         let (plan, spec) = (context.plan.clone(), context.spec.clone());
         *self.lock() = Some(Sending {
@@ -99,18 +99,19 @@ impl Sender {
         }
     }
 
-    /// The callback of the timer, which passed over `passed_over` periods: publishes the message of the present period.
+    /// The callback of the timer: publishes the message of the present period. The timer skipped
+    /// `passed_over` periods.
     pub fn expired(&self, passed_over: u64) {
         if let Some(sending) = self.lock().as_mut() {
             sending.expired(passed_over);
         }
     }
 
-    /// Hands over rows. A publisher whose callback runs now is left for the next call. `refused` is called with the
-    /// first refusal.
+    /// Hands over the rows that are due. A publisher whose callback runs now is left for the next call. `refused` is
+    /// called with the first refusal.
     ///
     /// # Errors
-    /// A sentence: the publisher cannot go on.
+    /// A sentence, if the publisher cannot go on.
     pub fn advance(&self, now_ns: i64, refused: impl FnOnce(String)) -> Result<Progress, String> {
         let mut sending = match self.0.try_lock() {
             Ok(sending) => sending,
@@ -160,7 +161,7 @@ impl Sending {
 
     fn triggered(&mut self, origins: &[Option<Origin>]) {
         let awake_ns = now_ns();
-        // After the end there is no row to which a message could belong.
+        // After the end there is no row in which a message could count.
         if self.failure.is_some() || self.next == u64::MAX {
             return;
         }
@@ -175,7 +176,7 @@ impl Sending {
     fn expired(&mut self, passed_over: u64) {
         let awake_ns = now_ns();
         if self.is_stopped() {
-            // Nothing is due any more from here on.
+            // After the order to stop, no message becomes due.
             self.end_ns = self.end_ns.min(awake_ns);
         }
         let due = self.schedule.due_before(self.end_ns);
@@ -221,7 +222,7 @@ impl Sending {
             .count(&mut self.rows.open);
     }
 
-    /// Keeps the messages from an index on as not sent, if messages are tracked.
+    /// Records the messages from `index` on as not sent, if messages are tracked.
     fn track_unsent(&mut self, at_ns: i64, index: u64, messages: u64) {
         if self.spec.tracking && messages > 0 {
             self.rows.open.events.add(Event { at_ns, id: index + 1, trouble: Trouble::Unsent { messages } });
@@ -234,7 +235,7 @@ impl Sending {
         if !std::mem::replace(&mut self.has_refused, true) {
             self.refusal = Some(sentence.to_owned());
         }
-        // A client whose server does not answer may stay at its limit of requests in flight.
+        // A client whose server does not answer may stay at its limit of requests in flight, so it does not give up.
         if self.refusals_in_a_row == MOST_REFUSALS && !self.plan.service {
             let sentence = format!("it gave up after {MOST_REFUSALS} refused messages in a row; the last: {sentence}");
             self.failure = Some(sentence);

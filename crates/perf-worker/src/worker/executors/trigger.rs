@@ -28,7 +28,7 @@ struct Arrived {
 }
 
 impl Trigger {
-    /// Creates the trigger of the publisher of `sender`.
+    /// Creates the trigger of the publisher that `sender` sends for.
     pub fn new(plan: &EndpointPlan, sender: Arc<Sender>) -> Trigger {
         let (inputs, links) = (plan.triggers.clone(), plan.chains.clone());
         let none = vec![None; links.len()];
@@ -37,12 +37,12 @@ impl Trigger {
         Trigger { sender, inputs, links, arrived: Mutex::new(arrived) }
     }
 
-    /// Whether messages of that subscription are an input.
+    /// Whether the messages of this subscription are an input of the trigger.
     pub fn has(&self, subscription: Endpoint) -> bool {
         self.inputs.contains(&subscription)
     }
 
-    /// A message of the subscription, which lies on the way of the chains `links`, has come.
+    /// Records a message of the subscription. `links` are the chains of which the subscription is a part.
     pub fn taken(&self, subscription: Endpoint, links: &[ChainLink], taken: &Taken<'_>) {
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let Arrived { inputs, origins, merged } = &mut *arrived;

@@ -30,7 +30,7 @@ pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), Str
     listener.start(shared.clone())?;
     let received = receive(context, &mut *listener, &shared);
     if received.is_ok() {
-        // Until then the threads of the middleware stay alive, so that their cost can be read.
+        // The middleware's threads stay alive until the end of the run, so that their cost can be read.
         context.wait_for_end();
     }
     received.and(listener.stop())

@@ -29,9 +29,9 @@ impl Draft for Message {
 
 /// A message that was sent.
 pub struct SentMessage {
-    /// The way in which the middleware sent it.
+    /// The way in which the middleware sent the message.
     pub sent: Sent,
-    /// Its stamp, ns.
+    /// The stamp of the message, ns.
     pub sent_ns: i64,
     /// The time at which the publisher began with the message, ns.
     pub awake_ns: i64,
@@ -39,14 +39,14 @@ pub struct SentMessage {
     pub returned_ns: Option<i64>,
     /// The time at which the message was due, ns; none if it was due at once.
     pub due_ns: Option<i64>,
-    /// Its size, bytes.
+    /// The size of the message, bytes.
     pub bytes: u64,
     /// Whether the message was to be loaned.
     pub is_loan: bool,
 }
 
 impl SentMessage {
-    /// Counts it in the row of its second.
+    /// Counts the message in the row of its second.
     pub fn count(&self, row: &mut Tally) {
         row.sent.samples += 1;
         row.sent.bytes += self.bytes;

@@ -1,7 +1,7 @@
 //! The publisher's loop: messages on an open-loop schedule, each stamped right before it is sent.
 //!
-//! The schedule does not depend on earlier messages, so a slow moment shows as lateness. From the due time to the
-//! publish there is no allocation, lock, report or system call but the sleep. Rows go out once a second.
+//! The schedule does not depend on earlier messages, so a delay shows as lateness. From the due time to the publish
+//! there is no allocation, lock, report or system call but the sleep. Rows go out once a second.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
@@ -74,7 +74,7 @@ pub struct PublisherLoop<'a> {
     end_ns: i64,
     rows: Rows,
     matched: bool,
-    /// Reasons why no subscription is matched, until one is.
+    /// The reasons why no subscription is matched, kept until one is matched.
     mismatches: Vec<String>,
     ever_matched: bool,
     next_check_ns: i64,
@@ -82,10 +82,10 @@ pub struct PublisherLoop<'a> {
 }
 
 impl<'a> PublisherLoop<'a> {
-    /// Begins at `start_ns` and its phase.
+    /// Creates the loop of a publisher that begins at `start_ns` plus its phase.
     pub fn new(context: &'a Context, mut publisher: Box<dyn Publisher>, start_ns: i64) -> Self {
         let spec = &context.spec;
-        // An error shows again at the next check.
+        // If the middleware fails here, it fails again at the next check, which returns the error.
         let matched = context.plan.private || publisher.matched().is_ok_and(|matching| !matching.is_none());
         PublisherLoop {
             context,
@@ -122,7 +122,7 @@ impl<'a> PublisherLoop<'a> {
             index += 1;
             self.update_matched(awake_ns)?;
             let mut done_ns = awake_ns;
-            // Without a rate, messages have no due times, which saves a reading of the clock.
+            // Without a rate, messages have no due times, so the clock is not read here.
             if let Some(next_due_ns) = self.schedule.due_ns(index) {
                 done_ns = now_ns();
                 self.rows.open.sent.reserve_ns.add((next_due_ns - done_ns) as f64);
@@ -163,7 +163,7 @@ impl<'a> PublisherLoop<'a> {
         Ok(())
     }
 
-    /// Sleeps until `time_ns` or the end of the run, handing over rows meanwhile. Returns the time.
+    /// Sleeps until `time_ns` or an order to stop, and hands over rows meanwhile. Returns the time.
     fn idle_until(&mut self, time_ns: i64, meanwhile: &mut Meanwhile<'_>) -> Result<i64, String> {
         loop {
             let now_ns = now_ns();
@@ -176,7 +176,7 @@ impl<'a> PublisherLoop<'a> {
         }
     }
 
-    /// Updates the number of matched subscriptions, if the topic is shared with other programs and the interval has
+    /// Updates whether subscriptions are matched, if the topic is shared with other programs and the interval has
     /// passed. Not called between the due time of a message and its publish.
     fn update_matched(&mut self, now_ns: i64) -> Result<(), String> {
         if self.context.plan.private || now_ns < self.next_check_ns {
@@ -190,7 +190,7 @@ impl<'a> PublisherLoop<'a> {
             return Ok(());
         }
         let found = self.publisher.mismatches();
-        // The reasons remain when those subscriptions have gone.
+        // The reasons are kept after the mismatched subscriptions have gone.
         if !found.is_empty() {
             self.mismatches = found;
         }

@@ -9,7 +9,7 @@ use crate::worker::{
 pub struct Refusals<'a> {
     context: &'a Context,
     in_a_row: u32,
-    /// The first reason has been reported; later ones are only counted.
+    /// The first reason has been reported; later refusals are only counted.
     is_reported: bool,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Refusals<'a> {
         Refusals { context, in_a_row: 0, is_reported: false }
     }
 
-    /// A success ends the row.
+    /// Ends the row of refusals after a success.
     pub fn reset(&mut self) {
         self.in_a_row = 0;
     }
@@ -27,7 +27,7 @@ impl<'a> Refusals<'a> {
     /// Counts a refused message. `refused` is the name of such messages in sentences.
     ///
     /// # Errors
-    /// A sentence, after [`MOST_REFUSALS`].
+    /// A sentence, after [`MOST_REFUSALS`] refusals in a row.
     pub fn count(&mut self, refused: &str, report: &str, reason: &str) -> Result<(), String> {
         self.in_a_row += 1;
         if self.in_a_row == MOST_REFUSALS {
@@ -37,7 +37,7 @@ impl<'a> Refusals<'a> {
         Ok(())
     }
 
-    /// Reports the first reason.
+    /// Reports the first reason; later reasons are not reported.
     pub fn report(&mut self, report: &str, reason: &str) {
         if !std::mem::replace(&mut self.is_reported, true) {
             self.context.report(Report::Warning(self.context.plan.endpoint, format!("{report}: {reason}")));

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
+/// Creates both ends, waits for matching and for the start, and passes messages on until no more messages come.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let mut ends = Ends::create(context, session)?;
     let Some(Start { start_ns, early, .. }) = wait_for_start(&mut [(context, End::Relay(&mut ends))])? else {
@@ -59,7 +59,7 @@ struct RelayLoop<'a> {
     ends: Ends,
     rows: Rows,
     sequences: Sequences,
-    /// Probes that left the history.
+    /// The number of probes that left the history.
     overwritten_before: u64,
     overwritten: u64,
     /// Messages taken, duplicates not counted.

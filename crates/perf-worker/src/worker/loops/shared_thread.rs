@@ -30,7 +30,7 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     }
     let Some(mut start) = wait_for_start(&mut endpoints)? else { return Ok(()) };
     let mut early = std::mem::take(&mut start.early).into_iter();
-    // The publisher takes none.
+    // The publisher takes no messages.
     early.next();
     let subscriptions = others.iter().copied().zip(subscriptions).zip(early);
     let subscriber = |((other, subscription), early)| SubscriberLoop::new(other, subscription, &start, early);

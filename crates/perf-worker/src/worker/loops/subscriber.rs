@@ -83,7 +83,7 @@ impl<'a> SubscriberLoop<'a> {
         }
     }
 
-    /// Takes until all samples that were sent have arrived, or no more come.
+    /// Takes samples until all samples that were sent have arrived, or no more samples come.
     pub fn take_all(&mut self) -> Result<(), String> {
         while let Some(now_ns) = self.take_rest()? {
             self.wait(now_ns, Duration::MAX)?;
@@ -120,7 +120,7 @@ impl<'a> SubscriberLoop<'a> {
         Ok(None)
     }
 
-    /// Takes all samples at hand, on the thread of their publisher after each message.
+    /// Takes all samples at hand. A thread that also publishes calls this after each message.
     pub fn take_available(&mut self, now_ns: i64) -> Result<(), String> {
         while self.take_one()? {}
         self.recorder.rows.until(now_ns);
@@ -129,7 +129,8 @@ impl<'a> SubscriberLoop<'a> {
 
     /// Waits until a sample comes, a row ends, or it is time to check the orders, and not longer than `longest`.
     pub fn wait(&mut self, now_ns: i64, longest: Duration) -> Result<(), String> {
-        // This check comes before the wait: after the wait a sample may be there.
+        // This check comes before the wait: right after the wait a sample may be at hand, which the check
+        // would delay.
         self.publishers.check(&mut *self.subscription, self.recorder.taken, now_ns)?;
         if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();
@@ -159,7 +160,7 @@ impl<'a> SubscriberLoop<'a> {
         let work_ns = self.context.plan.work_ns;
         let mut reader = |taken: &Taken<'_>| {
             recorder.record(taken);
-            // The subscription works as in a callback: the sample is still in hand.
+            // The subscription is busy while it still holds the sample, as in a callback.
             work_on(taken, work_ns);
         };
         let take = || subscription.take(&mut reader);

@@ -1,7 +1,7 @@
 //! Matching: before the start, endpoints wait until they are matched, answer the coordinator's questions, and wait for
 //! the order to go.
 //!
-//! The time until they are matched is the only measurement here.
+//! The time until the endpoints are matched is the only measurement here.
 
 pub mod probe;
 pub mod relay_ends;
@@ -20,7 +20,7 @@ use crate::{
 };
 use probe::{Early, End, Probes};
 
-/// Interval of the checks for the other side: the resolution of the time to match.
+/// The interval between two checks of the matching; it is the resolution of the time to match.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The start of the measurement.
@@ -28,7 +28,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 pub struct Start {
     /// The time of the start, which is also the due time of the first message of a publisher without a phase, ns.
     pub start_ns: i64,
-    /// The run's publishers, as far as the middleware tells them apart.
+    /// The run's publishers, as far as the middleware distinguishes them.
     pub sources: Vec<Source>,
     /// The messages that each endpoint of the thread took among probes.
     pub early: Vec<Early>,
@@ -47,9 +47,9 @@ struct Waiting<'a, 'b> {
 /// first endpoint.
 ///
 /// # Errors
-/// A sentence: the middleware failed, or the kernel refused the placement.
+/// A sentence, if the middleware failed or the kernel refused the placement.
 pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<Start>, String> {
-    // The middleware's own threads exist now, so that they do not inherit the placement.
+    // The middleware's own threads exist already, so they do not inherit the placement.
     if let Some((context, _)) = endpoints.first() {
         context.placement.apply_to_thread(context.plan.index as usize)?;
     }
@@ -98,7 +98,7 @@ fn take_last_probes(endpoints: &mut [Waiting<'_, '_>], start_ns: i64) {
 }
 
 impl Waiting<'_, '_> {
-    /// Checks whether the endpoint still waits for others. Reports a change.
+    /// Checks whether the endpoint still waits for others, and reports a change.
     fn check(&mut self, created_ns: i64) -> Result<(), String> {
         let Waiting { context, end, probes, .. } = self;
         let matching = end.matching().matched()?;

@@ -41,7 +41,7 @@ pub fn work_on(taken: &Taken<'_>, work_ns: i64) {
 /// Messages that were received before the recorder existed.
 #[derive(Clone, Debug, Default)]
 pub struct Early {
-    /// The number of messages of other programs: history.
+    /// The number of messages of other programs, which count as history.
     pub history: u64,
     /// The first and the last id of each publisher of other programs.
     pub ids: BTreeMap<[u8; 16], (u64, u64)>,
@@ -53,7 +53,7 @@ pub struct Early {
 #[derive(Debug)]
 pub struct Heard {
     sources: BTreeSet<[u8; 16]>,
-    /// The publishers belong to this run.
+    /// The expected publishers belong to this run.
     own: bool,
     early: Early,
 }
@@ -78,7 +78,7 @@ impl Heard {
         }
     }
 
-    /// The messages that are no probes.
+    /// Removes and returns the messages that are no probes.
     pub fn take_early(&mut self) -> Early {
         std::mem::take(&mut self.early)
     }
@@ -92,7 +92,7 @@ pub enum End<'a> {
     Subscription(&'a mut dyn Subscription),
     /// An endpoint to which the middleware delivers; the sink records its messages.
     Listener(&'a mut dyn Listener, &'a Mutex<Heard>),
-    /// A callback of an executor gets its messages after the start only. It has no probes.
+    /// An endpoint whose messages a callback of an executor gets, after the start only. It has no probes.
     Received(&'a mut dyn Received),
     /// An endpoint that takes messages and sends them on.
     Relay(&'a mut Ends),
@@ -169,19 +169,20 @@ impl Probes {
         }
     }
 
-    /// Whether an endpoint has heard all publishers that it expects, or any if the middleware does not tell them apart.
+    /// Whether an endpoint has heard all publishers that it expects, or any if the middleware does not
+    /// distinguish publishers.
     pub fn are_enough(&self, context: &Context, end: &End<'_>) -> bool {
         let expected = context.plan.expected as usize;
         let enough = if context.spec.capabilities.sources { expected } else { expected.min(1) };
         matches!(end, End::Publisher(_)) || self.heard.sources.len() >= enough
     }
 
-    /// The messages taken that were no probes.
+    /// Removes and returns the messages that were no probes.
     pub fn take_early(&mut self) -> Early {
         self.heard.take_early()
     }
 
-    /// Adds to the match status what the probes say.
+    /// Adds the publishers that were heard, and a refused probe, to the match status.
     pub fn explain(&self, context: &Context, end: &End<'_>, status: &mut MatchStatus) {
         if !self.are_enough(context, end) {
             let heard = self.heard.sources.len();

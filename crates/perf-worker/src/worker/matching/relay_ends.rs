@@ -1,4 +1,4 @@
-//! The two ends of a relay, and the messages that it passes on from one to the other.
+//! The two ends of a relay, and the messages that the relay passes on from one end to the other.
 
 use crate::{
     backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
@@ -10,14 +10,14 @@ use crate::{
 
 /// The two ends of a relay.
 pub struct Ends {
-    /// The subscription that takes from the one topic.
+    /// The subscription to the topic from which the relay takes messages.
     pub subscription: Box<dyn Subscription>,
-    /// The publisher that sends on the other topic.
+    /// The publisher of the topic on which the relay sends messages.
     pub publisher: Box<dyn Publisher>,
 }
 
 impl Ends {
-    /// Creates both ends of a relay; in a run with a service they are the ends of its server.
+    /// Creates both ends of a relay. In a run with a service, both ends belong to the server.
     ///
     /// # Errors
     /// A sentence of the middleware.
@@ -36,7 +36,7 @@ impl Ends {
 }
 
 impl Matched for Ends {
-    /// The matching of the side that has fewer.
+    /// The matching of the end that has fewer matched endpoints.
     fn matched(&mut self) -> Result<Matching, String> {
         let (from, to) = (self.subscription.matched()?, self.publisher.matched()?);
         Ok(match (from, to) {
@@ -59,12 +59,12 @@ impl Matched for Ends {
 pub struct Passed {
     /// The stamp of the message, which the relay keeps.
     pub stamp: Stamp,
-    /// The part of its payload that is written.
+    /// The part of the payload that is written.
     pub touch: Touch,
 }
 
 impl Passed {
-    /// The message that was taken.
+    /// Creates the message that passes `taken` on.
     pub fn on(context: &Context, taken: &Taken<'_>) -> Passed {
         let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: context.plan.pace.rate_hz() };
         Passed { stamp, touch: context.spec.touch }

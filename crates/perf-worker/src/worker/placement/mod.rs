@@ -31,7 +31,7 @@ pub use scheduling::Scheduling;
 /// The highest real-time priority that Linux has.
 const MAX_PRIORITY: u32 = 99;
 
-/// A placement; zero and empty lists mean none.
+/// A placement. A priority of 0 means none; an empty list means no restriction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     /// Priority of the threads in the scope, 1 to 99 (SCHED_FIFO).
@@ -40,9 +40,9 @@ pub struct Placement {
     pub rt_scope: RtScope,
     /// CPUs that the workers' threads may use.
     pub rt_cpus: Vec<u32>,
-    /// CPUs of the endpoints' threads, one for each thread, publishers first; if there are more threads than CPUs, the
-    /// list begins again. They need not be among `rt_cpus`. With the scope `process`, the middleware's threads run on
-    /// all of them.
+    /// CPUs of the endpoints' threads, one for each thread, publishers first; if there are more threads than CPUs,
+    /// the list begins again. The CPUs need not be among `rt_cpus`. With the scope `process`, the middleware's
+    /// threads run on all of these CPUs.
     pub pins: Vec<u32>,
 }
 
@@ -130,7 +130,7 @@ impl Placement {
 /// Restricts the calling thread, and the threads that it starts, to these CPUs.
 ///
 /// # Errors
-/// A sentence that begins with the `option`: no CPU of them is usable, or this program may not choose its CPUs.
+/// A sentence that begins with `option`, if none of the CPUs is usable or this program may not choose its CPUs.
 pub fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
     let mut set = CpuSet::new();
     for &cpu in cpus {

@@ -7,7 +7,7 @@ use thread_priority::{
     thread_schedule_policy_param,
 };
 
-/// The scheduling of the thread that reads it.
+/// The scheduling of the thread on which it was read.
 #[derive(Debug)]
 pub struct Scheduling {
     policy: ThreadSchedulePolicy,
@@ -20,7 +20,7 @@ impl Scheduling {
     /// Reads the scheduling of the calling thread.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report it.
+    /// A sentence, if the kernel does not report the scheduling.
     pub fn of_this_thread() -> Result<Scheduling, String> {
         let unknown =
             |error: &dyn std::fmt::Display| format!("the kernel does not tell how a thread is scheduled: {error}");
@@ -36,7 +36,7 @@ impl Scheduling {
     /// Applies the scheduling to the calling thread, and to the threads that this thread starts from now on.
     ///
     /// # Errors
-    /// A sentence, if the kernel refuses.
+    /// A sentence, if the kernel refuses the scheduling.
     pub fn restore(&self) -> Result<(), String> {
         let refused = |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
         let priority = match self.policy {

@@ -14,7 +14,7 @@
 //!                                 <-  Explained
 //!   Go { start_ns }               ->
 //!                                 <-  Started           once, with what the set-up has used
-//!                                 <-  Row               each endpoint, shortly after each second; or one ProcessRow of all
+//!                                 <-  Row               each endpoint, after each second; or one ProcessRow of all
 //!   Stop                          ->                    only if the run ends early
 //!                                 <-  Row, Finished     each publisher; it stays alive until stdin ends
 //!   Drain { expected }            ->
@@ -36,11 +36,11 @@ use crate::{
     run_spec::RunSpec,
 };
 
-/// The number in `Drain::expected` if it is not known: then only a timeout shows that no more samples come.
+/// The value in `Drain::expected` if the number is not known: then only a timeout shows that no more samples come.
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
-/// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` says when it
-/// is raised.
+/// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` describes
+/// when the version is raised.
 pub const PROTOCOL: u32 = 3;
 
 /// The descriptor to which a worker writes its reports.
@@ -51,7 +51,8 @@ pub const REPORTS_FD: i32 = 3;
 pub struct Plan {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// The name of the process in reports; empty: the first and the last endpoint name it.
+    /// The name of the process in reports. If it is empty, the process has the names of its first and its
+    /// last endpoint.
     #[serde(default)]
     pub name: String,
     /// The run.
@@ -72,7 +73,7 @@ pub enum Order {
     Go {
         /// Due time of the first message of a publisher without a phase, and beginning of row 0, ns.
         start_ns: i64,
-        /// The publishers of this run whose source is known, and the only publisher of a run.
+        /// The publishers of this run whose id is known. An only publisher is listed even without an id.
         #[serde(default)]
         sources: Vec<Source>,
     },
@@ -91,7 +92,7 @@ pub enum Order {
 pub enum Report {
     /// The middleware is open; the first report of a worker.
     Opened {
-        /// The value in effect of each setting, and of each of [`RunSpec::options`].
+        /// The value in effect of each setting, and of each option in [`RunSpec::options`].
         effective: Settings,
     },
     /// The endpoint exists.
@@ -100,14 +101,14 @@ pub enum Report {
         endpoint: Endpoint,
         /// Time of creation, ns of CLOCK_MONOTONIC.
         created_ns: i64,
-        /// The id in a publisher's messages; none if it is not known, and for other endpoints.
+        /// The id in the messages of a publisher; none if the id is not known, and for other endpoints.
         #[serde(default)]
         source: Option<[u8; 16]>,
         /// The clock of the endpoint's times; none if it is CLOCK_MONOTONIC.
         #[serde(default)]
         clock: Option<OtherClock>,
     },
-    /// The endpoint sees all that it waits for.
+    /// The endpoint is matched with all endpoints for which it waits.
     Matched {
         /// The endpoint.
         endpoint: Endpoint,
@@ -128,46 +129,47 @@ pub enum Report {
         second: u64,
         /// False for the part of a second at the end of an endpoint.
         whole: bool,
-        /// Its counts.
+        /// The counts of the endpoint in this second.
         counts: Box<Counts>,
-        /// The usage of its process so far.
+        /// The usage of the endpoint's process so far.
         resources: Resources,
     },
     /// One second of all endpoints of a process that has thousands.
     ProcessRow {
         /// Row `k` covers second `k` from the start.
         second: u64,
-        /// False for the partial seconds at the ends of its endpoints.
+        /// False for the partial seconds at the ends of the endpoints.
         whole: bool,
-        /// The sums of their counts.
+        /// The sums of the endpoints' counts.
         counts: Box<Counts>,
-        /// Messages of each publisher that used up ids and were not sent: refused, or passed over by a timer.
+        /// The number of messages of each publisher that used up ids and were not sent: the middleware refused them,
+        /// or a timer skipped them.
         gaps: Vec<(Endpoint, u64)>,
-        /// The usage of its process so far.
+        /// The usage of the process so far.
         resources: Resources,
     },
-    /// The counts of one endpoint in the whole run, of a process that reports one row for all its endpoints. They come
-    /// right before the endpoint has finished or failed.
+    /// The counts of one endpoint in the whole run, in a process that reports one row for all its endpoints. This
+    /// report comes right before the report that the endpoint has finished or failed.
     Total {
         /// The endpoint.
         endpoint: Endpoint,
-        /// Its counts.
+        /// The counts of the endpoint.
         counts: Box<Counts>,
     },
     /// The endpoint has finished.
     Finished {
         /// The endpoint.
         endpoint: Endpoint,
-        /// Its report.
+        /// The report of the endpoint.
         report: EndpointReport,
-        /// The usage of its process at the end.
+        /// The usage of the endpoint's process at the end.
         resources: Resources,
     },
-    /// All endpoints of this process have finished; they still exist.
+    /// All endpoints of this process have finished, and still exist.
     Ended {
-        /// Its memory by kind.
+        /// The memory of the process by kind.
         footprint: Footprint,
-        /// The usage of each of its threads while it measured.
+        /// The usage of each thread of the process while it measured.
         threads: Vec<ThreadUsage>,
         /// The memory of the device that was measured; none if this process was measured.
         #[serde(default)]
@@ -178,7 +180,7 @@ pub enum Report {
     },
     /// A problem that does not end the run.
     Warning(Endpoint, String),
-    /// The endpoint, or without one the whole worker, cannot go on.
+    /// The endpoint cannot go on; without an endpoint, the whole worker cannot go on.
     Failed(Option<Endpoint>, String),
 }
 
@@ -187,11 +189,11 @@ pub enum Report {
 pub struct MatchStatus {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The endpoints of the other side that the endpoint is matched with.
+    /// The endpoints with which the endpoint is matched.
     pub matched: Matching,
-    /// The number that it waits for.
+    /// The number of endpoints for which the endpoint waits.
     pub expected: usize,
-    /// Reasons why it is not matched with others.
+    /// The reasons why the endpoint is not matched with others.
     pub mismatches: Vec<String>,
 }
 
@@ -199,13 +201,14 @@ pub struct MatchStatus {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndpointReport {
-    /// Samples that the publishers have sent at least, by the ids seen.
+    /// The least number of samples that the publishers have sent, by the ids that were seen.
     pub last_seen: u64,
-    /// Samples sent before this subscription's first.
+    /// The number of samples that were sent before the first sample of this subscription.
     pub before_matched: u64,
-    /// Time from the start until the topic's last publisher had left; none if there was one at the end, or never.
+    /// The time from the start until the topic's last publisher had left; none if a publisher was there at the end,
+    /// or none ever was.
     pub alone_since_ns: Option<i64>,
-    /// Reasons why endpoints of the topic were not matched, if none ever was or no sample was received.
+    /// The reasons why endpoints of the topic were not matched, if none ever was matched or no sample was received.
     pub mismatches: Vec<String>,
     /// The times from message to message of a publisher in an executor.
     pub interval_ns: Moments,
@@ -217,15 +220,15 @@ pub struct EndpointReport {
 /// histograms, as (ns, number of messages).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChainReport {
-    /// Its name.
+    /// The name of the chain.
     pub chain: String,
     /// The latencies from the stamp of the oldest first message.
     pub oldest_ns: Moments,
-    /// Their distribution.
+    /// The distribution of the latencies from the oldest first message.
     pub oldest: Vec<(u64, u64)>,
     /// The latencies from the stamp of the newest first message.
     pub newest_ns: Moments,
-    /// Their distribution.
+    /// The distribution of the latencies from the newest first message.
     pub newest: Vec<(u64, u64)>,
 }
 

@@ -70,7 +70,7 @@ fn counts() -> Counts {
     }
 }
 
-/// One of each order and report, with every field.
+/// One value of each order and report, with every field.
 fn everything() -> Vec<Value> {
     let endpoint = Endpoint::Publisher(0);
     let clock = Some(OtherClock { offset_ns: 1, error_ns: 1 });

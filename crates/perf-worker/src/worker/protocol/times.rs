@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clock::SECOND_NS;
 
-/// Time for an endpoint to exist.
+/// The time in which an endpoint must be created.
 pub const READY_NS: i64 = 60 * SECOND_NS;
 /// The time from one probe to the next.
 pub const PROBE_INTERVAL_NS: i64 = SECOND_NS / 100;
@@ -20,9 +20,9 @@ pub const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
 pub const CATCH_UP_NS: i64 = SECOND_NS / 2;
 /// The shortest timeout for missing samples.
 pub const SHORTEST_DRAIN_NS: i64 = SECOND_NS;
-/// The longest timeout: less than the coordinator's.
+/// The longest timeout for missing samples: shorter than the coordinator's timeout.
 pub const LONGEST_DRAIN_NS: i64 = 8 * SECOND_NS;
-/// Time for an endpoint to finish.
+/// The time in which an endpoint must finish.
 pub const FINISH_NS: i64 = 10 * SECOND_NS;
 /// Time for a worker to exit after the end of its orders.
 pub const EXIT: Duration = Duration::from_secs(3);

@@ -61,8 +61,9 @@ impl DrainMonitor {
         accounted >= self.expected.load(Ordering::Relaxed)
     }
 
-    /// Whether no more samples are expected at `now_ns`. For this run's publishers this is a timeout after the last
-    /// sample; publishers of other programs do not stop, so for them it is a timeout after the order to drain.
+    /// Whether no more samples are expected at `now_ns`, because of a timeout. For this run's publishers the timeout
+    /// begins with the last sample, and not before the order to drain. Publishers of other programs do not stop, so
+    /// for them the timeout begins with the order to drain.
     pub fn is_over(&mut self, now_ns: i64) -> bool {
         if !self.has_begun() {
             return false;

@@ -7,13 +7,13 @@ use crate::{
     worker::{context::Context, protocol::EndpointReport},
 };
 
-/// Interval of the checks.
+/// The interval between two checks of the publishers.
 const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;
 
 /// The publishers of a topic, as its subscription sees them.
 pub struct PublisherWatch {
     start_ns: i64,
-    /// The publishers belong to this run, so the watch does not ask for them any more once a sample has come.
+    /// The publishers belong to this run. Then the watch ends its checks when the first sample has come.
     own: bool,
     publisher_seen: bool,
     alone_since_ns: Option<i64>,

@@ -1,7 +1,8 @@
 //! The recorder of samples: it checks whether a sample counts, and records its id, its latencies and the state of its
 //! payload.
 //!
-//! Recording takes no allocation, lock or system call. It reads the clock only if the payload is read.
+//! Recording allocates nothing, takes no lock and makes no system call. It reads the clock only if the
+//! payload is read.
 
 use std::ops::Range;
 
@@ -35,7 +36,7 @@ pub struct SampleRecorder {
     pub sequences: Sequences,
     /// The start of the run.
     pub start_ns: i64,
-    /// The time of the statistics: samples sent within it count.
+    /// The time range of the statistics: only samples that were sent within it count.
     scope_ns: Range<i64>,
     /// Whether the last sample was sent within the time of the statistics.
     in_scope: bool,
@@ -51,9 +52,9 @@ pub struct SampleRecorder {
     /// that a publisher behind its schedule sent within the time of the statistics. A phase is less than a period, so
     /// this id is the same for all publishers.
     first_id: Option<u64>,
-    /// The limits of messages whose publisher has none of its own, or is not known.
+    /// The limits for messages whose publisher has no limits of its own, or is not known.
     limits_ns: (u64, u64),
-    /// Messages that are late or missing are kept.
+    /// Messages that are late or missing are kept one by one.
     tracking: bool,
     touch: Touch,
     /// The phases of a sample may be marked.
@@ -62,11 +63,11 @@ pub struct SampleRecorder {
     zero_copy: bool,
     /// The number of samples taken, whenever they were sent, without duplicates.
     pub taken: u64,
-    /// Probes that left the history.
+    /// The number of probes that left the history.
     overwritten_before: u64,
     /// The number of samples and probes that had left the history when the last sample was taken.
     overwritten: u64,
-    /// Monitors the end.
+    /// Monitors the end of the subscription.
     pub drain: DrainMonitor,
 }
 
@@ -82,10 +83,10 @@ impl SampleRecorder {
     ) -> SampleRecorder {
         let (spec, plan) = (&context.spec, &context.plan);
         let own = plan.publishers > 0;
-        // Without probes they were samples of other programs.
+        // Without probes, the messages that left the history were samples of other programs.
         let overwritten = if spec.has_probes() { overwritten } else { 0 };
         let start_ns = start.start_ns;
-        // This run's publishers stop at its end; publishers of other programs do not.
+        // This run's publishers stop at the end of the run; publishers of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = own.then(|| Schedule::new(start_ns, plan.pace));
         let sources = Sources::new(plan, &start.sources);
@@ -161,7 +162,7 @@ impl SampleRecorder {
         })
     }
 
-    /// Counts one sample, with times of CLOCK_MONOTONIC.
+    /// Counts one sample, whose times are times of CLOCK_MONOTONIC.
     fn count(&mut self, taken: &Taken<'_>) {
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         // Several threads of a middleware may deliver samples out of order.
@@ -235,8 +236,8 @@ impl SampleRecorder {
         }
     }
 
-    /// The largest number of missing samples before `id` that count: samples that were due within the time of the
-    /// statistics. The second value is whether the publisher is behind its schedule: it sends samples within this time
+    /// The largest number of missing samples before `id` that count: they were due within the time of the statistics.
+    /// The second value is whether the publisher is behind its schedule, so that it sends samples within this time
     /// that were due before it.
     #[inline]
     fn most_missing(&mut self, id: u64, entering: bool) -> (u64, bool) {
@@ -285,8 +286,8 @@ fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u
     }
 }
 
-/// The time from `begin_ns` to `end_ns`, which may be readings of two clocks with a difference of at most `error_ns`. A
-/// negative time within this error is 0; a time below that is `None`.
+/// The time from `begin_ns` to `end_ns`, which may be readings of two clocks with a difference of at most `error_ns`.
+/// A negative time within this error is 0; a more negative time is `None`.
 #[inline]
 fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
     let elapsed_ns = end_ns.saturating_sub(begin_ns);

@@ -68,8 +68,8 @@ impl SharedRecorder {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over rows. Returns the time to wait; none at the end. `overwritten` is the number of samples that have
-    /// left the history.
+    /// Hands over the rows that are due. Returns the time to wait until the next call; none at the end. `overwritten`
+    /// is the number of samples that have left the history.
     pub fn advance(&self, context: &Context, overwritten: u64) -> Result<Option<Duration>, String> {
         if let Some(sentence) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(sentence);
@@ -91,7 +91,7 @@ impl SharedRecorder {
 /// is a whole number of gaps between messages, so that no message is due at the hand-over, and long enough that a row
 /// is handed over at least [`GRACE_NS`] after its second.
 fn later_ns(row_delay_ns: i64) -> i64 {
-    // The delay is half a gap.
+    // `row_delay_ns` is half of a gap between messages.
     let gap_ns = 2 * row_delay_ns.max(1);
     let rest_ns = (GRACE_NS - row_delay_ns).max(0);
     (rest_ns + gap_ns - 1) / gap_ns * gap_ns
@@ -103,7 +103,7 @@ impl Sink for SharedRecorder {
             Some(recorder) => recorder.record_delivered(taken),
             None => self.heard.lock().unwrap_or_else(PoisonError::into_inner).record(taken),
         }
-        // This runs without the lock, which the endpoint's thread needs for the rows.
+        // The work is done without the lock, which the endpoint's thread needs for the rows.
         work_on(taken, self.work_ns);
     }
 

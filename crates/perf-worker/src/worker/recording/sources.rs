@@ -1,4 +1,4 @@
-//! The publishers of a run as a subscription distinguishes them: the phase and the clock of each.
+//! The publishers of a run, as a subscription distinguishes them: the phase and the clock of each publisher.
 
 use crate::{
     backend::OtherClock,
@@ -7,7 +7,7 @@ use crate::{
 
 /// The publishers of a run.
 pub enum Sources {
-    /// All have this phase and this clock.
+    /// All publishers have this phase and this clock.
     Same(i64, Option<OtherClock>),
     /// Each publisher has its own entry, in the order of the sources.
     Own(Vec<Source>),
@@ -27,7 +27,7 @@ impl Sources {
         }
     }
 
-    /// Whether one has another clock than CLOCK_MONOTONIC.
+    /// Whether a publisher has another clock than CLOCK_MONOTONIC.
     pub fn have_other_clocks(&self) -> bool {
         match self {
             Sources::Same(_, clock) => clock.is_some(),

@@ -1,7 +1,7 @@
 //! The rows of a process with thousands of endpoints: one row a second with the sums over all endpoints, and, at the
 //! end of each endpoint, its counts.
 //!
-//! Rows of each endpoint would be megabytes of JSON a second, which cost more CPU time than the messages.
+//! Rows of each endpoint would be megabytes of JSON a second, which would cost more CPU time than the messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{
     worker::protocol::Report,
 };
 
-/// The number of endpoints in executors from which on a process reports sums.
+/// A process with at least this number of endpoints in executors reports sums.
 pub const MANY_ENDPOINTS: usize = 512;
 
 /// The rows of a process.
@@ -22,7 +22,7 @@ pub struct ProcessRows {
     open: BTreeMap<u64, OpenRow>,
     rest: Option<(u64, OpenRow)>,
     totals: BTreeMap<Endpoint, Tally>,
-    /// The endpoints that report no more rows, and how many of them ended in each second.
+    /// The endpoints that report no more rows, and the number of them that ended in each second.
     ended: BTreeSet<Endpoint>,
     ends: BTreeMap<u64, usize>,
 }
@@ -84,7 +84,7 @@ impl ProcessRows {
         if row.count + self.ended.len() >= self.endpoints { self.complete() } else { Vec::new() }
     }
 
-    /// Notes that an endpoint has no row of `second` and later ones.
+    /// Notes that an endpoint has no row for `second` and for later seconds.
     fn end(&mut self, endpoint: Endpoint, second: u64) {
         if self.ended.insert(endpoint) {
             *self.ends.entry(second).or_default() += 1;
@@ -105,7 +105,7 @@ impl ProcessRows {
         complete
     }
 
-    /// The counts of an endpoint that has finished or failed.
+    /// Removes and returns the counts of an endpoint that has finished or failed.
     pub fn total(&mut self, endpoint: Endpoint) -> Option<Report> {
         // An endpoint that failed sent no row for its last part of a second.
         self.end(endpoint, 0);
@@ -137,7 +137,7 @@ mod tests {
         tally
     }
 
-    /// Second, whole, samples and gaps of each row.
+    /// The second of each row, whether it is whole, and the numbers of its samples and gaps.
     fn rows(reports: Vec<Report>) -> Vec<(u64, bool, u64, usize)> {
         let row = |report| match report {
             Report::ProcessRow { second, whole, counts, gaps, .. } => (second, whole, counts.sent.samples, gaps.len()),

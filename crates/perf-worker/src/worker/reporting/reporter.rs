@@ -1,7 +1,7 @@
 //! The reporting thread of a worker, which is the main thread.
 //!
-//! Reports cost CPU time: histograms become JSON once a second. This time is the instrument's and not the middleware's,
-//! so each report has it separately.
+//! Reports cost CPU time: histograms become JSON once a second. This time belongs to the instrument and not to the
+//! middleware, so each report states it separately.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -27,20 +27,20 @@ use crate::{
     },
 };
 
-/// The sender of all reports; it lives on the main thread.
+/// The sender of all reports, which runs on the main thread.
 pub struct Reporter {
     reports: Receiver<Outgoing>,
     endpoints: usize,
     account: InstrumentAccount,
     session: Arc<dyn Session>,
-    /// The usage of this thread for opening the middleware.
+    /// The usage of this thread when it opened the middleware.
     opening: Usage,
     threads_before: Vec<ThreadUsage>,
-    /// The delay of the start in a test of the delay.
+    /// The delay of the start that the mock's script sets.
     start_delay: Duration,
-    /// The work of this thread for each row in a test of the accounts.
+    /// The CPU time of this thread for each row that the mock's script sets.
     row_work_ns: i64,
-    /// The rows of a second come together, from the keeper of executors.
+    /// The keeper of executors sends the rows of a second together.
     rows_come_together: bool,
     /// The resources that were reported last.
     reported: Resources,
@@ -66,7 +66,7 @@ impl Reporter {
         let row_work_ns = spec.mock.report_ns;
         let rows_come_together = spec.executor.is_some();
         let (threads_before, second) = (Vec::new(), None);
-        // A total has no seconds to leave out, and no single messages.
+        // The total of an endpoint cannot leave out seconds, and has no single messages.
         let is_plain = spec.left_out_s() == 0 && !spec.tracking;
         let has_sums = rows_come_together && endpoints >= MANY_ENDPOINTS && is_plain;
         let process = has_sums.then(|| ProcessRows::new(endpoints));
@@ -166,7 +166,8 @@ impl Reporter {
         Ok(resources)
     }
 
-    /// The resources when an endpoint has finished; for many endpoints they are read at the last one.
+    /// The resources when an endpoint has finished. A process that reports sums reads them only after the
+    /// last endpoint.
     fn resources_of_end(&mut self, unfinished: usize) -> Result<Resources, String> {
         match self.second.filter(|_| self.process.is_some() && unfinished > 0) {
             Some((_, resources)) => Ok(resources),
@@ -174,7 +175,7 @@ impl Reporter {
         }
     }
 
-    /// Sends the counts of an endpoint that has finished or failed, if its rows had none.
+    /// Sends the counts of an endpoint that has finished or failed, if the process reports sums.
     fn total(&mut self, endpoint: Endpoint, channel: &mut Channel) -> Result<(), String> {
         let total = self.process.as_mut().and_then(|process| process.total(endpoint));
         total.map_or(Ok(()), |total| channel.send(&total))

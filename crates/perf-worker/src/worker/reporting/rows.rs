@@ -28,7 +28,7 @@ pub struct Rows {
     next_ns: i64,
     recycle: SyncSender<Box<Tally>>,
     empty: Receiver<Box<Tally>>,
-    /// Makes an empty one.
+    /// Creates an empty tally.
     tally: fn() -> Tally,
 }
 
@@ -36,7 +36,7 @@ impl Rows {
     /// The rows of an endpoint in a run that starts at `start_ns`.
     pub fn new(context: &Context, start_ns: i64) -> Self {
         let (endpoint, outgoing) = (context.plan.endpoint, context.outgoing.clone());
-        // Executors have many endpoints.
+        // A process may have many endpoints in executors, so their distributions are coarse.
         let tally = match context.spec.executor {
             Some(_) if context.spec.tracking => Tally::tracking,
             Some(_) => Tally::coarse,
@@ -45,7 +45,7 @@ impl Rows {
         Rows::delayed(endpoint, outgoing, start_ns, context.row_delay_ns, tally)
     }
 
-    /// Rows counted from `start_ns`, handed over this long after their seconds.
+    /// Creates rows that are counted from `start_ns`, and are handed over `delay_ns` after their seconds.
     fn delayed(
         endpoint: Endpoint,
         outgoing: SyncSender<Outgoing>,
@@ -86,7 +86,7 @@ impl Rows {
         }
     }
 
-    /// Ends the rows whose seconds are over at `now_ns`, and hands over those whose time has come.
+    /// Ends the rows whose seconds are over at `now_ns`, and hands over the rows that are due.
     #[inline]
     pub fn until(&mut self, now_ns: i64) {
         if now_ns >= self.next_ns {
