@@ -1,4 +1,4 @@
-//! The options of iRobot's `irobot_benchmark` about its nodes and its output files.
+//! The options of iRobot's `irobot_benchmark` that concern its nodes and its output files.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub struct IrobotOptions {
 }
 
 impl IrobotOptions {
-    /// Whether the output files are to be written.
+    /// Whether iRobot's output files are to be written.
     #[must_use]
     pub fn has_files(&self) -> bool {
         let asked = self.tracking == Some(true) || self.csv_out == Some(true);
@@ -56,7 +56,7 @@ impl IrobotOptions {
         Style { headers: self.headers.unwrap_or_default(), csv: self.csv_out == Some(true) }
     }
 
-    /// Sentences about options without effect.
+    /// Sentences about the given options that have no effect.
     #[must_use]
     pub fn notes(&self, has_ipc: bool, middleware: &str) -> Vec<String> {
         let named = |on: bool| if on { "on" } else { "off" };
