@@ -315,7 +315,7 @@ pub fn topology_options(arguments: &[String]) -> Result<Option<Box<TopologyOptio
 fn parse_arguments(arguments: &[String]) -> Result<Cli, String> {
     let line = std::iter::once("perf_test").chain(arguments.iter().map(String::as_str));
     parse(line.map(OsString::from)).map_err(|error| {
-        // Only the first paragraph of clap's error is kept, without its label: the other one shows the usage.
+        // Only the first paragraph of clap's error is kept, without its label. The usage after it is left out.
         let text = error.to_string();
         let sentence = text.split("\n\n").next().unwrap_or_default();
         sentence.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")

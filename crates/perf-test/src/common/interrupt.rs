@@ -33,7 +33,7 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
-    /// A request that no signal makes, only this program.
+    /// A request that only this program can make, since no signal is caught.
     #[must_use]
     pub fn of_program() -> Interrupt {
         Interrupt(Arc::default())

@@ -5,7 +5,7 @@
 
 use perf_worker::endpoint::PRIVATE_PREFIX;
 
-/// The longest full name in bytes. DDS allows 255 bytes, of which ROS 2 reserves the others for its prefixes
+/// The longest full name in bytes. DDS allows 255 bytes, and ROS 2 reserves the remaining 8 for its prefixes
 /// and suffixes.
 const LONGEST_BYTES: usize = 247;
 /// The number of digits of a run's id.

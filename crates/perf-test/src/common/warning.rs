@@ -24,7 +24,7 @@ impl Warning {
         Warning { kind: kind.to_string(), sentence: sentence.into(), hint: hint.into() }
     }
 
-    /// The warning if `is_so`, else `None`.
+    /// Makes a warning if `is_so`; else `None`.
     #[must_use]
     pub fn when(is_so: bool, kind: WarningKind, sentence: String, hint: impl Into<String>) -> Option<Warning> {
         is_so.then(|| Warning::new(kind, sentence, hint))
@@ -44,7 +44,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The causes. The name of each is its word in kebab case, as `few-samples`.
+/// The kinds of warnings. The name of a kind in logs is its variant in kebab case, as `few-samples`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WarningKind {
     /// The last publisher of another program ended before the run did.

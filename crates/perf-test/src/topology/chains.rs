@@ -1,8 +1,8 @@
 //! The chains of a topology: the topics of each chain, and the endpoints on its path.
 //!
 //! A chain begins with the messages of some topics, continues with the messages that these trigger, and ends when a
-//! subscription to its last topic has received one. Each message carries the origin of the chain in its payload, so
-//! each message of the chain after the first needs room for the origin.
+//! subscription to its last topic has received one. A message carries the origin of its chain in its payload, so
+//! each message of the chain but the first needs room for it.
 
 use std::collections::BTreeSet;
 

@@ -54,8 +54,8 @@ impl Topology {
     /// that comes with the tool.
     ///
     /// # Errors
-    /// A sentence that begins with the file and the path of the wrong value in it, as `robot.json:
-    /// nodes[3].publishers[0].freq_hz: `; or a source is neither a file nor a name.
+    /// A sentence that begins with the file and the path of the wrong value in it, as
+    /// `robot.json: nodes[3].publishers[0].freq_hz: `; or a source is neither a file nor a name.
     pub fn read(sources: &[String]) -> Result<Topology, String> {
         let texts = sources.iter().map(|source| text_of(source)).collect::<Result<Vec<_>, _>>()?;
         let texts: Vec<(&str, &str)> =
@@ -69,7 +69,7 @@ impl Topology {
         Topology::of_texts(&[(name, &named::text(name)?)]).ok()
     }
 
-    /// Reads a system from the names and texts of its files.
+    /// Parses a system of nodes from the names and the texts of its files.
     ///
     /// # Errors
     /// The errors of [`Topology::read`].

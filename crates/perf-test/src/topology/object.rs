@@ -104,7 +104,7 @@ impl<'a> Object<'a> {
         Ok(values.into_iter().enumerate().map(|(index, value)| (format!("{place}[{index}]"), value)).collect())
     }
 
-    /// A sentence about a key that must be given.
+    /// The sentence that a required key is missing.
     pub fn missing(&self, key: &str) -> String {
         at(&self.place, &format!("the key `{key}` is missing"))
     }

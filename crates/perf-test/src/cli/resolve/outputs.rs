@@ -19,7 +19,7 @@ pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> R
         (options.csv_logfile.clone(), options.json_logfile.clone(), options.full_logfile.clone());
     if let Some(path) = &options.logfile {
         let (log, option) = match suffix(path).as_str() {
-            // A log without a suffix is CSV, as the only log of performance_test 1.x was.
+            // A log without a suffix is CSV, as with `-l` in performance_test 1.x.
             "csv" | "" => (&mut csv, "--csv-logfile"),
             "json" => (&mut json, "--json-logfile"),
             _ => {

@@ -31,7 +31,7 @@ pub struct Contestant {
     /// Whether the recommended settings of the middleware apply, and zero copy if the middleware can loan the message.
     is_best: bool,
     communicator: Communicator,
-    /// The description of the middleware by its worker program, or the sentence that it gave none.
+    /// The middleware's description of itself, or the sentence that it gave none.
     description: Result<Description, String>,
     /// The settings that the user wrote.
     settings: Settings,
@@ -74,7 +74,7 @@ fn all() -> Vec<Contestant> {
     forms.flatten().collect()
 }
 
-/// The middleware of a contestant, as the contestant's spelling has it.
+/// The name of the middleware in the spelling of a contestant: the text before the first colon.
 #[must_use]
 pub fn middleware_of(contestant: &str) -> &str {
     contestant.split(':').next().unwrap_or_default()

@@ -129,7 +129,7 @@ impl Batch {
     /// A batch with a folder of results, which is made if it does not exist; or a batch without a folder.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: the folder cannot be made.
+    /// [`Failure::Usage`]: the path is not a folder, or the folder cannot be made.
     pub fn open(results: Option<PathBuf>, again: bool, interrupt: Interrupt) -> Result<Batch, Failure> {
         let folder = results.map(Folder::open).transpose().map_err(Failure::Usage)?;
         Ok(Batch { folder, again, interrupt })

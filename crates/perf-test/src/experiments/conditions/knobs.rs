@@ -139,7 +139,7 @@ impl Machine {
     /// Opens the machine with its present settings. No other process changes them while this value exists.
     ///
     /// # Errors
-    /// A sentence, as [`Journal::open`].
+    /// The errors of [`Journal::open`].
     pub fn open(root: &Path) -> Result<Machine, String> {
         let journal = Journal::open(root)?;
         Ok(Machine { root: root.to_owned(), condition: None, awake: None, journal, scheduling: None })

@@ -104,7 +104,7 @@ impl Folder {
         }
     }
 
-    /// The runs, the runs of topologies last.
+    /// All runs of the folder; the runs of topologies come last.
     pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().chain(&self.robots)
     }

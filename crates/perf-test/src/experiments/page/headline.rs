@@ -18,7 +18,7 @@ use crate::measure::ranks::ratio_of_groups;
 const BASE: &str = "gantry";
 /// The settings that two contestants must share for their latencies to be compared.
 const ALIKE: [&str; 2] = ["rate_hz", "execution_strategy"];
-/// The number of names that a list spells out; of further names it gives only the number.
+/// The number of names that a list spells out. Further names are only counted.
 const MOST_NAMES: usize = 4;
 
 /// A sentence.

@@ -18,7 +18,7 @@ pub struct Run {
     pub form: Option<String>,
     /// The description of the run in its log.
     pub entry: RunEntry,
-    /// The machine; `None` if the log describes it in an older format.
+    /// The machine; `None` if the log describes it in another format.
     pub machine: Option<System>,
     /// The reason why the run's figures enter no median, with its kind: `failed`, `killed` or `stopped early`.
     pub fault: Option<Warning>,

@@ -22,7 +22,7 @@ const OF_ONE_RUN: [&str; 9] = [
     "late_above_ns",
     "too_late_above_ns",
 ];
-/// Conditions that change with the message.
+/// Conditions that may change with the size of the message.
 const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
 /// Conditions that have a column of their own, or that the middleware's name implies.
 const IN_COLUMNS: [&str; 8] =
@@ -70,7 +70,7 @@ pub fn has_no_column(name: &str) -> bool {
     !IN_COLUMNS.contains(&name) && !OF_THE_MESSAGE.contains(&name) && !is_of_middleware(name)
 }
 
-/// Whether it is a setting of the middleware.
+/// Whether a setting is a setting of the middleware, by its name.
 pub fn is_of_middleware(name: &str) -> bool {
     name.starts_with(OF_MIDDLEWARE)
 }

@@ -56,7 +56,7 @@ impl Results {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResultsFile {
-    /// Name and version of this format: gantry.perf_test.results/1.
+    /// The name and the version of this format: gantry.perf_test.results/1.
     pub schema: &'static str,
     /// The command of `perf_test` that measured, as `sweep sizes`.
     pub command: String,

@@ -90,7 +90,7 @@ impl Ratio {
         Ratio { base, other, case: case.map(str::to_owned), figure, by_round: Vec::new(), interval, base_is }
     }
 
-    /// Whether the base or the other contestant is a baseline and no middleware, so that no sentence ranks the two.
+    /// Whether the base or the other contestant is a baseline, not a middleware, so that no sentence ranks the two.
     #[must_use]
     pub fn has_baseline(&self) -> bool {
         is_baseline(&self.base) || is_baseline(&self.other)

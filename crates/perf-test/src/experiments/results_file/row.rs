@@ -60,7 +60,7 @@ impl RunResults {
         let found = RunResults {
             options: run.options.clone(),
             arguments: run.arguments.clone(),
-            // A warm-up run may be the one without figures.
+            // The run without figures may be the warm-up run.
             shortfall: outcomes.all().filter_map(Outcome::shortfall).last().cloned(),
             wait: "-".to_owned(),
             path: "-",

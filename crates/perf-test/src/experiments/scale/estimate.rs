@@ -30,13 +30,13 @@ pub struct Estimate {
 /// their callbacks.
 pub const FULL: f64 = 0.7;
 
-/// The quantities of a load on which CPU time depends, in the order of [`Estimate::cpu`].
+/// The quantities of a load on which CPU time depends, in the order of `Estimate::cpu`.
 fn for_cpu(load: &Load) -> Vec<f64> {
     let endpoints = load.publishers + load.subscriptions;
     vec![load.processes, load.wake_ups_hz, endpoints, load.sent_hz, load.received_hz, load.sent_bytes_per_s]
 }
 
-/// The quantities of a load on which memory depends, in the order of [`Estimate::memory`]. The program's files
+/// The quantities of a load on which memory depends, in the order of `Estimate::memory`. The program's files
 /// count once.
 fn for_memory(load: &Load) -> Vec<f64> {
     vec![1.0, load.processes, load.publishers, load.subscriptions, load.small_bytes, load.large_bytes]

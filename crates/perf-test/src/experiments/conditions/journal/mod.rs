@@ -106,7 +106,7 @@ impl Journal {
     /// Enables a controller for the children of a control group.
     ///
     /// # Errors
-    /// A sentence, as [`Journal::write`].
+    /// The errors of [`Journal::write`].
     pub fn enable_controller(&mut self, path: &str, name: &str) -> Result<(), String> {
         if self.root.line(path).is_some_and(|enabled| enabled.split_whitespace().any(|one| one == name)) {
             return Ok(());
@@ -119,7 +119,7 @@ impl Journal {
     /// `home` into it.
     ///
     /// # Errors
-    /// A sentence, as [`Journal::write`].
+    /// The errors of [`Journal::write`].
     pub fn enter_group(&mut self, path: &str, home: &str, files: &[(&str, &str)]) -> Result<(), String> {
         self.note(Change::Group { path: path.to_owned(), home: home.to_owned() })?;
         let made = fs::create_dir(self.root.path(path));

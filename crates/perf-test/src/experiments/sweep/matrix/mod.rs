@@ -1,5 +1,5 @@
-//! Every combination of lists of values, from a YAML file of performance_test or from the command line (`perf_test
-//! sweep matrix` and its presets).
+//! Every combination of lists of values, from a YAML file of performance_test or from the command line
+//! (`perf_test sweep matrix` and its presets).
 //!
 //! A matrix is a list of argument vectors. Each vector is parsed as the command line of a single run, so errors and
 //! meanings are the same. A run that its middleware refuses is a row with the reason.
