@@ -7,7 +7,8 @@ use clap::Args;
 use super::values::{switch, within};
 use crate::report::irobot::{Headers, Style};
 
-/// Options in iRobot's words. Those about nodes that have no meaning here are accepted, and the heading says so.
+/// The options of `irobot_benchmark`. An option about nodes that has no meaning here is accepted and noted in
+/// the heading.
 #[derive(Clone, Debug, Args)]
 pub struct IrobotOptions {
     /// Topology file or name, as FILE|NAME; repeatable

@@ -97,7 +97,7 @@ pub struct Choice {
 pub struct Axis {
     /// The long name of the option, without `--`.
     pub option: String,
-    /// Its values.
+    /// The values of the option.
     pub choices: Vec<Choice>,
 }
 

@@ -30,7 +30,7 @@ const POLL: Duration = Duration::from_millis(1);
 pub struct Answer {
     /// The exit status of the program.
     pub status: ExitStatus,
-    /// Its standard output.
+    /// The standard output of the program.
     pub stdout: Vec<u8>,
     stderr: Vec<u8>,
 }

@@ -26,7 +26,7 @@ pub struct Process {
 /// A chain of topics: from its first messages, through publishers that they trigger, to its last topic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Chain {
-    /// Its name.
+    /// The name of the chain.
     pub name: String,
     /// The full names of the topics with which the chain begins.
     pub from: Vec<String>,
@@ -44,13 +44,13 @@ pub struct Node {
     pub name: String,
     /// The number of the node's executor. Nodes of a process with equal numbers share an executor.
     pub executor: u32,
-    /// Its publishers.
+    /// The publishers of the node.
     pub publishers: Vec<Publisher>,
-    /// Its subscriptions.
+    /// The subscriptions of the node.
     pub subscriptions: Vec<Subscription>,
-    /// Its clients.
+    /// The clients of the node.
     pub clients: Vec<Client>,
-    /// Its servers.
+    /// The servers of the node.
     pub servers: Vec<Server>,
 }
 
@@ -68,7 +68,7 @@ pub struct Payload {
 pub struct Publisher {
     /// The full name of the publisher's topic.
     pub topic: String,
-    /// Its messages.
+    /// The messages of the publisher.
     pub payload: Payload,
     /// The event that makes the publisher publish.
     pub trigger: Trigger,
@@ -81,7 +81,7 @@ pub struct Publisher {
     /// The way in which the publisher hands messages over.
     #[serde(serialize_with = "pass_by")]
     pub pass_by: PassBy,
-    /// Its QoS.
+    /// The QoS of the publisher.
     pub qos: NodeQos,
     /// The path of the publisher in the file, for errors.
     #[serde(skip)]
@@ -112,7 +112,7 @@ pub struct Subscription {
     /// The way in which the callback receives messages.
     #[serde(serialize_with = "pass_by")]
     pub pass_by: PassBy,
-    /// Its QoS.
+    /// The QoS of the subscription.
     pub qos: NodeQos,
     /// The path of the subscription in the file, for errors.
     #[serde(skip)]
@@ -128,7 +128,7 @@ pub struct Client {
     pub payload: Payload,
     /// The pace at which the client sends requests.
     pub pace: Pace,
-    /// Its QoS.
+    /// The QoS of the client.
     pub qos: NodeQos,
     /// The path of the client in the file, for errors.
     #[serde(skip)]
@@ -145,7 +145,7 @@ pub struct Server {
     /// The CPU time that the server uses for each request, µs.
     #[serde(skip_serializing_if = "is_zero")]
     pub work_us: u32,
-    /// Its QoS.
+    /// The QoS of the server.
     pub qos: NodeQos,
     /// The path of the server in the file, for errors.
     #[serde(skip)]

@@ -173,7 +173,7 @@ fn keeps_its_promises(mut plan: Value) {
         assert!(after_ns >= 1_050_000_000, "a row was ready {after_ns} ns after the start");
     }
     assert_eq!(rows.iter().filter(is_first).count(), 2, "{rows:?}");
-    // The thread that reads orders does no other work.
+    // The thread that reads orders does no other work, so its CPU time is the instrument's.
     let instrument = &rows.last().unwrap()["resources"]["instrument"];
     let cpu_ns = ["utime_ns", "stime_ns"].map(|field| instrument[field].as_u64().unwrap());
     assert!(cpu_ns.iter().sum::<u64>() > 0, "{instrument}");

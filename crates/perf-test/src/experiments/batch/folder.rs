@@ -67,7 +67,7 @@ impl Folder {
         added.map_err(|error| refused(&commands, &error))
     }
 
-    /// Its path.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0

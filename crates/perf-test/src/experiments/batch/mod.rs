@@ -93,7 +93,7 @@ impl PlannedRun {
 pub enum Outcome {
     /// The run was measured, in this batch or earlier.
     Measured(Box<Summary>),
-    /// It has no figures.
+    /// The run has no figures.
     Missing(Shortfall),
     /// The user ended the batch before or during this run.
     NotDone,

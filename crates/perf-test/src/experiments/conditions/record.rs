@@ -42,7 +42,7 @@ pub struct Record {
 pub struct ConditionEntry {
     /// The name of the condition, with the difference if several boots had a condition with this name.
     pub name: String,
-    /// Its settings.
+    /// The settings of the condition.
     pub settings: Condition,
     /// The state of the machine under the condition.
     pub machine: Setup,

@@ -138,7 +138,7 @@ impl PageTable {
         PageTable { heads, rows: rows.map(row).collect() }
     }
 
-    /// As a table of Markdown.
+    /// The table in Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let heads = line(self.heads.iter().map(|(head, _)| plain(head)).collect());
@@ -178,7 +178,7 @@ impl PageRow {
 }
 
 impl Cell {
-    /// Its text and its addition.
+    /// The text of the cell and its addition, in Markdown.
     fn markdown(&self) -> String {
         let text = plain(&self.text) + if self.is_uncertain { "\\*" } else { "" };
         match self.small.as_str() {

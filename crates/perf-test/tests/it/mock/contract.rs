@@ -31,7 +31,7 @@ fn messages_that_are_pushed_count_as_those_that_are_taken() {
     let seen = [counts.lost, counts.overwritten, counts.duplicates, counts.reordered];
     assert!(counts.sent == 1000 && seen.iter().all(|count| *count > 0), "{counts:?}");
     assert_always(&pushed.summary().total.latency, counts.received, 2.0 * MS);
-    // The figures of pull and of push delivery are not comparable, so the log has the kind.
+    // The figures of pull and of push delivery are not comparable, so the log names the kind.
     assert_eq!(pulled.log.run.spec.delivery, DeliveryKind::Pull);
     assert_eq!(pushed.log.run.spec.delivery, DeliveryKind::Push);
     let says = |run: &Measured| run.run.stdout.contains("readers     do not wait: threads of the middleware deliver");

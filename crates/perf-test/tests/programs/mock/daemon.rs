@@ -12,7 +12,7 @@ const GET_READY: &str = "sleep 0.2";
 /// Some milliseconds of work, followed by a pause.
 const WORK: &str = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; sleep 0.05";
 
-/// Its command.
+/// The command that starts the daemon.
 pub fn command(daemon: MockDaemon) -> DaemonCommand {
     let script = match daemon {
         MockDaemon::Lives => format!("{GET_READY}; echo {READY}; while :; do {WORK}; done"),

@@ -13,7 +13,7 @@ enum Becomes {
     Run(fn(&mut RunSpec)),
     /// The option changes the outputs in this way and nothing else.
     Outputs(fn(&mut Outputs)),
-    /// It lists the messages.
+    /// The option lists the messages.
     List,
     /// The option changes nothing, and the heading has this note.
     Said(&'static str),

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::BETWEEN_TRIES;
 use crate::system::root::Root;
 
-/// Attempts to remove a control group: the kernel takes a process out of its group only a little after the process
-/// has ended.
+/// The number of attempts to remove a control group: the kernel takes a process out of its group only a little
+/// after the process has ended.
 const TRIES_TO_REMOVE_A_GROUP: u32 = 200;
 
 /// A change of a setting, with all that is needed to undo it. Paths are relative to the root of the file system.

@@ -64,7 +64,7 @@ const PREFIX: &str = "perf_test-conditions-";
 const SUFFIX: &str = ".json";
 
 /// The path of this user's journal. For root it is in /run, where only root can write, so no other user can plant a
-/// journal for root. In the other folder, the owner of the file is checked.
+/// journal for root. For other users it is in /dev/shm, where any user can write, so the owner of the file is checked.
 pub(super) fn path(root: &Path) -> PathBuf {
     let uid = geteuid().as_raw();
     let [own, shared] = FOLDERS;

@@ -24,8 +24,8 @@ use file::{Content, Head, append, boot_id, locked, of_others, parsed, path};
 
 use crate::system::root::Root;
 
-/// Attempts to lock the journal. Another start of the program holds the lock only briefly to look at the journal; a
-/// running experiment holds it long.
+/// The number of attempts to lock the journal. Another start of the program holds the lock only briefly to look at
+/// the journal; a running experiment holds it long.
 const TRIES_TO_LOCK: u32 = 200;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 

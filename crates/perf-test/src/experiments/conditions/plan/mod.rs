@@ -41,7 +41,7 @@ pub struct Plan {
 /// The settings of one condition. A setting that the plan does not give stays as the machine has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// Its name.
+    /// The name of the condition.
     pub name: String,
     /// The governor of all frequency policies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
