@@ -20,7 +20,7 @@ Examples:
   perf_test compare --base main-run*.json --new branch-run*.json --fail-above 'p50=10%'
   perf_test --runs 6 --max-runtime 10 --full-logfile main.json    (writes main-run1.json to main-run6.json)";
 
-/// The sides, the gate and the form of the result.
+/// The logs of the base and of the new version, the bounds for CI jobs, and the form of the result.
 #[derive(Clone, Debug, Args)]
 pub struct CompareOptions {
     /// Two logs written by --full-logfile, or two folders of results: the base, then the new one
@@ -50,7 +50,7 @@ impl CompareOptions {
     /// The logs of the base, and the logs of the new version.
     ///
     /// # Errors
-    /// A sentence, if there are not two sides.
+    /// A sentence: the logs are not in two groups, one for the base and one for the new version.
     pub fn sides(&self) -> Result<(&[PathBuf], &[PathBuf]), String> {
         match self.logs.as_slice() {
             [base, new] => Ok((std::slice::from_ref(base), std::slice::from_ref(new))),

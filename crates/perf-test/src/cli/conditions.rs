@@ -1,5 +1,5 @@
-//! The options of `conditions`, which measures a plan, and of `conditions merge`, which puts results of several boots
-//! together.
+//! The options of `conditions`, which measures a plan, and of `conditions merge`, which merges the results of
+//! several boots.
 
 use std::path::PathBuf;
 

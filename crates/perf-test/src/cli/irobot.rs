@@ -1,4 +1,4 @@
-//! The options of iRobot's `irobot_benchmark` about its nodes and its output files.
+//! The options of iRobot's `irobot_benchmark` that concern its nodes and its output files.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,8 @@ use clap::Args;
 use super::values::{switch, within};
 use crate::report::irobot::{Headers, Style};
 
-/// Options in iRobot's words. Those about nodes that have no meaning here are accepted, and the heading says so.
+/// The options of `irobot_benchmark`. An option about nodes that has no meaning here is accepted and noted in
+/// the heading.
 #[derive(Clone, Debug, Args)]
 pub struct IrobotOptions {
     /// Topology file or name, as FILE|NAME; repeatable
@@ -43,7 +44,7 @@ pub struct IrobotOptions {
 }
 
 impl IrobotOptions {
-    /// Whether the output files are to be written.
+    /// Whether iRobot's output files are to be written.
     #[must_use]
     pub fn has_files(&self) -> bool {
         let asked = self.tracking == Some(true) || self.csv_out == Some(true);
@@ -56,7 +57,7 @@ impl IrobotOptions {
         Style { headers: self.headers.unwrap_or_default(), csv: self.csv_out == Some(true) }
     }
 
-    /// Sentences about options without effect.
+    /// Sentences about the given options that have no effect.
     #[must_use]
     pub fn notes(&self, has_ipc: bool, middleware: &str) -> Vec<String> {
         let named = |on: bool| if on { "on" } else { "off" };

@@ -1,7 +1,7 @@
-//! The command line, in performance_test's words.
+//! The command line of the program, in performance_test's terms.
 //!
-//! `options` declares the options, `values` parses their values, `legacy` holds the spellings and options of older
-//! generations, and `resolve` turns all into one checked [`Resolved`].
+//! `options` declares the options, `values` parses their values, `legacy` has the spellings and options of older
+//! performance_test versions, and `resolve` turns all of them into one checked [`Resolved`].
 
 mod check;
 mod compare;
@@ -268,24 +268,24 @@ pub enum Question {
     Matrix(Box<MatrixOptions>),
 }
 
-/// Reads the command line.
+/// Parses the command line.
 ///
 /// # Errors
-/// clap's error; help and version are such errors, too.
+/// The error of clap, which also carries the texts of `--help` and `--version`.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(legacy::verbs::renamed(legacy::spelling::normalise(arguments)))
 }
 
-/// The sentence about a verb of an earlier version, if the arguments have one.
+/// The sentence about a verb of an earlier version; `None` if the arguments have none.
 #[must_use]
 pub fn notice(arguments: &[OsString]) -> Option<String> {
     legacy::verbs::notice(arguments)
 }
 
-/// The options of a single run with these arguments.
+/// Parses these arguments as the options of a single run.
 ///
 /// # Errors
-/// A sentence: an argument is wrong.
+/// A sentence: an argument is not valid.
 pub fn run_options(arguments: &[String]) -> Result<RunOptions, String> {
     let cli = parse_arguments(arguments)?;
     match (cli.command, arguments.first()) {
@@ -297,10 +297,10 @@ pub fn run_options(arguments: &[String]) -> Result<RunOptions, String> {
     }
 }
 
-/// The options of `topology` with these arguments, which begin with that word; none if they are of something else.
+/// Parses arguments that begin with `topology`; `None` if they begin with another word.
 ///
 /// # Errors
-/// A sentence: an argument is wrong.
+/// A sentence: an argument is not valid.
 pub fn topology_options(arguments: &[String]) -> Result<Option<Box<TopologyOptions>>, String> {
     if arguments.first().is_none_or(|name| name != "topology") {
         return Ok(None);
@@ -311,11 +311,11 @@ pub fn topology_options(arguments: &[String]) -> Result<Option<Box<TopologyOptio
     }
 }
 
-/// The command line with these arguments; its error is a sentence.
+/// Parses these arguments as a command line. The error is a sentence.
 fn parse_arguments(arguments: &[String]) -> Result<Cli, String> {
     let line = std::iter::once("perf_test").chain(arguments.iter().map(String::as_str));
     parse(line.map(OsString::from)).map_err(|error| {
-        // The first paragraph without its label; usage follows.
+        // Only the first paragraph of clap's error is kept, without its label. The usage after it is left out.
         let text = error.to_string();
         let sentence = text.split("\n\n").next().unwrap_or_default();
         sentence.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")

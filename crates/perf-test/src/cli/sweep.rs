@@ -1,8 +1,8 @@
-//! The options of the experiments: `zero-copy`, `sizes`, `types` and `matrix`.
+//! The options of the sweeps: `zero-copy`, `sizes`, `types` and `matrix`.
 //!
-//! `matrix` takes the options of a run with several values each. It reads them with the declarations of [`RunOptions`],
-//! as texts, and [`Axis`] has the values of one option; each combination is parsed again as the command line of a
-//! single run.
+//! `matrix` takes the options of a run with several values each. It reads them as texts with the declarations of
+//! [`RunOptions`]. An [`Axis`] has the values of one option. Each combination is then parsed as the command line of
+//! a single run.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ Examples:
   perf_test sweep matrix run.yaml -c Gantry,zenoh --max-runtime 3
   perf_test sweep matrix -m Array1k,Array4m -r 100,1000 -s 1,3 -c gantry,zenoh";
 
-/// Options whose values contain commas.
+/// The options whose values may contain commas.
 const WITH_COMMAS: [&str; 4] = ["late", "too-late", "pin", "mock"];
 
 /// The rounds and the folder of results.
@@ -72,7 +72,7 @@ pub struct BatchOptions {
 }
 
 impl SweepOptions {
-    /// The options of the messages to list, if `--msg-list` is there.
+    /// The options that select the messages to list; `None` if `--msg-list` is not given.
     #[must_use]
     pub fn asks_for_messages(&self) -> Option<RunOptions> {
         let is_of_list =
@@ -83,12 +83,12 @@ impl SweepOptions {
     }
 }
 
-/// One value of an axis: as it is shown, and the arguments that choose it.
+/// One value of an axis: its text in tables, and the arguments that choose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The value as tables show it.
     pub shown: String,
-    /// Arguments of a single run; none if that is the default.
+    /// The arguments of a single run that choose this value; empty for the default.
     pub arguments: Vec<String>,
 }
 
@@ -97,12 +97,12 @@ pub struct Choice {
 pub struct Axis {
     /// The long name of the option, without `--`.
     pub option: String,
-    /// Its values.
+    /// The values of the option.
     pub choices: Vec<Choice>,
 }
 
 impl Axis {
-    /// The values of an option that takes one.
+    /// The axis of an option that takes one value: a choice for each of `values`.
     #[must_use]
     pub fn of_values(option: &str, values: impl IntoIterator<Item = String>) -> Axis {
         let choice = |value: String| Choice { arguments: vec![format!("--{option}={value}")], shown: value };
@@ -121,12 +121,12 @@ pub struct MatrixOptions {
     pub file: Option<PathBuf>,
 }
 
-/// The options of the presets of `matrix`.
+/// The options of a sweep: of `matrix` and its presets.
 #[derive(Clone, Debug)]
 pub struct SweepOptions {
     /// The rounds and the folder of results.
     pub batch: BatchOptions,
-    /// The given options of a run.
+    /// The options of a run that the user gave, each with its values.
     pub axes: Vec<Axis>,
 }
 
@@ -154,7 +154,7 @@ impl FromArgMatches for SweepOptions {
     }
 }
 
-/// An option of a run that takes several values here, as texts: each is parsed with its run.
+/// A run's option, changed to take several values as texts. Each value is parsed later, with its run.
 fn as_list(arg: Arg) -> Arg {
     match arg.get_action() {
         ArgAction::Set => arg.action(ArgAction::Append).value_parser(value_parser!(OsString)),
@@ -162,7 +162,7 @@ fn as_list(arg: Arg) -> Arg {
     }
 }
 
-/// The values of an option that is given; none of one that is not.
+/// The axis of an option with the given values; `None` if the command line does not have the option.
 fn axis(arg: &Arg, matches: &ArgMatches) -> Option<Axis> {
     let (id, option) = (arg.get_id().as_str(), arg.get_long()?);
     if matches.value_source(id) != Some(ValueSource::CommandLine) {
@@ -173,7 +173,7 @@ fn axis(arg: &Arg, matches: &ArgMatches) -> Option<Axis> {
         return Some(Axis { option: option.to_owned(), choices: vec![choice] });
     }
     let given: Vec<String> = matches.get_raw(id)?.map(|value| value.to_string_lossy().into_owned()).collect();
-    // An option that a single run may repeat, too, has all its values in each run.
+    // An option that a single run may repeat has all its values in every run, so it is an axis with one choice.
     if matches!(arg.get_action(), ArgAction::Append) {
         let arguments = given.iter().map(|value| format!("--{option}={value}")).collect();
         let choice = Choice { shown: given.join(" "), arguments };

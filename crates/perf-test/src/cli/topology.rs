@@ -1,4 +1,4 @@
-//! The options of `topology`, in the words of iRobot's `irobot_benchmark`.
+//! The options of `topology`, in the terms of iRobot's `irobot_benchmark`.
 
 use std::path::PathBuf;
 
@@ -94,7 +94,7 @@ pub struct TopologyOptions {
 }
 
 impl TopologyOptions {
-    /// Sentences about options without effect.
+    /// Sentences about the given options that have no effect.
     #[must_use]
     pub fn notes(&self, has_ipc: bool, middleware: &str) -> Vec<String> {
         let asked_ms = Some(self.sampling).filter(|asked_ms| *asked_ms != ROW_MS && !self.irobot.has_files());

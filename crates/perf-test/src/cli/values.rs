@@ -1,4 +1,4 @@
-//! Parsers of values on the command line. An error is one sentence that says how to write the value.
+//! Parsers of values on the command line. An error is a sentence that says how to write the value.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use crate::common::units::parse_ns;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Strategy, Threshold};
 
-/// performance_test's strategies that only Apex.OS has.
+/// The execution strategies of performance_test that exist only on Apex.OS.
 const APEX_STRATEGIES: [&str; 3] = ["APEX_SINGLE_EXECUTOR", "APEX_EXECUTOR_PER_COMMUNICATOR", "APEX_CHAIN"];
 
 /// A parser of whole numbers within `range`.
@@ -19,7 +19,7 @@ pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String
     }
 }
 
-/// A parser of the names of a choice.
+/// A parser of the names of an enum's variants.
 pub fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(possible_values::<T>())
         .try_map(|given| named(&given).ok_or_else(|| format!("there is no value {given}")))
@@ -29,16 +29,17 @@ fn named<T: Choice>(given: &str) -> Option<T> {
     T::ALL.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(given)).map(|(value, ..)| *value)
 }
 
-/// The names of a choice with their meanings, for the help.
+/// The names of an enum's variants with their meanings, for the help.
 fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
     T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(meaning.trim_end_matches('.')))
 }
 
-/// The CPUs of an option; an option of a plain `Vec` would be one that may be repeated.
+/// The CPUs that one option gives. The type is not `Vec`, because clap takes an option of that type as one that may
+/// be repeated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpus(pub Vec<u32>);
 
-/// CPUs as the bits of a number.
+/// Parses CPUs from a mask: bit N stands for CPU N.
 pub fn cpu_mask(text: &str) -> Result<Cpus, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let mask = digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16));
@@ -48,13 +49,13 @@ pub fn cpu_mask(text: &str) -> Result<Cpus, String> {
     Ok(Cpus((0..u64::BITS).filter(|cpu| mask >> cpu & 1 == 1).collect()))
 }
 
-/// CPUs by their numbers.
+/// Parses CPUs from a list of numbers separated by commas.
 pub fn cpu_list(text: &str) -> Result<Cpus, String> {
     let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
     Ok(Cpus(numbers.map_err(|_| "give CPU numbers separated by commas, as 2,3")?))
 }
 
-/// A limit of latency: percent of the period, a time, or both with a comma.
+/// Parses a limit of latency: percent of the period, a time, or both separated by a comma.
 pub fn threshold(text: &str) -> Result<Threshold, String> {
     let mut threshold = Threshold { part_of_period: None, absolute_ns: None };
     let wrong = "give a percentage of the period, a time in us, ms or s, or both separated by a comma, as 25%,5ms";
@@ -73,7 +74,7 @@ pub fn threshold(text: &str) -> Result<Threshold, String> {
     Ok(threshold)
 }
 
-/// The longest busy time for a message, ns.
+/// The longest busy time per message, ns.
 const LONGEST_WORK_NS: f64 = 1e10;
 
 /// A busy time, ns.
@@ -84,7 +85,7 @@ pub fn work(text: &str) -> Result<i64, String> {
         .ok_or_else(|| "give a time of at most 10s in us, ms or s, as 100us".to_owned())
 }
 
-/// The parser of an execution strategy. For a strategy of Apex.OS it names the alternatives.
+/// The parser of an execution strategy. Its error for a strategy of Apex.OS names the alternatives.
 pub fn strategy() -> impl TypedValueParser<Value = Strategy> {
     let apex = APEX_STRATEGIES.map(|name| PossibleValue::new(name).hide(true));
     PossibleValuesParser::new(possible_values::<Strategy>().chain(apex)).try_map(|given| {
@@ -106,7 +107,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A setting, as `publishing=async`.
+/// Parses a setting of the middleware, as `publishing=async`.
 pub fn setting(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
     let (name, value) = pair.ok_or("give a name and a value, as publishing=async")?;

@@ -1,7 +1,7 @@
-//! The answer of a worker program: its description, its check of a run, its removal of files.
+//! The answer of a worker program to a command: to describe itself, to check a run, or to remove files.
 //!
 //! Invariants: the wait has a time limit and the output a size limit, whatever the program does and whatever processes
-//! it leaves behind. The program leads a process group, which is killed when the program ends or is given up.
+//! it leaves behind. The program leads a process group, which is killed when the program ends or its time is over.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -13,32 +13,33 @@ use std::time::{Duration, Instant};
 use gantry::printable;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The longest time of an answer.
+/// The longest time for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest wait for the rest of the output of a program that has exited: a process that it left may hold it open.
+/// The longest wait for the rest of the output after the program has exited: a process that it left behind may hold
+/// the pipe open.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
-/// The longest output of each kind.
+/// The longest standard output and the longest standard error, in bytes.
 const LONGEST_BYTES: usize = 1 << 20;
-/// The longest part of the standard error in a sentence.
+/// The most characters of the standard error that a sentence shows.
 const SHOWN_CHARS: usize = 2000;
-/// The time from one look at a program to the next.
+/// The time between two checks whether a program has exited.
 const POLL: Duration = Duration::from_millis(1);
 
 /// The output of a program that answered and exited.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its exit.
+    /// The exit status of the program.
     pub status: ExitStatus,
-    /// Its standard output.
+    /// The standard output of the program.
     pub stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
 impl Answer {
-    /// Runs the program to its end.
+    /// Runs the program until it exits.
     ///
     /// # Errors
-    /// A sentence: it does not start; it does not exit in time, or prints too much, and was killed.
+    /// A sentence: the program cannot be started, or it was killed because it did not exit in time or printed too much.
     pub fn from_command(command: &mut Command) -> Result<Answer, String> {
         Answer::within(ANSWER_TIMEOUT, command)
     }
@@ -77,7 +78,7 @@ impl Answer {
         Ok(Answer { status, stdout, stderr })
     }
 
-    /// Its standard error, for a sentence: its beginning, without what a terminal would obey.
+    /// The beginning of the standard error for use in a sentence, without characters that control a terminal.
     #[must_use]
     pub fn error(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
@@ -89,18 +90,18 @@ impl Answer {
 
 fn kill(child: &mut Child) {
     kill_group(child);
-    // Fails only if it has just exited.
+    // The call fails only if the program has just exited.
     let _ = child.kill().and_then(|()| child.wait());
 }
 
 fn kill_group(child: &Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // Fails if no process of it is left.
+        // The call fails if no process of the group is left.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// One output of a process, which is read on a thread, so that the process never waits for a reader.
+/// One output of a process. A thread reads it, so that the process never blocks on a full pipe.
 struct Output {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -112,7 +113,7 @@ impl Output {
         let read = bytes.clone();
         let reader = std::thread::spawn(move || {
             let (Some(mut from), mut part) = (from, vec![0; 1 << 16]) else { return };
-            // The part that was read before an error is enough for the sentence.
+            // The bytes that were read before an error are enough for the sentence.
             while let Ok(length @ 1..) = from.read(&mut part) {
                 let mut bytes = read.lock().unwrap_or_else(PoisonError::into_inner);
                 bytes.extend_from_slice(&part[..length]);
@@ -132,7 +133,7 @@ impl Output {
         self.reader.is_finished()
     }
 
-    /// As far as it was read.
+    /// The bytes that were read so far.
     fn into_bytes(self) -> Vec<u8> {
         std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -160,7 +161,7 @@ mod tests {
     fn a_process_group_ends_at_the_limit_of_time_and_of_memory() {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let path = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
-        // A child holds the pipe, and outlives its parent unless the group is killed.
+        // A child holds the pipe open, and outlives its parent unless the whole group is killed.
         let script = format!("exec 9>{path}; sleep 1000 & echo >&9; wait");
         let run = std::thread::spawn(move || answer(Duration::from_secs(3), &script));
         reader.read_exact(&mut [0]).unwrap(); // the child is there

@@ -9,10 +9,10 @@ pub enum Failure {
     /// The measurement failed: exit code 1.
     #[error("{0}")]
     Measurement(String),
-    /// A process of the measurement was not ready, or did not finish, in time and was given up: exit code 1.
+    /// A process of the measurement was not ready or did not finish in time, and was killed: exit code 1.
     #[error("{0}")]
     Hung(String),
-    /// The measurement is good, and a requirement is not met or a regression beyond its bound is shown: exit code 3.
+    /// The measurement is good, but a requirement is not met, or a regression beyond its bound is shown: exit code 3.
     #[error("{0}")]
     NotMet(String),
 }

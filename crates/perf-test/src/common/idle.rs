@@ -1,9 +1,8 @@
-//! The guard against deep sleep of CPUs (`--prevent-cpu-idle`, and the conditions of an experiment), held while runs
-//! last.
+//! The guard that keeps CPUs out of deep sleep during runs (`--prevent-cpu-idle`, and the conditions of an experiment).
 //!
-//! A CPU in deep sleep needs up to hundreds of microseconds to wake up, which would count in the latency of a
-//! subscription that waits; the CPUs of a busy robot do not sleep deeply. The kernel accepts a bound on that time
-//! through `/dev/cpu_dma_latency` and removes it when the file is closed, also when the process is killed.
+//! A CPU in deep sleep needs up to hundreds of microseconds to wake up. This time would count in the latency of a
+//! subscription that waits, while the CPUs of a busy robot do not sleep deeply. The kernel takes a bound on the wake-up
+//! time through `/dev/cpu_dma_latency`, and drops the bound when the file is closed, even if the process is killed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -11,17 +10,17 @@ use std::path::Path;
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
-/// While it lives, no CPU of this machine sleeps deeply.
+/// A guard: while it exists, no CPU of this machine sleeps deeply.
 #[derive(Debug)]
 pub struct Awake {
     _device: File,
 }
 
 impl Awake {
-    /// Opens the kernel's device and holds the bound from now on.
+    /// Opens the kernel's device file and sets the bound to 0 µs.
     ///
     /// # Errors
-    /// A sentence, if the machine has no such device, or this user must not use it.
+    /// A sentence: the machine has no such device, or this user may not use it.
     pub fn hold() -> Result<Awake, String> {
         Awake::hold_by(Path::new(DEVICE), 0).map_err(|error| {
             format!(
@@ -31,13 +30,13 @@ impl Awake {
         })
     }
 
-    /// Holds a bound of `limit_us` microseconds on the wake-up time of CPUs, through this device.
+    /// Sets a bound of `limit_us` microseconds on the wake-up time of CPUs through the given device file.
     ///
     /// # Errors
-    /// A sentence, as [`Awake::hold`].
+    /// The errors of [`Awake::hold`].
     pub fn hold_by(device: &Path, limit_us: i32) -> Result<Awake, String> {
         let mut file = OpenOptions::new().write(true).open(device).map_err(|error| refused(device, &error))?;
-        // Binary: as text, the kernel reads hexadecimal.
+        // The number is written in binary, because the kernel reads a text as hexadecimal.
         file.write_all(&limit_us.to_ne_bytes()).map_err(|error| refused(device, &error))?;
         Ok(Awake { _device: file })
     }

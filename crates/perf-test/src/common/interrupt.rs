@@ -1,6 +1,7 @@
-//! Ctrl-C, SIGTERM and SIGHUP: the first signal requests an orderly end, the second ends the program.
+//! Handling of SIGINT (Ctrl-C), SIGTERM and SIGHUP: the first signal requests an orderly end, the second ends
+//! the program.
 //!
-//! In both cases the stdin of the workers ends with the program, so they exit and remove their files.
+//! In both cases the workers' stdin is closed when the program ends, so the workers exit and remove their files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,10 +10,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::common::error::Failure;
 
-/// The exit code after a second Ctrl-C, as shells expect it.
+/// The exit code after a second signal, as shells expect it after Ctrl-C.
 const EXIT_INTERRUPTED: i32 = 130;
 
-/// The request for an orderly end.
+/// The request that the program end in an orderly way.
 #[derive(Clone, Debug)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -24,7 +25,7 @@ impl Interrupt {
     pub fn install() -> Result<Interrupt, Failure> {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // In this order: the first signal finds the flag clear and sets it, the second finds it set.
+            // The order matters: the first signal finds the flag clear and sets it, and the second finds it set.
             signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED, flag.clone())
                 .and_then(|_| signal_hook::flag::register(signal, flag.clone()))
                 .map_err(|error| Failure::Measurement(format!("cannot catch signal {signal}: {error}")))?;
@@ -32,7 +33,7 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
-    /// A request that only this program makes.
+    /// A request that only this program can make, since no signal is caught.
     #[must_use]
     pub fn of_program() -> Interrupt {
         Interrupt(Arc::default())

@@ -1,4 +1,4 @@
-//! Errors, warnings, units and other small things that every room uses.
+//! Errors, warnings, units and other small items that all modules of the crate use.
 
 pub mod answer;
 pub mod error;
@@ -13,7 +13,7 @@ pub mod yaml;
 
 use perf_worker::nearest::or_nearest;
 
-/// The values without repetitions, in the order of their first places.
+/// The values without duplicates, in the order of their first occurrence.
 pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for value in values {
@@ -24,7 +24,7 @@ pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     found
 }
 
-/// The sentence about a key that is none of `known`: the nearest of them, and all.
+/// The sentence about a key that is not among `known`: the nearest known key, and all of them.
 pub fn no_key(key: &str, known: &[&str]) -> String {
     let near = or_nearest(key, known.iter().copied());
     format!("there is no key `{key}` here{near}. The keys are {}", known.join(", "))
@@ -33,7 +33,7 @@ pub fn no_key(key: &str, known: &[&str]) -> String {
 /// Reads a value from a JSON file.
 ///
 /// # Errors
-/// The reason why it cannot be read, without the name of the file.
+/// The reason why the file cannot be read or parsed, without the name of the file.
 pub fn json_file<T: serde::de::DeserializeOwned>(path: &std::path::Path) -> Result<T, String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     serde_json::from_slice(&bytes).map_err(|error| error.to_string())

@@ -1,19 +1,20 @@
-//! The topic of a run: the check of its name, and the full name that all its workers use.
+//! The topic of a run: the check of its name, and the full name that all workers of the run use.
 //!
-//! The name of a private run begins with the id of the run, even if the given name is absolute, so that two runs never
-//! match.
+//! The topic name of a private run begins with the id of the run, even if the given name is absolute, so that two
+//! runs never match.
 
 use perf_worker::endpoint::PRIVATE_PREFIX;
 
-/// The longest full name, in bytes: of DDS's 255, ROS 2 reserves the rest for its prefixes and suffixes.
+/// The longest full name in bytes. DDS allows 255 bytes, and ROS 2 reserves the remaining 8 for its prefixes
+/// and suffixes.
 const LONGEST_BYTES: usize = 247;
-/// Digits of a run's id.
+/// The number of digits of a run's id.
 const ID_BYTES: usize = 16;
 
-/// Checks a topic as it is given on the command line.
+/// Checks a topic name from the command line.
 ///
 /// # Errors
-/// A sentence with the rule of ROS 2 that it breaks.
+/// A sentence with the rule of ROS 2 that the name breaks.
 pub fn check(topic: &str) -> Result<(), String> {
     let refuse = |why: &str| {
         Err(format!("topic name \"{topic}\" is not allowed: {why}. Give a name like `test_topic` or `/camera/image`"))

@@ -1,8 +1,8 @@
-//! Times, sizes and rates as text: printed with the unit that shows them best; times are read with their unit.
+//! Times, sizes and rates as text. Each is printed with the unit that suits it best; a time is parsed with its unit.
 
 use serde::Serialize;
 
-/// The units that are read, nanoseconds.
+/// The units of time that are parsed, in nanoseconds.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// The unit of a number in files and tables.
@@ -20,13 +20,13 @@ pub enum Unit {
     /// Bytes per second.
     #[serde(rename = "B/s")]
     BytesPerSecond,
-    /// A part of the messages.
+    /// A fraction of the messages, in percent.
     #[serde(rename = "%")]
     Percent,
     /// Messages per second.
     #[serde(rename = "Hz")]
     Frequency,
-    /// CPU time as a part of one core, in percent. The heading of its column has the unit.
+    /// CPU time as a fraction of one core, in percent. The heading of the column has the unit.
     #[serde(rename = "% of a core")]
     PercentOfCore,
 }
@@ -50,7 +50,7 @@ impl Unit {
     }
 }
 
-/// A time in nanoseconds, with the unit that shows it best.
+/// A time in nanoseconds as text, with the unit that suits it best.
 #[must_use]
 pub fn format_ns(time_ns: f64) -> String {
     match time_ns.abs() {
@@ -61,13 +61,13 @@ pub fn format_ns(time_ns: f64) -> String {
     }
 }
 
-/// A size of memory in MiB.
+/// A size of memory, given in KiB, as text in MiB.
 #[must_use]
 pub fn format_mib(kib: f64) -> String {
     format!("{:.1} MiB", kib / 1024.0)
 }
 
-/// A size in bytes with the unit that shows it best.
+/// A size in bytes as text, with the unit that suits it best.
 #[must_use]
 pub fn format_bytes(bytes: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -78,13 +78,13 @@ pub fn format_bytes(bytes: u64) -> String {
     }
 }
 
-/// A rate of messages; 0 is as fast as possible.
+/// A rate of messages as text; the rate 0 stands for as fast as possible.
 #[must_use]
 pub fn format_rate(rate_hz: u32) -> String {
     if rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{rate_hz} Hz") }
 }
 
-/// A time with its unit, in nanoseconds; `None` if the text is no time.
+/// Parses a time with its unit, and returns nanoseconds; `None` if the text is not a time.
 #[must_use]
 pub fn parse_ns(text: &str) -> Option<f64> {
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ')?;
@@ -94,7 +94,7 @@ pub fn parse_ns(text: &str) -> Option<f64> {
     (0.0..1e18).contains(&(number * unit_ns)).then_some(number * unit_ns)
 }
 
-/// A count with its noun.
+/// A count followed by its noun, in the singular or the plural.
 #[must_use]
 pub fn several(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })

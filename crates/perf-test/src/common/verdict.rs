@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Verdict {
-    /// The requirement as it was given.
+    /// The requirement as the user gave it.
     pub requirement: String,
-    /// Whether the run met it.
+    /// Whether the run met the requirement.
     pub met: bool,
-    /// The value that was found, with its unit.
+    /// The measured value, with its unit.
     pub found: String,
 }
 

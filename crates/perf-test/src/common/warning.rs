@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "WarningEntry"))]
 pub struct Warning {
-    /// The cause, as one word for programs.
+    /// The kind of the warning: one word for programs.
     pub kind: String,
-    /// The finding, with its values.
+    /// The finding as a sentence, with its values.
     pub sentence: String,
-    /// The remedy; may be empty.
+    /// The remedy; empty if there is none.
     pub hint: String,
 }
 
 impl Warning {
-    /// Makes one of that kind. The sentence and the hint have no full stop.
+    /// Makes a warning of the given kind. The sentence and the hint have no full stop.
     #[must_use]
     pub fn new(kind: WarningKind, sentence: impl Into<String>, hint: impl Into<String>) -> Warning {
         Warning { kind: kind.to_string(), sentence: sentence.into(), hint: hint.into() }
     }
 
-    /// A warning, if there is reason for it.
+    /// Makes a warning if `is_so`; else `None`.
     #[must_use]
     pub fn when(is_so: bool, kind: WarningKind, sentence: String, hint: impl Into<String>) -> Option<Warning> {
         is_so.then(|| Warning::new(kind, sentence, hint))
     }
 
-    /// Whether it is of that kind. A log may have kinds that this version does not know.
+    /// Whether the warning is of the given kind. A log may have kinds that this version does not have.
     #[must_use]
     pub fn is(&self, kind: WarningKind) -> bool {
         self.kind == kind.to_string()
@@ -44,7 +44,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The causes. The name of each is its word in kebab case, as `few-samples`.
+/// The kinds of warnings. The name of a kind in logs is its variant in kebab case, as `few-samples`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WarningKind {
     /// The last publisher of another program ended before the run did.

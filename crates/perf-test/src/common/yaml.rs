@@ -1,31 +1,32 @@
-//! Files in YAML, whose errors have their lines.
+//! Parsing of YAML files. Each error gives its line.
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
 use super::no_key;
 
-/// A value with its place.
+/// A YAML value with its position in the text.
 pub type Node<'a> = MarkedYaml<'a>;
 
-/// Parses the text of a YAML file. `empty` is the end of the error for an empty file: it says what to write there.
+/// Parses the text of a YAML file. `empty` is the end of the error for an empty file, with a hint at the
+/// missing content.
 ///
 /// # Errors
-/// A sentence: it is no YAML, or empty.
+/// A sentence: the text is not YAML, or it is empty.
 pub fn document<'a>(text: &'a str, empty: &str) -> Result<Node<'a>, String> {
     let documents = MarkedYaml::load_from_str(text)
         .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
     documents.into_iter().next().ok_or_else(|| format!("it is empty: {empty}"))
 }
 
-/// The line on which a value begins.
+/// The number of the line on which a value begins.
 pub fn line(node: &Node<'_>) -> usize {
     node.span.start.line()
 }
 
-/// The keys of a map with their values; `of` is the name of the map.
+/// The keys of a map with their values. `of` is the name of the map, for errors.
 ///
 /// # Errors
-/// A sentence: it is no map, or a key is no word.
+/// A sentence: the value is not a map, or a key is not a word.
 pub fn entries<'a, 'b>(node: &'b Node<'a>, of: &str) -> Result<Vec<(String, &'b Node<'a>)>, String> {
     let YamlData::Mapping(entries) = &node.data else {
         return Err(format!("line {}: {of} must be a map", line(node)));
@@ -37,7 +38,7 @@ pub fn entries<'a, 'b>(node: &'b Node<'a>, of: &str) -> Result<Vec<(String, &'b 
     entries.iter().map(entry).collect()
 }
 
-/// The elements of a list; none of another value.
+/// The elements of a list; `None` if the value is not a list.
 pub fn elements<'a, 'b>(node: &'b Node<'a>) -> Option<&'b [Node<'a>]> {
     match &node.data {
         YamlData::Sequence(elements) => Some(elements),
@@ -45,18 +46,18 @@ pub fn elements<'a, 'b>(node: &'b Node<'a>) -> Option<&'b [Node<'a>]> {
     }
 }
 
-/// The scalars of a list, or the one that is no list, each with its line; none if there is another value.
+/// The scalars of a list, or a single scalar, each with its line; `None` if another kind of value is among them.
 pub fn texts(node: &Node<'_>) -> Option<Vec<(String, usize)>> {
     let text = |node: &Node<'_>| Some((text_of(node)?, line(node)));
     elements(node).unwrap_or(std::slice::from_ref(node)).iter().map(text).collect()
 }
 
-/// Whether it has no value.
+/// Whether the value is null.
 pub fn is_null(node: &Node<'_>) -> bool {
     matches!(node.data, YamlData::Value(Scalar::Null))
 }
 
-/// A scalar as text; none of another value, or of one without a value.
+/// A scalar as text; `None` for null and for a value that is not a scalar.
 pub fn text_of(node: &Node<'_>) -> Option<String> {
     match &node.data {
         YamlData::Value(Scalar::String(text)) => Some(text.to_string()),
@@ -67,7 +68,7 @@ pub fn text_of(node: &Node<'_>) -> Option<String> {
     }
 }
 
-/// The sentence about a key that is none of `known`.
+/// The sentence about a key that is not among `known`, with the line.
 pub fn unknown_key(line: usize, key: &str, known: &[&str]) -> String {
     format!("line {line}: {}", no_key(key, known))
 }

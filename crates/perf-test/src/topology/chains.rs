@@ -1,8 +1,8 @@
-//! The chains of a topology: their topics, and the endpoints on the path of each chain.
+//! The chains of a topology: the topics of each chain, and the endpoints on its path.
 //!
-//! A chain begins with the messages of some topics, goes on with the messages that these trigger, and ends when a
-//! subscription to its last topic has received one. The origin of a message travels in its payload, so each message of
-//! the chain after the first has room for the origin.
+//! A chain begins with the messages of some topics, continues with the messages that these trigger, and ends when a
+//! subscription to its last topic has received one. A message carries the origin of its chain in its payload, so
+//! each message of the chain but the first needs room for it.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,13 @@ use perf_worker::nearest::or_nearest;
 use perf_worker::{endpoint::ChainLink, run_spec::Content};
 
 const KEYS: &[&str] = &["name", "from", "to"];
-/// The bytes of an origin.
+/// The size of an origin in a payload, bytes.
 const ORIGIN_BYTES: u64 = 16;
 
-/// Reads an entry of `chains`.
+/// Reads an element of the list `chains`.
 ///
 /// # Errors
-/// A sentence that begins with the place in the file.
+/// A sentence that begins with the path of the wrong value in the file.
 pub fn read(file: &str, place: String, value: &RawValue) -> Result<Chain, String> {
     let object = Object::read(place, value, &[KEYS])?;
     let text = |key| object.text(key)?.ok_or_else(|| object.missing(key));
@@ -37,7 +37,7 @@ pub fn read(file: &str, place: String, value: &RawValue) -> Result<Chain, String
 #[derive(Clone, Debug, Default)]
 pub struct ChainPaths(Vec<ChainPath>);
 
-/// The topics of a chain, from its first to its last one.
+/// The topics of a chain, from the first to the last one.
 #[derive(Clone, Debug)]
 struct ChainPath {
     chain: Chain,
@@ -45,17 +45,17 @@ struct ChainPath {
 }
 
 impl ChainPaths {
-    /// The paths of the chains of all files.
+    /// Finds the paths of the chains in all files.
     pub fn new(processes: &[Process]) -> ChainPaths {
         let chains = processes.iter().flat_map(|process| &process.chains);
         ChainPaths(chains.map(|chain| ChainPath { chain: chain.clone(), topics: way(processes, chain) }).collect())
     }
 
-    /// Checks that triggers connect the first topics of each chain with its last topic, and that the messages have room
-    /// for the origin.
+    /// Checks that triggers connect the first topics of each chain with the last one, and that the messages have
+    /// room for the origin.
     ///
     /// # Errors
-    /// A sentence that begins with the place in the file.
+    /// A sentence that begins with the path of the wrong value in the file.
     pub fn check(&self, processes: &[Process]) -> Result<(), String> {
         let publishers = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
         let subscriptions = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.subscriptions);
@@ -92,13 +92,13 @@ impl ChainPaths {
         Ok(())
     }
 
-    /// The chains through the publishers of a topic.
+    /// The chains whose path has the publishers of a topic.
     pub fn publisher_links(&self, topic: &str) -> Vec<ChainLink> {
         self.links(topic, |_| true)
     }
 
-    /// The chains through a subscription of a node: a chain that ends with this subscription, or one that goes on with
-    /// a publisher that its messages trigger.
+    /// The chains whose path has a subscription of a node. Such a chain either ends with the subscription, or
+    /// continues with a publisher that the subscription's messages trigger.
     pub fn subscription_links(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
         let carries_on = |way: &ChainPath| {
             node.publishers.iter().any(|of| {
@@ -121,7 +121,7 @@ impl ChainPaths {
     }
 }
 
-/// The payload of a publisher's messages that can be written in place.
+/// The number of payload bytes in a publisher's messages that can be written in place.
 fn payload_bytes(publisher: &Publisher) -> u64 {
     match publisher.payload.message.content {
         Content::Fields | Content::Text => 0,
@@ -129,7 +129,7 @@ fn payload_bytes(publisher: &Publisher) -> u64 {
     }
 }
 
-/// The topics on the way of a chain: those that its first messages trigger, and that lead to its last topic.
+/// The topics on the path of a chain: topics that the chain's first messages trigger and that lead to its last topic.
 fn way(processes: &[Process], chain: &Chain) -> BTreeSet<String> {
     let publishers = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
     let triggers = |of: &Publisher| match &of.trigger {
@@ -147,7 +147,7 @@ fn way(processes: &[Process], chain: &Chain) -> BTreeSet<String> {
     }
     let mut way: BTreeSet<String> = reached.iter().filter(|topic| **topic == chain.to).cloned().collect();
     let leads = |way: &BTreeSet<String>| {
-        // Topics that trigger the first messages are not on the way.
+        // Topics that trigger the first messages lie before the chain, not on its path.
         let on_way = publishers().filter(|of| way.contains(&of.topic) && !chain.from.contains(&of.topic));
         on_way.flat_map(&triggers).find(|topic| reached.contains(topic) && !way.contains(topic))
     };

@@ -1,4 +1,4 @@
-//! The numbers of a topology: its size and its messages per second.
+//! The counts of a topology: its size and its messages per second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,18 +26,18 @@ pub struct Counts {
     pub services: usize,
     /// Clients.
     pub clients: usize,
-    /// Messages that all publishers send per second.
+    /// The number of messages that all publishers send per second.
     pub sent_hz: f64,
-    /// Messages that all subscriptions receive per second.
+    /// The number of messages that all subscriptions receive per second.
     pub received_hz: f64,
-    /// Requests that all clients send per second.
+    /// The number of requests that all clients send per second.
     pub requests_hz: f64,
-    /// Payload that all publishers send per second, bytes.
+    /// The payload bytes that all publishers send per second.
     pub sent_bytes_per_s: f64,
 }
 
 impl Topology {
-    /// Its size and its messages per second.
+    /// Counts the elements of the topology and its messages per second.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let processes = &self.processes;
@@ -71,7 +71,7 @@ impl Topology {
     }
 }
 
-/// The sum; 0 of nothing, where `sum` has -0.
+/// The sum of the values. Without values it is 0, where `Iterator::sum` returns -0.
 fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }

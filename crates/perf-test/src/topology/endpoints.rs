@@ -1,7 +1,7 @@
 //! The publishers, subscriptions, clients and servers of a node, in iRobot's schema.
 //!
-//! Two keys are not iRobot's: `triggered_by`, the topics whose messages make a publisher publish, in place of a rate;
-//! and `work_us`, the CPU time of a callback.
+//! Two keys are not in iRobot's schema. `triggered_by` replaces a rate: it lists the topics whose messages make a
+//! publisher publish. `work_us` is the CPU time of a callback.
 
 use serde_json::value::RawValue;
 
@@ -33,39 +33,39 @@ const SUBSCRIPTION_KEYS: &[&str] = &[TOPIC, MESSAGE, WORK, PASS_BY];
 const CLIENT_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE, FREQUENCY, PERIOD];
 const SERVER_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE, WORK];
 
-/// The longest work of a callback: ten seconds.
+/// The longest CPU time of a callback: ten seconds.
 const MAX_WORK_US: u32 = 10_000_000;
 
 /// The values of `msg_pass_by`.
 const PASS_BY_VALUES: [(&str, PassBy); 3] =
     [("unique_ptr", PassBy::UniquePtr), ("shared_ptr", PassBy::SharedPtr), ("loaned_msg", PassBy::LoanedMsg)];
 
-/// iRobot's messages are the same in both.
+/// The messages of iRobot are the same in both layouts.
 const LAYOUT: Layout = Layout::V2;
 
 const MICROSECOND_NS: i64 = 1000;
 /// One day.
 const MAX_PERIOD_US: f64 = 86_400e6;
-/// The tolerance below a whole number of microseconds within which a period is rounded up: the difference is the error
-/// of a binary fraction.
+/// The tolerance below a whole number of microseconds within which a period is rounded up: such a difference comes
+/// from the binary fraction.
 const ROUNDING_US: f64 = 1e-6;
 
-/// The reader of a node's endpoints.
+/// The parser of the endpoints of one node.
 #[derive(Debug)]
 pub struct Reader<'a> {
     /// The node.
     pub node: &'a NodeName,
-    /// The file, for sentences.
+    /// The name of the file, for errors and notes.
     pub file: &'a str,
     /// Sentences about keys without effect.
     pub notes: &'a mut Vec<String>,
 }
 
 impl Reader<'_> {
-    /// Reads an entry of `publishers`.
+    /// Reads an element of the list `publishers`.
     ///
     /// # Errors
-    /// A sentence that begins with the place in the file.
+    /// A sentence that begins with the path of the wrong value in the file.
     pub fn publisher(&mut self, place: String, value: &RawValue) -> Result<Publisher, String> {
         let object = Object::read(place, value, &[PUBLISHER_KEYS, qos::KEYS])?;
         let topic = self.name(&object, TOPIC)?;
@@ -81,7 +81,7 @@ impl Reader<'_> {
             payload,
             trigger: self.trigger(&object)?,
             work_us: work_us(&object)?,
-            // All files decide.
+            // The rate is set after all files are read.
             rate_hz: 0.0,
             pass_by: object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::UniquePtr),
             qos: self.qos(&object)?,
@@ -89,12 +89,12 @@ impl Reader<'_> {
         })
     }
 
-    /// An entry of `subscribers`.
+    /// Reads an element of the list `subscribers`.
     pub fn subscription(&mut self, place: String, value: &RawValue) -> Result<Subscription, String> {
         let object = Object::read(place, value, &[SUBSCRIPTION_KEYS, qos::KEYS])?;
         let mut pass_by = object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::SharedPtr);
         if pass_by == PassBy::LoanedMsg {
-            // As iRobot's subscriptions, which warn.
+            // The subscriptions of iRobot's tool do the same, with a warning.
             self.note(&object, PASS_BY, "a subscription has no `loaned_msg`, and this one has `shared_ptr`");
             pass_by = PassBy::SharedPtr;
         }
@@ -108,7 +108,7 @@ impl Reader<'_> {
         })
     }
 
-    /// An entry of `clients`.
+    /// Reads an element of the list `clients`.
     pub fn client(&mut self, place: String, value: &RawValue) -> Result<Client, String> {
         let object = Object::read(place, value, &[CLIENT_KEYS, qos::KEYS])?;
         let pace = pace(&object)?.ok_or_else(|| no_rate(&object, ""))?;
@@ -121,7 +121,7 @@ impl Reader<'_> {
         })
     }
 
-    /// An entry of `servers`.
+    /// Reads an element of the list `servers`.
     pub fn server(&mut self, place: String, value: &RawValue) -> Result<Server, String> {
         let object = Object::read(place, value, &[SERVER_KEYS, qos::KEYS])?;
         Ok(Server {
@@ -161,7 +161,7 @@ impl Reader<'_> {
         format!("{}: {}", self.file, object.place)
     }
 
-    /// Adds a note; copies of a node share it.
+    /// Adds a note, unless a copy of the node has added the same note.
     fn note(&mut self, object: &Object<'_>, key: &str, sentence: &str) {
         let note = format!("{}: {}", self.file, object.problem(key, sentence));
         if !self.notes.contains(&note) {
@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a list of topics; `expand` makes full names of them.
+/// Reads a list of topics. `expand` makes a full name of each.
 ///
 /// # Errors
 /// A sentence: the list is empty, or a topic occurs twice.
@@ -199,14 +199,15 @@ fn work_us(object: &Object<'_>) -> Result<u32, String> {
     Ok(object.whole(WORK, 0..=MAX_WORK_US)?.unwrap_or(0))
 }
 
-/// The messages of a topic or of a service, whose requests and responses are the message of that name.
+/// The messages of a topic or a service. The requests and the responses of a service are the message with the
+/// service's name.
 fn payload(object: &Object<'_>, key: &str, size_bytes: u32) -> Result<Payload, String> {
     let name = object.text(key)?.ok_or_else(|| object.missing(key))?;
     let found =
         messages::find(&name, LAYOUT, size_bytes as usize).map_err(|sentence| object.problem(key, &sentence))?;
     let (unbounded_bytes, payload_bytes) = match found.payload_bytes {
         _ if found.content.is_unbounded() => (size_bytes, size_bytes as usize),
-        // All of a message of single fields is payload.
+        // A message of plain fields is payload as a whole.
         0 => (0, found.bytes),
         payload_bytes => (0, payload_bytes),
     };
@@ -214,16 +215,17 @@ fn payload(object: &Object<'_>, key: &str, size_bytes: u32) -> Result<Payload, S
     Ok(Payload { message: found.spec(LAYOUT, unbounded_bytes), payload_bytes })
 }
 
-/// The pace of `freq_hz`, or of `period_ms` without it; the period in whole microseconds, cut off as iRobot's.
+/// The pace from `freq_hz`, or else from `period_ms`. The period is truncated to whole microseconds, as in
+/// iRobot's tool.
 fn pace(object: &Object<'_>) -> Result<Option<Pace>, String> {
     let of_period_us = |key: &str, what: &str, period_us: f64| {
-        // Also infinite ones.
+        // The range also excludes infinite periods.
         if !(1.0..=MAX_PERIOD_US).contains(&period_us) {
             return Err(object.wrong(key, &format!("{what} from a microsecond to a day")));
         }
         Ok(Some(Pace { messages: 1, per_ns: (period_us + ROUNDING_US) as i64 * MICROSECOND_NS }))
     };
-    // The frequency wins, as iRobot's.
+    // If both keys are given, the frequency takes precedence, as in iRobot's tool.
     match (object.number(FREQUENCY)?, object.number(PERIOD)?) {
         (Some(frequency_hz), _) => of_period_us(FREQUENCY, "a frequency with a period", 1e6 / frequency_hz),
         (None, Some(period_ms)) => of_period_us(PERIOD, "a period", period_ms * 1e3),

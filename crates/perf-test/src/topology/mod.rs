@@ -1,7 +1,7 @@
-//! Topologies: systems of nodes, from files in iRobot's JSON or by the names of those that come with the tool.
+//! Topologies: systems of nodes, read from files in iRobot's JSON or, by name, from the files that come with the tool.
 //!
-//! A file is a process. [`Topology::read`] reads all files of a system, checks that they fit together, and resolves
-//! names, periods, sizes and QoS. Nothing here starts a process or knows a middleware.
+//! Each file describes one process. [`Topology::read`] reads all files of a system, checks that they fit together,
+//! and resolves names, periods, sizes and QoS. This module starts no process and uses no middleware.
 //!
 //! ```text
 //! text ─► node ─► chains, endpoints, qos ─► object    one file: places, keys, values
@@ -43,18 +43,19 @@ pub use process::{
 /// A system of nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Topology {
-    /// Its processes, one for each file.
+    /// The processes of the system, one for each file.
     pub processes: Vec<Process>,
-    /// Sentences about keys without effect, and about endpoints without the other side.
+    /// Sentences about keys without effect, and about endpoints that have no counterpart.
     pub notes: Vec<String>,
 }
 
 impl Topology {
-    /// Reads the processes of a system, each from a file or, if there is no such file, by its name.
+    /// Reads the processes of a system. Each source is a file or, if there is no such file, the name of a topology
+    /// that comes with the tool.
     ///
     /// # Errors
-    /// A sentence that begins with the file and the place in it, as `robot.json: nodes[3].publishers[0].freq_hz: `; or
-    /// there is neither such a file nor such a name.
+    /// A sentence that begins with the file and the path of the wrong value in it, as
+    /// `robot.json: nodes[3].publishers[0].freq_hz: `; or a source is neither a file nor a name.
     pub fn read(sources: &[String]) -> Result<Topology, String> {
         let texts = sources.iter().map(|source| text_of(source)).collect::<Result<Vec<_>, _>>()?;
         let texts: Vec<(&str, &str)> =
@@ -62,16 +63,16 @@ impl Topology {
         Topology::of_texts(&texts)
     }
 
-    /// The named process alone; none if there is none of that name.
+    /// The topology that comes with the tool under this name, as one process; `None` if there is no such name.
     #[must_use]
     pub fn read_named(name: &str) -> Option<Topology> {
         Topology::of_texts(&[(name, &named::text(name)?)]).ok()
     }
 
-    /// Reads a system from the names and texts of its files.
+    /// Parses a system of nodes from the names and the texts of its files.
     ///
     /// # Errors
-    /// As [`Topology::read`].
+    /// The errors of [`Topology::read`].
     pub fn of_texts(files: &[(&str, &str)]) -> Result<Topology, String> {
         let (mut processes, mut notes) = (Vec::new(), Vec::new());
         for (file, text) in files {
@@ -86,7 +87,7 @@ impl Topology {
     }
 }
 
-/// The note about nodes of one name, which ROS 2 allows.
+/// The note about nodes that share a name, which ROS 2 allows.
 fn equal_names(processes: &[Process]) -> Option<String> {
     let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
     for node in processes.iter().flat_map(|process| &process.nodes) {
@@ -100,7 +101,7 @@ fn equal_names(processes: &[Process]) -> Option<String> {
     ))
 }
 
-/// The text of a file, or of the named process.
+/// The text of a file, or of the topology that comes with the tool under this name.
 fn text_of(source: &str) -> Result<String, String> {
     match std::fs::read_to_string(source) {
         Ok(text) => Ok(text),

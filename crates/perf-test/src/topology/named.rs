@@ -1,20 +1,20 @@
 //! The topologies that come with the tool, by name.
 //!
-//! Facts: irobot-ros/ros2-performance (`irobot_benchmark/topology`), ros-realtime/reference-system
-//! (`autoware_reference_system`).
+//! The facts are from irobot-ros/ros2-performance (`irobot_benchmark/topology`) and
+//! ros-realtime/reference-system (`autoware_reference_system`).
 
 use super::{Topology, process::Publisher};
 
 /// A topology that comes with the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Its name.
+    /// The name of the topology.
     pub name: String,
-    /// Its description, a phrase without a full stop.
+    /// The description of the topology, a phrase without a full stop.
     pub description: String,
 }
 
-/// A robot: its name, its file and its description.
+/// The topology of a robot: name, text of the file, and description.
 type NamedTopology = (&'static str, &'static str, &'static str);
 
 const ROBOTS: [NamedTopology; 5] = [
@@ -37,9 +37,9 @@ const ROBOTS: [NamedTopology; 5] = [
 const DEBUGGED: [&str; 2] = ["sierra_nevada", "mont_blanc"];
 const DEBUG_RELIABILITIES: [&str; 2] = ["reliable", "best_effort"];
 
-/// The sizes of small topologies, with their periods in ms.
+/// The message sizes of the small topologies, each with the period in ms.
 const SIZES: [(&str, u32); 4] = [("10b", 1), ("100kb", 100), ("1mb", 50), ("4mb", 100)];
-/// The small topologies that exist for each message size: the beginning of the name, `msg_pass_by` of the publisher if
+/// The small topologies that exist for each message size: the prefix of the name, `msg_pass_by` of the publisher if
 /// there is one, whether there is a subscription, and the description.
 const SMALL: [(&str, Option<&str>, bool, &str); 5] = [
     ("pub_sub_", Some("unique_ptr"), true, "a publisher and a subscription in one process"),
@@ -72,7 +72,7 @@ pub fn all() -> Vec<Named> {
     robots.chain(debugging).chain(small).chain([service]).collect()
 }
 
-/// The text of a file with this system; none if there is none of that name.
+/// The text of the file of a topology; `None` if no topology has this name.
 #[must_use]
 pub fn text(name: &str) -> Option<String> {
     if name == SERVICE {
@@ -82,7 +82,7 @@ pub fn text(name: &str) -> Option<String> {
     robot.or_else(|| small_text(name)).or_else(|| debug_text(name))
 }
 
-/// The text of a small topology.
+/// The text of the file of a small topology.
 fn small_text(name: &str) -> Option<String> {
     let (size, period_ms, pass_by, has_subscription) =
         SMALL.iter().find_map(|(prefix, pass_by, has_subscription, _)| {
@@ -108,7 +108,7 @@ fn debug_name(robot: &str, reliability: &str) -> String {
     format!("debug_{robot}_{reliability}")
 }
 
-/// The text of a node that subscribes to all topics of a robot.
+/// The text of a file with a node that subscribes to all topics of a robot.
 fn debug_text(name: &str) -> Option<String> {
     let (robot, reliability) = DEBUGGED
         .iter()

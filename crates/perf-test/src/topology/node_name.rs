@@ -3,17 +3,17 @@
 /// The names of a node.
 #[derive(Clone, Debug)]
 pub struct NodeName {
-    /// Its own name.
+    /// The name of the node without its namespace.
     pub name: String,
-    /// Its namespace, as `/` or `/robot`.
+    /// The namespace of the node, as `/` or `/robot`.
     pub namespace: String,
 }
 
 impl NodeName {
-    /// The full name of a topic or a service of the node.
+    /// The full name of a topic or a service that the node uses.
     ///
     /// # Errors
-    /// A sentence with the rule of ROS 2 that it breaks.
+    /// A sentence with the rule of ROS 2 that the name breaks.
     pub fn expand(&self, topic: &str) -> Result<String, String> {
         gantry::expand_topic_name(topic, &self.name, &self.namespace).map_err(|error| error.to_string())
     }

@@ -1,4 +1,4 @@
-//! The way in which the nodes of a topology are run.
+//! The options with which the nodes of a topology are run.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -19,12 +19,13 @@ pub enum Processes {
     One,
 }
 
-/// The way in which the nodes of a topology are run.
+/// The options with which the nodes of a topology are run.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeOptions {
-    /// Their processes.
+    /// The division of the nodes into processes.
     pub processes: Processes,
-    /// The way in which callbacks hand over messages, in place of the files' own.
+    /// The way in which callbacks hand messages over; it replaces the value in the files. `None` keeps the
+    /// files' value.
     pub pass_by: Option<PassBy>,
     /// The latency above which a sample is late.
     pub late: Threshold,
@@ -33,7 +34,7 @@ pub struct NodeOptions {
 }
 
 impl NodeOptions {
-    /// The thresholds in words.
+    /// The two thresholds of lateness in words.
     #[must_use]
     pub fn limits(&self) -> String {
         let above = |threshold: &Threshold| {

@@ -1,6 +1,6 @@
-//! An object of a topology file: its keys with their values as they are written, and its place in the file.
+//! An object of a topology file: its keys, each with the text of its value, and the object's path in the file.
 //!
-//! Every error begins with the place of the wrong value, as `nodes[3].publishers[0].freq_hz: `.
+//! Every error begins with the path of the wrong value in the file, as `nodes[3].publishers[0].freq_hz: `.
 
 use std::ops::RangeInclusive;
 
@@ -10,22 +10,22 @@ use serde_json::value::RawValue;
 use crate::common::no_key;
 use perf_worker::nearest::or_nearest;
 
-/// Characters shown of a wrong value.
+/// The most characters of a wrong value that an error shows.
 const MAX_SHOWN_CHARS: usize = 40;
 
-/// An object of the file. Keys are unique and known.
+/// An object of the file. Its keys are unique and known.
 #[derive(Debug)]
 pub struct Object<'a> {
-    /// Its place, as `nodes[3].publishers[0]`; empty for the whole file.
+    /// The path of the object in the file, as `nodes[3].publishers[0]`; empty for the whole file.
     pub place: String,
     entries: Vec<(String, &'a RawValue)>,
 }
 
 impl<'a> Object<'a> {
-    /// Reads the object at `place`. Only the keys in `keys` are allowed.
+    /// Parses the object whose path is `place`. Only the keys in `keys` are allowed.
     ///
     /// # Errors
-    /// A sentence: it is no object, or has an unknown key, or a key twice.
+    /// A sentence: the value is not an object, or it has an unknown key or a key twice.
     pub fn read(place: String, value: &'a RawValue, keys: &[&[&str]]) -> Result<Object<'a>, String> {
         let Ok(Entries(entries)) = serde_json::from_str(value.get()) else {
             return Err(at(&place, &format!("it is `{}`, and must be an object in braces", shown(value.get()))));
@@ -42,31 +42,32 @@ impl<'a> Object<'a> {
         Ok(Object { place, entries })
     }
 
-    /// Whether it has the key.
+    /// Whether the object has the key.
     pub fn has(&self, key: &str) -> bool {
         self.raw(key).is_some()
     }
 
-    /// The value of a text.
+    /// The text under `key`; `None` if the key is missing.
     ///
     /// # Errors
-    /// A sentence: it is no text.
+    /// A sentence: the value is not a text.
     pub fn text(&self, key: &str) -> Result<Option<String>, String> {
         self.value(key, "a text in quotation marks")
     }
 
-    /// The value of a number.
+    /// The number under `key`; `None` if the key is missing.
     ///
     /// # Errors
-    /// A sentence: it is no number.
+    /// A sentence: the value is not a number.
     pub fn number(&self, key: &str) -> Result<Option<f64>, String> {
         self.value(key, "a number")
     }
 
-    /// The value of a whole number within a range; `100.0` is one, too.
+    /// The whole number under `key`, which must be in the range; `None` if the key is missing. `100.0` is a whole
+    /// number, too.
     ///
     /// # Errors
-    /// A sentence: it is no whole number, or is out of range.
+    /// A sentence: the value is not a whole number, or it is out of range.
     pub fn whole(&self, key: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
         let expected = format!("a whole number from {} to {}", range.start(), range.end());
         let bounds = f64::from(*range.start())..=f64::from(*range.end());
@@ -76,10 +77,10 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The value of a text that is one of several.
+    /// The text under `key`, which must be one of `values`; `None` if the key is missing.
     ///
     /// # Errors
-    /// A sentence with the nearest one and all others.
+    /// A sentence with the nearest allowed text and all others.
     pub fn choice<T: Copy>(&self, key: &str, values: &[(&str, T)]) -> Result<Option<T>, String> {
         let Some(given) = self.text(key)? else { return Ok(None) };
         if let Some((_, value)) = values.iter().find(|(name, _)| *name == given) {
@@ -91,10 +92,10 @@ impl<'a> Object<'a> {
         Err(self.problem(key, &format!("it is `{}`{near}. Give {names}", shown(&given))))
     }
 
-    /// The values of the list under `key`, each with its place; empty if the key is missing.
+    /// The elements of the list under `key`, each with its path; empty if the key is missing.
     ///
     /// # Errors
-    /// A sentence: it is no list.
+    /// A sentence: the value is not a list.
     pub fn list(&self, key: &str) -> Result<Vec<(String, &'a RawValue)>, String> {
         let Some(raw) = self.raw(key) else { return Ok(Vec::new()) };
         let values: Vec<&RawValue> =
@@ -103,7 +104,7 @@ impl<'a> Object<'a> {
         Ok(values.into_iter().enumerate().map(|(index, value)| (format!("{place}[{index}]"), value)).collect())
     }
 
-    /// A sentence about a key that must be given.
+    /// The sentence that a required key is missing.
     pub fn missing(&self, key: &str) -> String {
         at(&self.place, &format!("the key `{key}` is missing"))
     }
@@ -113,7 +114,7 @@ impl<'a> Object<'a> {
         at(&inside(&self.place, key), sentence)
     }
 
-    /// A sentence about the value of a key, which must be something else.
+    /// A sentence about the value of a key: the value, and the kind of value that is expected.
     pub fn wrong(&self, key: &str, expected: &str) -> String {
         let given = self.raw(key).map_or("", RawValue::get);
         self.problem(key, &format!("it is `{}`, and must be {expected}", shown(given)))
@@ -129,7 +130,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// A sentence about the value at `place`.
+/// A sentence about the value whose path is `place`.
 pub fn at(place: &str, sentence: &str) -> String {
     if place.is_empty() { sentence.to_owned() } else { format!("{place}: {sentence}") }
 }
@@ -146,7 +147,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// The keys of an object in their order, those that are given twice included.
+/// The keys and values of an object in the order of the text; a key that occurs twice is in the list twice.
 struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {

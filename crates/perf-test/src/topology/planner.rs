@@ -1,4 +1,4 @@
-//! The plans of endpoints: their numbers, names, paces, limits and partners.
+//! The plans of the endpoints of a topology: their numbers, names, paces, limits of lateness, and counterparts.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,21 @@ use perf_worker::{
     run_spec::{PassBy, RunSpec},
 };
 
-/// The publishers and subscriptions of a topic.
+/// The publishers and subscriptions of one topic, counted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     publishers: u32,
     subscriptions: u32,
-    /// The pace of its publishers; none if they differ, or there are none.
+    /// The pace that all publishers share; `None` if their paces differ or there is no publisher.
     pace: Option<Pace>,
-    /// The shortest period of a publisher, ns.
+    /// The shortest period of all publishers, ns.
     period_ns: Option<i64>,
-    /// Messages per second of all publishers.
+    /// The number of messages that all publishers send per second.
     rate_hz: f64,
 }
 
-/// The ends of each topic by its name with `false`, and of each service with `true`.
+/// The endpoints of all topics and services. The key of a topic is (`false`, name), the key of a service
+/// (`true`, name).
 fn all_ends(topology: &Topology) -> BTreeMap<(bool, &str), Ends> {
     let mut all: BTreeMap<(bool, &str), Ends> = BTreeMap::new();
     for node in topology.processes.iter().flat_map(|process| &process.nodes) {
@@ -48,7 +49,8 @@ fn all_ends(topology: &Topology) -> BTreeMap<(bool, &str), Ends> {
 }
 
 impl Ends {
-    /// Adds a publisher. One without a schedule has no pace; the rate of its triggers decides which messages are late.
+    /// Adds a publisher. A publisher without a timer has no pace; the rate of its triggers decides which messages
+    /// are late.
     fn add_publisher(&mut self, trigger: &Trigger, rate_hz: f64) {
         match trigger {
             Trigger::Timer(pace) => self.add_pace(*pace),
@@ -62,7 +64,7 @@ impl Ends {
         }
     }
 
-    /// Adds a publisher, or a client, with this pace.
+    /// Adds a publisher or a client that has this pace.
     fn add_pace(&mut self, pace: Pace) {
         self.pace = if self.publishers == 0 { Some(pace) } else { self.pace.filter(|other| *other == pace) };
         self.publishers += 1;
@@ -75,7 +77,7 @@ impl Ends {
     }
 }
 
-/// Numbers endpoints, and plans them.
+/// Gives each endpoint its number and its plan.
 pub struct Planner<'a> {
     spec: &'a RunSpec,
     ends: BTreeMap<(bool, &'a str), Ends>,
@@ -91,7 +93,7 @@ fn work_ns(work_us: u32) -> i64 {
     i64::from(work_us) * 1000
 }
 
-/// The next number of a kind.
+/// The next unused number of one kind of endpoint.
 fn next(count: &mut u32) -> u32 {
     *count += 1;
     *count - 1
@@ -104,7 +106,7 @@ impl<'a> Planner<'a> {
         Planner { spec, ends, ways, nodes, run_id, publishers: 0, subscriptions: 0, servers: 0 }
     }
 
-    /// The endpoints of a node, which is in this executor.
+    /// The plans of the endpoints of a node that belongs to this executor.
     pub fn node(&mut self, node: &Node, executor: u32) -> Vec<EndpointPlan> {
         let first = self.subscriptions;
         let subscriptions = || (first..).map(Endpoint::Subscription).zip(&node.subscriptions);
@@ -132,7 +134,7 @@ impl<'a> Planner<'a> {
 
     fn publisher(&mut self, of: &Publisher) -> EndpointPlan {
         let endpoint = Endpoint::Publisher(next(&mut self.publishers));
-        // Each publisher has its own limits, where the middleware tells publishers apart.
+        // Each publisher has its own limits if the middleware can tell publishers apart.
         let mut own = Ends::default();
         own.add_publisher(&of.trigger, of.rate_hz);
         EndpointPlan {
@@ -159,7 +161,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The requests of a client, and its responses.
+    /// The plans of a client: a publisher of requests and a subscription to responses.
     fn client(&mut self, of: &Client) -> [EndpointPlan; 2] {
         let requests = Endpoint::Publisher(next(&mut self.publishers));
         let responses = Endpoint::Subscription(next(&mut self.subscriptions));
@@ -169,7 +171,7 @@ impl<'a> Planner<'a> {
             pass_by: self.nodes.pass_by.unwrap_or(PassBy::UniquePtr),
             service: true,
             publishers: 1,
-            // Its server.
+            // The publisher of requests expects to match the servers of the service.
             expected: self.ends(true, &of.service).subscriptions,
             ..self.endpoint(endpoint, &of.service, (&of.payload, &of.qos), own)
         };
@@ -193,9 +195,9 @@ impl<'a> Planner<'a> {
         self.ends.get(&(is_service, name)).copied().unwrap_or_default()
     }
 
-    /// The plan of an endpoint. `of` sums up its publishers: the endpoint itself, or the publishers from which it
-    /// receives. Their shortest period decides which messages are late. If their paces differ, there is no common
-    /// schedule, and so no latency from due times.
+    /// The plan of an endpoint. `of` sums up the relevant publishers: the endpoint itself, or the publishers from
+    /// which it receives. Their shortest period decides which messages are late. If their paces differ, there is no
+    /// common schedule, so no latency is counted from due times.
     fn endpoint(
         &self,
         endpoint: Endpoint,
@@ -210,7 +212,7 @@ impl<'a> Planner<'a> {
             pace,
             rate_hz: of.rate_hz,
             qos: qos.qos,
-            // A timer expires first after one period.
+            // A timer expires for the first time after one period.
             phase_ns: pace.period_ns().unwrap_or(0),
             private: true,
             late_ns: self.nodes.late.limit_ns(limits).unwrap_or(u64::MAX),

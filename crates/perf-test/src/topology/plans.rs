@@ -1,7 +1,7 @@
-//! The workers of a topology: which process has which endpoints, and the plan of each.
+//! The workers of a topology: the endpoints that each process has, and the plan of each process.
 //!
-//! Endpoints are numbered in the order of the topology, whatever the processes are. A client is a publisher of requests
-//! and a subscription to its responses; a server is a relay.
+//! The numbers of endpoints follow the order of the topology and do not depend on the division into processes. A
+//! client is a publisher of requests and a subscription to its responses; a server is a relay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use perf_worker::{
 };
 
 impl Topology {
-    /// Checks whether the system can run.
+    /// Checks that the system can be measured.
     ///
     /// # Errors
     /// A sentence: the topology has no publishers or no subscriptions.
@@ -31,7 +31,7 @@ impl Topology {
         Err(format!("the topology has no {missing}: give the files of all its processes"))
     }
 
-    /// The numbers of its publishers and subscriptions. Each client counts as one of both.
+    /// The numbers of publishers and of subscriptions. Each client counts in both.
     #[must_use]
     pub fn endpoint_counts(&self) -> (u32, u32) {
         let counts = self.counts();
@@ -39,19 +39,18 @@ impl Topology {
         (whole(counts.publishers + counts.clients), whole(counts.subscriptions + counts.clients))
     }
 
-    /// The size of the payload of an endpoint, bytes, by the number that the plans give it.
+    /// The payload size of an endpoint in bytes; `endpoint` is its number in the plans.
     #[must_use]
     pub fn payload_bytes(&self, endpoint: Endpoint) -> Option<u64> {
         let nodes = self.processes.iter().flat_map(|process| &process.nodes);
-        // As the planner numbers them: the clients of a node after its own.
+        // The planner numbers a node's clients after the node's own publishers and subscriptions.
         nodes
             .flat_map(|node| payloads(node, endpoint))
             .nth(endpoint.index() as usize)
             .map(|payload| payload.payload_bytes)
     }
 
-    /// The plans of the workers of the run `spec`. Each worker has a name of its own. The names of the topics contain
-    /// `run_id`.
+    /// The plans of the workers of the run `spec`, each with a unique name. The names of the topics contain `run_id`.
     #[must_use]
     pub fn plans(&self, spec: &RunSpec, nodes: &NodeOptions, run_id: &str) -> Vec<Plan> {
         let processes = nodes.processes;
@@ -92,7 +91,7 @@ impl Topology {
     }
 }
 
-/// The payloads of a node's endpoints of the kind of `endpoint`, in their order.
+/// The payloads of a node's endpoints that are of the same kind as `endpoint`, in order.
 fn payloads(node: &Node, endpoint: Endpoint) -> Vec<&Payload> {
     let of_clients = node.clients.iter().map(|of| &of.payload);
     match endpoint {
@@ -102,7 +101,7 @@ fn payloads(node: &Node, endpoint: Endpoint) -> Vec<&Payload> {
     }
 }
 
-/// The names, of which equal ones get numbers from the second on: `robot`, `robot_2`.
+/// Makes names unique: from the second equal name on, a number is appended: `robot`, `robot_2`.
 pub fn numbered(names: Vec<String>) -> Vec<String> {
     let mut used: BTreeSet<String> = BTreeSet::new();
     let given: BTreeSet<String> = names.iter().cloned().collect();

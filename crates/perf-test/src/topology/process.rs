@@ -1,7 +1,7 @@
-//! The nodes of a topology as they are run: full names, periods in nanoseconds, messages with their sizes.
+//! The nodes of a topology after parsing: full names, periods in nanoseconds, messages with their sizes.
 //!
-//! Invariants: all endpoints of a topic have one message type, and all endpoints of a service one service type.
-//! Publishers and subscriptions of a topic have compatible QoS.
+//! Invariants: all endpoints of a topic have one message type, and all endpoints of a service have one service
+//! type. The publishers and subscriptions of a topic have compatible QoS.
 
 use serde::{Serialize, Serializer};
 
@@ -11,28 +11,28 @@ use perf_worker::{
     run_spec::{MessageSpec, PassBy, Qos},
 };
 
-/// The nodes of one process, which one file has.
+/// The nodes of one process, read from one file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Process {
-    /// The name of the file without folder and extension.
+    /// The name of the file without its folder and its extension.
     pub name: String,
-    /// Its nodes, in the order of the file; at least one.
+    /// The nodes of the process in the order of the file; there is at least one.
     pub nodes: Vec<Node>,
-    /// The chains of topics that the file names; they may go through all files.
+    /// The chains of topics that the file declares. A chain may pass through nodes of other files of the topology.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub chains: Vec<Chain>,
 }
 
-/// A chain of topics: from its first messages, over publishers that they trigger, to its last topic.
+/// A chain of topics: from its first messages, through publishers that they trigger, to its last topic.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Chain {
-    /// Its name.
+    /// The name of the chain.
     pub name: String,
-    /// The topics of its first messages, full names.
+    /// The full names of the topics with which the chain begins.
     pub from: Vec<String>,
-    /// The topic with whose reception it ends, a full name.
+    /// The full name of the last topic: the chain ends when a subscription receives its message.
     pub to: String,
-    /// Its place in the file, for sentences.
+    /// The path of the chain in the file, for errors.
     #[serde(skip)]
     pub place: String,
 }
@@ -40,80 +40,81 @@ pub struct Chain {
 /// One node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Node {
-    /// Its full name, as `/namespace/name`.
+    /// The full name of the node, as `/namespace/name`.
     pub name: String,
-    /// The number of its executor: the nodes of a process with the same number share an executor.
+    /// The number of the node's executor. Nodes of a process with equal numbers share an executor.
     pub executor: u32,
-    /// Its publishers.
+    /// The publishers of the node.
     pub publishers: Vec<Publisher>,
-    /// Its subscriptions.
+    /// The subscriptions of the node.
     pub subscriptions: Vec<Subscription>,
-    /// Its clients.
+    /// The clients of the node.
     pub clients: Vec<Client>,
-    /// Its servers.
+    /// The servers of the node.
     pub servers: Vec<Server>,
 }
 
-/// The messages of an endpoint.
+/// The messages that an endpoint sends or receives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Payload {
-    /// Type, layout and true size.
+    /// The type, the layout and the full size of the message.
     pub message: MessageSpec,
-    /// The size of the payload alone, without the header and the encoding, bytes.
+    /// The size of the payload in bytes, without the message's header and encoding.
     pub payload_bytes: u64,
 }
 
 /// A publisher.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Publisher {
-    /// The full name of its topic.
+    /// The full name of the publisher's topic.
     pub topic: String,
-    /// Its messages.
+    /// The messages of the publisher.
     pub payload: Payload,
-    /// The event on which it publishes.
+    /// The event that makes the publisher publish.
     pub trigger: Trigger,
-    /// CPU time that its node uses before each message, µs.
+    /// The CPU time that the node uses before each message, µs.
     #[serde(skip_serializing_if = "is_zero")]
     pub work_us: u32,
-    /// Messages per second: of its timer, or of the slowest topic that triggers it; 0 if that has no publisher.
+    /// The number of messages per second: the rate of the timer, or of the slowest topic among the triggers; 0 if
+    /// that topic has no publisher.
     pub rate_hz: f64,
-    /// The way in which it hands messages over.
+    /// The way in which the publisher hands messages over.
     #[serde(serialize_with = "pass_by")]
     pub pass_by: PassBy,
-    /// Its QoS.
+    /// The QoS of the publisher.
     pub qos: NodeQos,
-    /// Its place in the file, for sentences.
+    /// The path of the publisher in the file, for errors.
     #[serde(skip)]
     pub place: String,
 }
 
-/// The event on which a publisher publishes.
+/// The event that makes a publisher publish.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// A timer.
+    /// A timer expires, with this pace.
     Timer(Pace),
-    /// The publisher publishes when a message of each of these topics (full names) has come since its last publish. Its
-    /// node subscribes to them.
+    /// Since its last publication, a message of each of these topics (full names) has arrived. The publisher's node
+    /// subscribes to all of them.
     Topics(Vec<String>),
 }
 
 /// A subscription.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Subscription {
-    /// The full name of its topic.
+    /// The full name of the subscription's topic.
     pub topic: String,
-    /// The messages; the largest of its publishers.
+    /// The messages that the subscription receives; of several publishers, the largest ones.
     pub payload: Payload,
-    /// CPU time that its callback uses for each message, µs.
+    /// The CPU time that the callback uses for each message, µs.
     #[serde(skip_serializing_if = "is_zero")]
     pub work_us: u32,
-    /// The way in which its callback gets messages.
+    /// The way in which the callback receives messages.
     #[serde(serialize_with = "pass_by")]
     pub pass_by: PassBy,
-    /// Its QoS.
+    /// The QoS of the subscription.
     pub qos: NodeQos,
-    /// Its place in the file, for sentences.
+    /// The path of the subscription in the file, for errors.
     #[serde(skip)]
     pub place: String,
 }
@@ -121,15 +122,15 @@ pub struct Subscription {
 /// A client.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Client {
-    /// The full name of its service.
+    /// The full name of the service that the client calls.
     pub service: String,
-    /// Its requests and responses.
+    /// The requests and the responses.
     pub payload: Payload,
-    /// The pace of its requests.
+    /// The pace at which the client sends requests.
     pub pace: Pace,
-    /// Its QoS.
+    /// The QoS of the client.
     pub qos: NodeQos,
-    /// Its place in the file, for sentences.
+    /// The path of the client in the file, for errors.
     #[serde(skip)]
     pub place: String,
 }
@@ -137,37 +138,37 @@ pub struct Client {
 /// A server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Server {
-    /// The full name of its service.
+    /// The full name of the service that the server offers.
     pub service: String,
-    /// Its requests and responses.
+    /// The requests and the responses.
     pub payload: Payload,
-    /// CPU time that it uses for each request, µs.
+    /// The CPU time that the server uses for each request, µs.
     #[serde(skip_serializing_if = "is_zero")]
     pub work_us: u32,
-    /// Its QoS.
+    /// The QoS of the server.
     pub qos: NodeQos,
-    /// Its place in the file, for sentences.
+    /// The path of the server in the file, for errors.
     #[serde(skip)]
     pub place: String,
 }
 
-/// The QoS of an endpoint of a node. Deadline and lifespan have no limit, and the lease of liveliness never ends.
+/// The QoS of an endpoint of a node. Deadline and lifespan have no limit, and the liveliness lease never expires.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NodeQos {
     /// Reliability, durability, history and depth.
     #[serde(flatten)]
     pub qos: Qos,
-    /// Liveliness, which decides about matching only.
+    /// The liveliness policy, which matters only for matching.
     pub liveliness: Liveliness,
 }
 
-/// QoS policy of liveliness, the weaker one first.
+/// The QoS policy of liveliness. The first variant is the weaker one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Liveliness {
-    /// The middleware asserts it.
+    /// The middleware asserts the liveliness.
     Automatic,
-    /// The publisher asserts it.
+    /// The publisher asserts its own liveliness.
     ManualByTopic,
 }
 
@@ -176,7 +177,7 @@ fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-/// Writes a way by its name in files.
+/// Serialises a way of handing over as the name that topology files use for it.
 fn pass_by<S: Serializer>(pass_by: &PassBy, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(pass_by.name())
 }

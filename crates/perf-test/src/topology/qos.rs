@@ -1,4 +1,5 @@
-//! The QoS keys of an endpoint. Without any it has the QoS of rmw's default profile: reliable, volatile, 10 samples.
+//! The QoS keys of an endpoint. An endpoint without these keys has rmw's default profile: reliable, volatile,
+//! 10 samples.
 
 use super::{
     object::Object,
@@ -24,15 +25,15 @@ const RELIABILITY: &str = "qos_reliability";
 const DURABILITY: &str = "qos_durability";
 const LIVELINESS: &str = "qos_liveliness";
 const NO_CONVENTIONS: &str = "qos_avoid_ros_namespace_conventions";
-/// Keys whose only value is `default`: no limit.
+/// The keys that allow only the value `default`, for no limit.
 const UNLIMITED: [&str; 3] = ["qos_deadline", "qos_lifespan", "qos_liveliness_lease_duration"];
 
-/// Keys that have the value `unknown`, too, which is taken as `system_default`.
+/// The keys that also allow the value `unknown`, which has the effect of `system_default`.
 pub const CHOICES: [&str; 4] = [HISTORY, RELIABILITY, DURABILITY, LIVELINESS];
-/// rmw's value for a policy that it could not read.
+/// The value that rmw gives to a policy that it could not determine.
 pub const UNKNOWN: &str = "unknown";
 
-/// The middleware's choice, which in Gantry is the default profile's.
+/// The value that leaves the policy to the middleware. Gantry then uses the default profile.
 const SYSTEM_DEFAULT: &str = "system_default";
 const DEFAULT: Qos =
     Qos { reliability: Reliability::Reliable, durability: Durability::Volatile, history: History::KeepLast, depth: 10 };
@@ -41,7 +42,7 @@ const MAX_DEPTH: u32 = 1_000_000;
 /// Reads the QoS of an endpoint.
 ///
 /// # Errors
-/// A sentence with the first value that is no QoS.
+/// A sentence about the first value that is not valid.
 pub fn read(object: &Object<'_>) -> Result<NodeQos, String> {
     if object.choice(NO_CONVENTIONS, &[("false", false), ("true", true)])? == Some(true) {
         let sentence = "perf_test gives topics the names of ROS 2: give `false`, or leave it out";
@@ -63,7 +64,7 @@ pub fn read(object: &Object<'_>) -> Result<NodeQos, String> {
     Ok(NodeQos { qos, liveliness: choice(object, LIVELINESS, Liveliness::Automatic, liveliness)? })
 }
 
-/// The value of a policy; `default` if it is absent, unknown or the middleware's choice.
+/// The value of a policy; `default` if the key is absent, `unknown` or `system_default`.
 fn choice<T: Copy>(object: &Object<'_>, key: &str, default: T, [one, other]: [(&str, T); 2]) -> Result<T, String> {
     let values = [(SYSTEM_DEFAULT, default), one, other, (UNKNOWN, default)];
     Ok(object.choice(key, &values)?.unwrap_or(default))

@@ -1,4 +1,4 @@
-//! The rates of publishers: of a timer, or of the topics that trigger them.
+//! The rates of publishers. The rate is set by a timer or by the topics that trigger the publisher.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use super::process::{Process, Publisher, Trigger};
 /// Sets the rate of each publisher.
 ///
 /// # Errors
-/// A sentence that begins with the place in the file: publishers trigger each other in a circle.
+/// A sentence that begins with the path of the wrong value in the file: publishers trigger each other in a cycle.
 pub fn set(processes: &mut [Process]) -> Result<(), String> {
     let publishers = processes.iter_mut().flat_map(|process| &mut process.nodes).flat_map(|node| &mut node.publishers);
     let mut open: Vec<&mut Publisher> = publishers.collect();
-    // The rate of each topic's publishers that are known, and the number of the others.
+    // For each topic: the sum of the publishers' rates that are known, and the number of publishers whose rate is not.
     let mut topics: BTreeMap<String, (f64, usize)> = BTreeMap::new();
     for publisher in &open {
         topics.entry(publisher.topic.clone()).or_default().1 += 1;
@@ -43,7 +43,7 @@ pub fn set(processes: &mut [Process]) -> Result<(), String> {
     Ok(())
 }
 
-/// The rate of a publisher; none if the rate of a topic which triggers it is not known yet.
+/// The rate of a publisher; `None` if the rate of a topic that triggers it is not known yet.
 fn rate_hz(trigger: &Trigger, topics: &BTreeMap<String, (f64, usize)>) -> Option<f64> {
     match trigger {
         Trigger::Timer(pace) => Some(pace.messages_per_s()),

@@ -1,4 +1,4 @@
-//! A topology as lines of text: its nodes with their endpoints, its numbers, and the notes.
+//! A topology as lines of text: its nodes with their endpoints, its counts, and the notes.
 
 use super::{
     Counts, Topology,
@@ -8,7 +8,7 @@ use crate::common::units::several;
 use perf_worker::{choice::Choice, pacing::Pace};
 
 impl Topology {
-    /// The nodes of all processes, the numbers and the notes.
+    /// The lines about the nodes of all processes, the counts and the notes.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.processes.iter().flat_map(Process::lines).collect();
@@ -76,7 +76,7 @@ impl std::fmt::Display for NodeQos {
 }
 
 impl Counts {
-    /// The numbers as one line.
+    /// The counts as one line of text.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Counts { processes, executors, nodes, topics, publishers, subscriptions, services, clients, .. } = self;
@@ -100,12 +100,12 @@ impl Counts {
     }
 }
 
-/// The work of a callback.
+/// The CPU time of a callback as text.
 fn works(work_us: u32) -> String {
     if work_us == 0 { String::new() } else { format!(", works {work_us} µs") }
 }
 
-/// A pace of one message in each period.
+/// The period of a pace that has one message per period, as text.
 fn every(pace: &Pace) -> String {
     format!("every {} ms", pace.per_ns as f64 / 1e6)
 }

@@ -1,5 +1,5 @@
-//! The topics and services that the processes of a topology share: types and QoS must fit, and a subscription gets the
-//! messages of its publishers.
+//! The topics and services that the processes of a topology share. Types and QoS must fit, and a subscription gets
+//! the message size of its publishers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use super::process::{Node, NodeQos, Payload, Process, Publisher, Subscription, T
 use perf_worker::nearest::or_nearest;
 use perf_worker::run_spec::{Durability, Reliability};
 
-/// Checks that the endpoints of all processes fit together, and gives each subscription the largest messages of its
-/// publishers. `notes` gets sentences about endpoints without the other side.
+/// Checks that the endpoints of all processes fit together, and gives each subscription the largest message size of
+/// its publishers. Adds sentences about endpoints without a counterpart to `notes`.
 ///
 /// # Errors
-/// A sentence that begins with the place in the file.
+/// A sentence that begins with the path of the wrong value in the file.
 pub fn connect(processes: &mut [Process], notes: &mut Vec<String>) -> Result<(), String> {
     for node in processes.iter().flat_map(|process| &process.nodes) {
         check_triggers(node)?;
@@ -35,7 +35,7 @@ pub fn connect(processes: &mut [Process], notes: &mut Vec<String>) -> Result<(),
     connect_services(processes, notes)
 }
 
-/// The publishers of each topic.
+/// The publishers of each topic, by the name of the topic.
 fn publishers(processes: &[Process]) -> Result<BTreeMap<String, Vec<Publisher>>, String> {
     let mut found: BTreeMap<String, Vec<Publisher>> = BTreeMap::new();
     for publisher in processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers) {
@@ -69,7 +69,7 @@ fn connect_one(subscription: &mut Subscription, publishers: &[Publisher]) -> Res
     Ok(())
 }
 
-/// The policy of which a subscription asks for more than a publisher offers.
+/// The first policy in which a subscription requests more than a publisher offers; `None` if they are compatible.
 fn incompatible(offered: &NodeQos, asked: &NodeQos) -> Option<&'static str> {
     let (of, wants) = (offered.qos, asked.qos);
     if of.reliability == Reliability::BestEffort && wants.reliability == Reliability::Reliable {
@@ -83,7 +83,7 @@ fn incompatible(offered: &NodeQos, asked: &NodeQos) -> Option<&'static str> {
     }
 }
 
-/// A place in a file, and the messages there.
+/// The path of an endpoint in a file, and the endpoint's messages.
 type There<'a> = (&'a str, &'a Payload);
 
 fn same_type(kind: &str, name: &str, there: There<'_>, here: There<'_>, key: &str) -> Result<(), String> {
@@ -134,7 +134,7 @@ fn connect_services(processes: &[Process], notes: &mut Vec<String>) -> Result<()
     Ok(())
 }
 
-/// Adds a note about an entry, unless it has one: copies of a node share their entries.
+/// Adds a note about an endpoint, unless there is one: copies of a node share the endpoint's path.
 fn note(notes: &mut Vec<String>, place: &str, sentence: &str) {
     let begin = format!("{place}: ");
     if !notes.iter().any(|note| note.starts_with(&begin)) {

@@ -1,4 +1,5 @@
-//! A worker program in C: the example `examples/c_backend`, compiled here. Without a C compiler the tests are ignored.
+//! A worker program in C: the example `examples/c_backend`, which the tests compile. Without a C compiler they
+//! are ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&side_by_side(TESTS.len()), trials).exit_code()
 }
 
-/// The folder of the example's program.
+/// The folder with the compiled program of the example.
 static EXAMPLE: LazyLock<TempDir> = LazyLock::new(|| {
     let (folder, root) = (tempfile::tempdir().unwrap(), Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let source = root.join("examples/c_backend/perf_test_example.c");
@@ -40,7 +41,7 @@ static EXAMPLE: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-/// `perf_test -c example` in a domain of its own.
+/// Runs `perf_test -c example` in a domain of its own.
 fn example(options: &str) -> Output {
     perf_test(&format!("-c example --history KEEP_ALL --reliable {options}"))
 }
@@ -59,7 +60,7 @@ fn said(output: &Output) -> String {
     format!("{}\n{stdout}\n{stderr}", output.status)
 }
 
-/// Runs to a good end and reads the results.
+/// Runs `perf_test`, asserts that it succeeds, and reads the results.
 #[track_caller]
 fn measure(options: &str) -> Summary {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +89,7 @@ fn several_of_each_in_one_process_and_apart() {
             sent.samples > 0 && received.samples == 2 * sent.samples && summary.lost == 0,
             "{strategy}: {summary:?}"
         );
-        // The messages of two publishers are distinguished, and the phase of each is known.
+        // The subscription distinguishes the two publishers and knows the phase of each.
         assert_eq!((received.missed, received.duplicates, received.corrupt), (0, 0, 0), "{strategy}: {received:?}");
         assert_eq!(summary.total.response.n, received.samples, "{strategy}");
     }
@@ -149,6 +150,6 @@ fn the_example_does_as_it_declares() {
     for name in ["every Array64k", "round trip", "late join, VOLATILE", "matching", "killed publisher"] {
         assert!(said.contains(&format!("\nok            {name}: ")), "{name}: {said}");
     }
-    // Each refusal is about the option that it concerns.
+    // Each sentence of a refusal names the option that it concerns.
     assert!(said.contains("--durability TRANSIENT_LOCAL is refused: example has no --durability"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! `perf_test compare` on logs of real runs over the mock, whose latencies are known.
+//! `perf_test compare` with logs of real runs over the mock, whose latencies are known.
 
 use std::process::Output;
 
@@ -15,7 +15,7 @@ test_support::tests![
     a_gate_that_could_never_fail_and_wrong_sides_are_refused,
 ];
 
-/// Runs over the mock, all at once: six of each side, one of 1 ms, then one of the other side, and so on.
+/// Starts runs over the mock at once: six of the base with a latency of 1 ms, and six of the new version, in turn.
 fn logs(latency_of_new: &str, memory: &Memory) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let start = |side: &str, latency: &str, index: usize| {
@@ -28,7 +28,7 @@ fn logs(latency_of_new: &str, memory: &Memory) -> TempDir {
     folder
 }
 
-/// Compares all logs of the folder, by the patterns of a shell.
+/// Compares all logs of the folder, which patterns of the shell select.
 fn compare(folder: &TempDir, memory: &Memory, options: &str) -> (Output, String) {
     let program = env!("CARGO_BIN_EXE_perf_test");
     let script = format!("{program} compare --base base*.json --new new*.json {options}");
@@ -92,7 +92,7 @@ fn two_logs_are_compared_without_a_verdict() {
     {
         assert!(compared.stdout.contains(words), "no {words:?} in {}", compared.stdout);
     }
-    // Its run could have been killed before it wrote the summary.
+    // The log looks as if its run was killed before it wrote the summary.
     let mut killed: Value = serde_json::from_slice(&std::fs::read(&fast).unwrap()).unwrap();
     killed.as_object_mut().unwrap().remove("summary");
     std::fs::write(&fast, killed.to_string()).unwrap();

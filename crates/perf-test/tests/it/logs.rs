@@ -1,5 +1,5 @@
-//! Logs of real runs: performance_test's formats, read by a parser written from their description, and Gantry's own,
-//! checked by its schema.
+//! Logs of real runs: performance_test's formats, read by a parser that follows their description, and Gantry's own
+//! format, checked by its schema.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ test_support::tests![
     a_picture_is_drawn_beside_each_log,
 ];
 
-/// The names of logs in a separate folder.
+/// A folder of its own for the logs of a run, with their names.
 struct Logs(tempfile::TempDir);
 
 impl Logs {
@@ -45,7 +45,7 @@ impl Logs {
         fs::read_to_string(self.path(kind)).unwrap()
     }
 
-    /// Both logs in performance_test's formats, which must have the same content.
+    /// Reads both logs in performance_test's formats, and asserts that they have the same content.
     #[track_caller]
     fn both(&self, generation: Generation) -> [Log; 2] {
         let (csv, json) = (parser::csv(&self.read("csv"), generation), parser::json(&self.read("json"), generation));
@@ -56,7 +56,7 @@ impl Logs {
         [csv, json]
     }
 
-    /// Gantry's own log, which must match its schema.
+    /// Reads Gantry's own log, and asserts that it matches the schema.
     #[track_caller]
     fn full(&self, schema: &Validator) -> Value {
         let document: Value = serde_json::from_str(&self.read("full.json")).unwrap();
@@ -71,7 +71,7 @@ fn schema() -> Validator {
     jsonschema::validator_for(&serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).unwrap()
 }
 
-/// A CSV row, rounded to µs, ns or six decimals, equals a JSON row.
+/// Asserts that a CSV row, rounded to µs, ns or six decimals, equals a JSON row.
 #[track_caller]
 fn same(csv: &Row, json: &Row) {
     let near =
@@ -92,21 +92,21 @@ fn same(csv: &Row, json: &Row) {
     }
 }
 
-/// The properties of every row of every run.
+/// Asserts the properties that every row of every run has.
 #[track_caller]
 fn sane(row: &Row) {
     assert!(row.loop_s > 0.0 && row.t_s >= row.loop_s - 1e-9, "{row:?}");
-    // 100 % is all cores; the kernel counts in ticks.
+    // The value 100 % means all cores. The kernel counts in ticks, so the value may be a little higher.
     assert!((0.0..=101.0).contains(&row.cpu_percent), "{row:?}");
     assert!(row.rusage.values().all(|value| *value >= 0.0) && row.rusage["utime"] > 0.0, "{row:?}");
-    // KiB: a process of this program is larger than 1 MiB and smaller than 100 GiB.
+    // The value is in KiB: a process of this program is larger than 1 MiB and smaller than 100 GiB.
     assert!((1e3..1e8).contains(&row.rusage["maxrss"]), "{row:?}");
     let Some((n, m2)) = row.n_and_m2.filter(|(n, _)| *n > 0) else { return };
     let latency = row.latency;
     assert!(latency.min > 0.0 && latency.min <= latency.mean && latency.mean <= latency.max && m2 >= 0.0, "{row:?}");
-    // The variance has bounds: it is least if two samples are at the extremes and all others at the mean, and greatest
-    // if all samples are at an extreme. A factor of 1000, as in performance_test's CSV, is outside for fewer than 2000
-    // samples.
+    // The variance has bounds: it is least if two samples are at the extremes and all others at the mean, and
+    // greatest if all samples are at an extreme. A factor of 1000, as in performance_test's CSV, is outside these
+    // bounds for fewer than 2000 samples.
     if (2..2000).contains(&n) {
         let square = |time: f64| time * time;
         let least = (square(latency.max - latency.mean) + square(latency.min - latency.mean)) / (n - 1) as f64;
@@ -116,7 +116,7 @@ fn sane(row: &Row) {
     }
 }
 
-/// Counts per second, times the length of each row.
+/// The sum of a count over all rows: the count per second times the length of each row.
 fn sum(log: &Log, which: fn(&Row) -> u64) -> u64 {
     log.rows.iter().map(|row| (which(row) as f64 * row.loop_s).round()).sum::<f64>() as u64
 }
@@ -154,13 +154,13 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
             log.rows.iter().for_each(sane);
             agrees_with_summary(&run, log);
             for row in &log.rows {
-                // Both are rates, which are rounded in a piece of a second.
+                // Bytes and messages are both rates, which are rounded in a row that is shorter than a second.
                 let most_apart = if row.loop_s == 1.0 { 0 } else { bytes / 2 + 1 };
                 assert!(row.bytes.abs_diff(row.received * bytes) <= most_apart, "{:?}", log.rows);
             }
         }
-        // Each row is one second, the first too: performance_test divides its first row by the host's uptime. The last
-        // message may arrive after the second second, in a third row, which is not compared.
+        // Each row is one second long, even the first one, where performance_test divides by the host's uptime. The
+        // last message may arrive after the second second, in a third row, which is not compared.
         let seconds = &csv.rows[..2];
         assert!(seconds.iter().all(|row| row.loop_s == 1.0 && row.sent > 0), "{:?}", csv.rows);
         assert_eq!((seconds[0].t_s, seconds[1].t_s), (1.0, 2.0));
@@ -170,7 +170,7 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
         let qos = parser::qos(&csv.header["QOS"]);
         assert_eq!((qos["Reliability"].as_str(), qos["History depth"].as_str()), ("RELIABLE", "1000"));
         assert_eq!((json.header["rate"].as_str(), json.header["com_mean_str"].as_str()), ("100", "Gantry"));
-        // The time left until the next message is due: never more than the period, and once close to it.
+        // The time left until the next message is due is never more than the period, and is close to it at least once.
         for reserve in seconds.iter().filter_map(|row| row.publisher_loop) {
             assert!(reserve.min <= reserve.mean && reserve.mean <= reserve.max, "{reserve:?}");
             assert!((0.005..0.010).contains(&reserve.max), "{reserve:?}");
@@ -195,7 +195,7 @@ fn a_row_of_another_length_is_divided_by_that_length() {
 }
 
 fn data_received_is_the_true_size_also_of_unbounded_messages() {
-    // Payload, then at most 4 bytes each of length and padding, time and id.
+    // The size is the payload, at most 4 bytes each of length and of padding, the time and the id.
     for (message, payload) in [("UnboundedSequence", 6001_u64), ("UnboundedString", 6001), ("BoundedSequence4k", 4096)]
     {
         let (memory, logs) = (Memory::new(), Logs::new());
@@ -214,7 +214,7 @@ fn data_received_is_the_true_size_also_of_unbounded_messages() {
 }
 
 fn sums_of_squares_that_no_integer_holds_have_the_right_variance() {
-    // 1000 latencies of 100 ms and 300 ms in a second have the sum 200 s, whose square overflows 64 bits of ns².
+    // In a second, 1000 latencies of 100 ms and 300 ms have a sum of 200 s, whose square in ns² overflows 64 bits.
     let (memory, logs) = (Memory::new(), Logs::new());
     let options = "-c Mock --mock latency=100ms,slow=2:300ms --reliable -r 1000 -m Array1k --max-runtime 3";
     let run = memory.run(&format!("{options} {}", logs.options()));
@@ -223,7 +223,7 @@ fn sums_of_squares_that_no_integer_holds_have_the_right_variance() {
         let crowded: Vec<&Row> = log.rows.iter().filter(|row| row.received > 500 && row.loop_s == 1.0).collect();
         assert!(!crowded.is_empty(), "{}", run.stdout);
         for row in crowded {
-            // Half of them are 100 ms below the mean, half are 100 ms above it.
+            // Half of the latencies are 100 ms below the mean, and half are 100 ms above it.
             let (mean, variance) = (row.latency.mean, row.latency.variance);
             assert!((0.15..0.25).contains(&mean) && (0.0095..0.0101).contains(&variance), "{row:?}");
         }
@@ -255,7 +255,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no count"))
 }
 
-/// All cells of a histogram, sorted and added up.
+/// The sum of the cells of several histograms, ordered by value.
 fn cells<'a>(distributions: impl IntoIterator<Item = &'a Value>) -> std::collections::BTreeMap<u64, u64> {
     let mut sum = std::collections::BTreeMap::new();
     for distribution in distributions {
@@ -296,21 +296,21 @@ fn the_full_log_has_everything_and_its_parts_agree() {
         assert_eq!(cells(rows.iter().map(|row| &row["total"][which])), cells([whole]), "{which}");
         let figure = |name: &str| whole[name].as_f64().unwrap();
         let ladder = ["min_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "p99_99_ns", "max_ns"].map(figure);
-        // The lowest value of a histogram is the end of a cell, which may lie above the minimum.
+        // The lowest quantile of a histogram is the end of a cell, so it may lie above the minimum.
         assert!(
             ladder.windows(2).skip(1).all(|pair| pair[0] <= pair[1]) && ladder[0] <= ladder[1] * 1.001,
             "{ladder:?}"
         );
         assert!(ladder[0] <= figure("mean_ns") && figure("mean_ns") <= ladder[6], "{whole}");
     }
-    // A message is due before it is sent.
+    // A message is due before it is sent, so the latency from the due time is longer.
     let latency = |which: &str| summary["total"][which]["mean_ns"].as_f64().unwrap();
     assert!(latency("latency") < latency("response"), "{summary}");
     for cost in [&summary["own_cost"]["send_ns"], &summary["own_cost"]["receive_ns"]] {
         assert!(cost.as_f64() > Some(0.0), "{summary}");
     }
     let used = |part: &Value| part["used"]["user_ns"].as_i64().unwrap() + part["used"]["system_ns"].as_i64().unwrap();
-    // The piece of a second at the end is no part of the run's cost.
+    // The last fraction of a second does not count in the cost of the run.
     let sum: i64 = rows.iter().filter(|row| row["length_s"].as_f64() == Some(1.0)).map(used).sum();
     assert!(sum > 0 && sum == used(summary), "{sum} is not {}", used(summary));
     let workers = summary["workers"].as_array().unwrap();
@@ -342,7 +342,7 @@ fn the_full_log_fits_its_schema_after_every_row_and_after_the_coordinators_death
     assert_eq!(logs.full(&schema)["summary"], Value::Null);
     for rows in 1..=3 {
         run.wait_for("T_experiment |");
-        // Each row is in the logs before the console shows it.
+        // Each row is in the logs before it appears on the console.
         let full = logs.full(&schema);
         assert!(full["rows"].as_array().unwrap().len() >= rows && full["summary"].is_null());
     }
@@ -354,12 +354,12 @@ fn the_full_log_fits_its_schema_after_every_row_and_after_the_coordinators_death
     for (row, other) in rows.iter().zip(&json.rows) {
         assert_eq!(number(&row["total"]["sent"]["samples"]), other.sent);
     }
-    // Such a log can be drawn.
+    // The log of a killed run can be drawn.
     let picture = logs.path("other.svg");
     let plot = memory.run(&format!("plot {} --output {}", logs.path("full.json").display(), picture.display()));
     plot.assert_good();
     assert!(fs::read_to_string(picture).unwrap().contains("no summary: the run was killed"));
-    // The next run removes the files of the dead workers.
+    // The next run removes the files that the dead workers left.
     memory.run("-r 10 --max-runtime 1").assert_good();
     memory.assert_empty();
 }

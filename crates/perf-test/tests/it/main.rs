@@ -1,7 +1,7 @@
-//! The real program in real processes, started as users start it.
+//! Tests of the real program in real processes, started as users start it.
 //!
-//! Every test has its own shared memory folder and checks that no file is left in it. Most tests sleep
-//! while their runs last, so more of them run at once than there are CPUs.
+//! Every test has its own shared memory folder and checks that no file is left in it. Most tests sleep while their
+//! runs last, so more of them run at once than there are CPUs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -33,12 +33,12 @@ use std::process::ExitCode;
 
 use test_support::{side_by_side, trials};
 
-/// How many tests run at once.
+/// The number of tests that run at once.
 const THREADS: usize = 12;
 
 fn main() -> ExitCode {
     let tests = [
-        // The longest first.
+        // The longest tests come first.
         conformance::TESTS,
         ends::TESTS,
         versus::TESTS,

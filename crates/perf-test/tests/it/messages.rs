@@ -1,4 +1,4 @@
-//! Every message type over the real middleware, loaned and copied, and whole runs of one type of each kind.
+//! Every message type over the real middleware, loaned and copied, and whole runs with one type of each kind.
 
 use std::{process::Command, time::Duration};
 
@@ -24,10 +24,10 @@ test_support::tests![
     the_idl_has_the_messages_that_are_asked_for,
 ];
 
-/// The payload of messages of unbounded size.
+/// The payload size of messages of unbounded size, bytes.
 const UNBOUNDED_BYTES: usize = 3000;
 
-/// Writes this byte to the payload, and stamps.
+/// A draft that fills the payload with this byte and has this stamp.
 struct Filling(u8, Stamp);
 
 impl Draft for Filling {
@@ -40,7 +40,7 @@ impl Draft for Filling {
     }
 }
 
-/// Sends messages of one type on both paths, and takes each on both paths.
+/// Sends a loaned and a copied message of one type, and takes each one both in place and as a copy.
 fn check_both_paths(node: &Node, known: &MessageType, bytes: usize) {
     let (name, description) = (known.type_name, (known.description)(UNBOUNDED_BYTES));
     let qos = || Qos::default().reliable().keep_last(4);
@@ -82,7 +82,7 @@ fn check_both_paths(node: &Node, known: &MessageType, bytes: usize) {
 }
 
 fn every_message_type_works_on_both_paths() {
-    // This process has the default folder.
+    // This process uses the default shared memory folder.
     let node = Node::builder("messages").domain_id(231).build().unwrap();
     for layout in [Layout::V1, Layout::V2] {
         for message in list(layout, UNBOUNDED_BYTES) {
@@ -91,7 +91,7 @@ fn every_message_type_works_on_both_paths() {
     }
 }
 
-/// Messages of up to 256 bytes travel inline.
+/// Messages of up to 256 bytes travel inline, so they are copied.
 fn small_messages_are_copied_with_zero_copy_too() {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     for (message, is_copied) in [
@@ -105,7 +105,8 @@ fn small_messages_are_copied_with_zero_copy_too() {
             memory.run(&format!("-m {message} --zero-copy -r 100 --max-runtime 1 --full-logfile {}", log.display()));
         let summary = Log::read(&log).unwrap().summary.unwrap();
         let (sent, received) = (&summary.total.sent, &summary.total.received);
-        // One that is published while the wall clock is set travels in a slot.
+        // A small message that is published while the wall clock is set travels in a slot, so the subscription need
+        // not copy all.
         let copied = [sent.copied == sent.samples, sent.copied > 0, received.copied > 0];
         assert_eq!(copied, [is_copied; 3], "{message}: {sent:?} {received:?}");
         assert_eq!(run.stdout.contains("(Gantry those of up to 256 bytes"), is_copied, "{}", run.stdout);
@@ -151,7 +152,7 @@ fn the_unbounded_size_is_sent_received_and_logged() {
     let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
     assert_eq!(log["message_bytes"], 100_024);
     let rows = log["analysis_results"].as_array().unwrap();
-    // The rates of a second, and perhaps of the shorter row in which the last samples arrived.
+    // The values are rates: of a second, and perhaps of the shorter row in which the last samples arrived.
     let count = |row: &serde_json::Value, name: &str| {
         (row[name].as_f64().unwrap() * row["loop_start"].as_f64().unwrap() / 1e9).round() as u64
     };
@@ -252,7 +253,7 @@ fn the_idl_has_the_messages_that_are_asked_for() {
 }
 
 fn messages_without_room_in_shared_memory_are_refused_before_the_run() {
-    // A file system of its own, which is as small as a container's.
+    // The run has a file system of its own that is as small as in a container.
     let mount = "mount -t tmpfs -o size=16m none \"$GANTRY_SHM_DIR\" && exec \"$@\"";
     let in_small_memory = |program: &[&str]| {
         let memory = Memory::new();

@@ -1,4 +1,4 @@
-//! The page of `perf_test report` in a real browser, from a file.
+//! The page of `perf_test report` in a real browser, opened as a local file.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ test_support::tests![
     a_folder_without_logs_is_refused,
 ];
 
-/// The names under which the browser may be installed.
+/// The names of the programs under which the browser may be installed.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 fn browser() -> Option<&'static str> {
@@ -23,11 +23,11 @@ fn browser() -> Option<&'static str> {
         .find(|name| Command::new(name).arg("--version").output().is_ok_and(|found| found.status.success()))
 }
 
-/// Opens the page at an address within it. Returns the document after its scripts have run, and the messages of the
-/// console.
+/// Opens the page with this fragment in its URL. Returns the document after the scripts have run, and the messages
+/// of the console.
 fn opened(browser: &str, page: &Path, address: &str) -> (String, Vec<String>) {
     let profile = tempfile::tempdir().unwrap();
-    // On a busy machine Chromium may not end after it has printed the document.
+    // On a busy machine Chromium may not exit after it has printed the document.
     let output = Command::new("timeout")
         .args(["--kill-after=5", "120", browser])
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr"])
@@ -41,20 +41,20 @@ fn opened(browser: &str, page: &Path, address: &str) -> (String, Vec<String>) {
     (String::from_utf8_lossy(&output.stdout).into_owned(), messages)
 }
 
-/// The rows of the main table that are shown, as HTML.
+/// The visible rows of the main table, as HTML.
 fn rows(document: &str) -> Vec<&str> {
     let table = document.split_once("id=\"table\"").unwrap().1.split_once("</tbody>").unwrap().0;
     let rows = table.split("<tr").skip(2);
     rows.filter(|row| !row.split_once('>').unwrap().0.contains("hidden")).collect()
 }
 
-/// The part of the document that holds a plot.
+/// The element of the document that contains a plot.
 fn plot<'a>(document: &'a str, id: &str) -> &'a str {
     let (_, rest) = document.split_once(&format!("<figure id=\"{id}\"")).unwrap_or_else(|| panic!("no figure {id}"));
     rest.split_once("</figure>").unwrap().0
 }
 
-/// A folder with logs of two sizes over both middlewares, one of a killed run, and a run without figures.
+/// A folder with logs of two message sizes over both middlewares, the log of a killed run, and a run without figures.
 fn folder(memory: &Memory) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let log = |name: &str| folder.path().join(name).display().to_string();
@@ -121,8 +121,8 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
     assert_eq!(document.matches("class=\"runs\"").count(), 4);
     assert_eq!(opened_runs(&document), ["runs-3"]);
 
-    // A user without a mouse: from the first mark to the next one, and to its runs; a table in the order of its p50;
-    // and its CSV.
+    // A user without a mouse goes from the first mark to the next one and to its runs, sorts a table by p50, and
+    // opens its CSV.
     let used = folder.path().join("used.html");
     std::fs::write(&used, std::fs::read_to_string(&page).unwrap().replace("</body>", KEYBOARD)).unwrap();
     let (document, console) = opened(browser, &used, "#message=");
@@ -138,7 +138,7 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
     assert!(order.len() == 4 && order.is_sorted() && shown[4].contains("failed"), "{order:?}");
 }
 
-/// The script of a user with a keyboard.
+/// The script that presses the keys of a user without a mouse.
 const KEYBOARD: &str = r##"<script>
 const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 setTimeout(() => {
@@ -152,13 +152,13 @@ setTimeout(() => {
 }, 3000);
 </script></body>"##;
 
-/// The names of the parts with runs that are open.
+/// The ids of the sections of runs that are open.
 fn opened_runs(document: &str) -> Vec<&str> {
     let parts = document.split("<details id=\"").skip(1).map(|part| part.split_once('>').unwrap().0);
     parts.filter(|part| part.contains("open=\"\"")).map(|part| part.split_once('"').unwrap().0).collect()
 }
 
-/// The script that looks at the page within a window, and sends the faults that it finds to the window around it.
+/// The script that examines the page within a frame, and sends the layout faults to the window around the frame.
 const LAYOUT: &str = include_str!("page_layout.js");
 
 fn nothing_overlaps_or_overflows_on_a_desktop_and_on_a_phone() {
@@ -174,7 +174,7 @@ fn nothing_overlaps_or_overflows_on_a_desktop_and_on_a_phone() {
     for (width, theme) in [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")] {
         let script = format!("<script>const THEME_OF_TEST = \"{theme}\";\n{LAYOUT}</script></body>");
         std::fs::write(folder.path().join("inner.html"), html.replace("</body>", &script)).unwrap();
-        // A window of the browser is wider than a phone, but a frame in it may be as narrow.
+        // A browser window cannot be as narrow as a phone, but a frame in it can.
         let frame = folder.path().join("frame.html");
         std::fs::write(&frame, FRAME.replace("WIDTH", &width.to_string())).unwrap();
         let (document, console) = opened(browser, &frame, "");
@@ -184,7 +184,7 @@ fn nothing_overlaps_or_overflows_on_a_desktop_and_on_a_phone() {
     }
 }
 
-/// A page with the page of results in a frame.
+/// A page that contains the page of results in a frame.
 const FRAME: &str = r#"<!DOCTYPE html><body style="margin: 0">
 <iframe src="inner.html" style="border: 0; width: WIDTHpx; height: 900px"></iframe>
 <script>

@@ -1,8 +1,8 @@
-//! A parser of performance_test's logs that reads them as existing scripts do, written from the description of the
-//! formats alone.
+//! A parser of performance_test's logs that reads them as existing scripts do. It is written from the description
+//! of the formats alone.
 //!
-//! Names, order, types and units are those that performance_test 2.3 and 1.x document and write; nothing is taken from
-//! the code that writes our logs. Both formats give the same [`Row`]s, in one set of units.
+//! Names, order, types and units are documented and written by performance_test 2.3 and 1.x; none is taken from the
+//! code that writes our logs. Both formats give the same [`Row`]s, in the same units.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ const HEADER: [&str; 16] = [
     "Ignore seconds from beginning",
 ];
 
-/// Four figures of a series: times in s, the variance in s².
+/// Four statistics of a series: times in s, the variance in s².
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Series {
     pub min: f64,
@@ -78,18 +78,18 @@ pub struct Series {
 pub struct Row {
     pub t_s: f64,
     pub loop_s: f64,
-    /// Per second, as are the next ones.
+    /// The number of samples received per second; the next three counts are also per second.
     pub received: u64,
     pub sent: u64,
     pub lost: u64,
     pub bytes: u64,
     pub latency: Series,
-    /// The loop of the publisher, in 1.x.
+    /// The time left in each period of the publisher's loop, in version 1.x.
     pub publisher_loop: Option<Series>,
-    /// By getrusage's names; CPU times in ns.
+    /// The values of getrusage under its names; CPU times in ns.
     pub rusage: BTreeMap<&'static str, f64>,
     pub cpu_percent: f64,
-    /// How many latencies, and their sum of squares in s²; of the JSON log.
+    /// The number of latencies and their sum of squared deviations in s²; only in the JSON log.
     pub n_and_m2: Option<(u64, f64)>,
 }
 
@@ -100,8 +100,8 @@ pub struct Log {
     pub rows: Vec<Row>,
 }
 
-/// Reads a CSV log as perfplot and buildfarm_perf_tests do: `key: value` up to the marker, then columns, all split at
-/// `[ \t]*,[ \t]*`.
+/// Reads a CSV log as perfplot and buildfarm_perf_tests do: `key: value` up to the marker, then columns, all split
+/// at `[ \t]*,[ \t]*`.
 #[track_caller]
 pub fn csv(text: &str, generation: Generation) -> Log {
     let mut lines = text.lines();
@@ -120,7 +120,7 @@ pub fn csv(text: &str, generation: Generation) -> Log {
     let names = lines.next().unwrap();
     let cells = |line: &str| line.split(',').map(|cell| cell.trim_matches([' ', '\t']).to_owned()).collect::<Vec<_>>();
     assert_eq!(cells(names), columns(generation));
-    // The separators as performance_test writes them, for scripts that split in another way.
+    // The separators are exactly performance_test's, for scripts that split in another way.
     assert_eq!((names.matches(",\t").count(), names.matches(",\t\t").count()), (columns(generation).len() - 1, 0));
     let rows = lines.map(|line| {
         let values = cells(line);
@@ -241,7 +241,7 @@ fn json_row(row: &Value, generation: Generation) -> Row {
     }
 }
 
-/// The `QOS` of a CSV log as perfplot parses it.
+/// Parses the `QOS` of a CSV log as perfplot does.
 pub fn qos(text: &str) -> BTreeMap<String, String> {
     let mut pairs = BTreeMap::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! A running `perf_test`: its output line by line, its worker processes, its own shared memory folder.
+//! A running `perf_test`, with its output line by line, its worker processes, and its own shared memory folder.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// The time between two looks at a process: short beside all that is waited for, and other tests run meanwhile.
+/// The time between two checks of a process: short beside every wait, and long enough for other tests to run.
 const POLL: Duration = Duration::from_millis(1);
 
-/// A shared memory folder of one test, under /dev/shm as for real users.
+/// The shared memory folder of one test, under /dev/shm as for real users.
 pub struct Memory(TempDir);
 
 impl Memory {
@@ -25,7 +25,7 @@ impl Memory {
         self.0.path()
     }
 
-    /// All files left in the folder.
+    /// All files that are left in the folder.
     pub fn files(&self) -> Vec<String> {
         fn walk(folder: &Path, files: &mut Vec<String>) {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -41,7 +41,7 @@ impl Memory {
         files
     }
 
-    /// Asserts that the run left no file.
+    /// Asserts that the folder has no file left.
     pub fn assert_empty(&self) {
         assert_eq!(self.files(), Vec::<String>::new());
     }
@@ -50,7 +50,7 @@ impl Memory {
         self.command_of(env!("CARGO_BIN_EXE_perf_test"), options)
     }
 
-    /// A worker of that middleware.
+    /// The command of a worker of this middleware.
     pub fn worker(&self, communicator: &str) -> Command {
         let programs = [env!("CARGO_BIN_EXE_perf_test_gantry"), env!("CARGO_BIN_EXE_perf_test_mock")];
         let [gantry, mock] = programs;
@@ -66,7 +66,7 @@ impl Memory {
         command
     }
 
-    /// A shell script in this environment.
+    /// The command of a shell script in this environment.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", script]).env("GANTRY_SHM_DIR", self.path());
@@ -78,7 +78,7 @@ impl Memory {
         self.start(options).finish()
     }
 
-    /// Runs all of them at once.
+    /// Runs all of these commands at once.
     pub fn run_all<const N: usize>(&self, options: [&str; N]) -> [Finished; N] {
         options.map(|options| self.start(options)).map(Running::finish)
     }
@@ -91,7 +91,7 @@ impl Memory {
     }
 }
 
-/// The output and the exit of a run.
+/// The output and the exit status of a run.
 pub struct Finished {
     pub status: ExitStatus,
     pub stdout: String,
@@ -108,7 +108,7 @@ impl Finished {
         assert_eq!(self.status.code(), Some(0), "{}", self.everything());
     }
 
-    /// The number after `words` where they first appear in the summary.
+    /// The number that follows the first `words` in the summary.
     #[track_caller]
     pub fn number(&self, words: &str) -> u64 {
         let summary = self.stdout.split_once("summary of").unwrap_or_else(|| panic!("{}", self.everything())).1;
@@ -117,12 +117,12 @@ impl Finished {
         digits.parse().unwrap_or_else(|_| panic!("no number after {words:?} in\n{summary}"))
     }
 
-    /// The number of printed sets of tables of a whole second.
+    /// The number of whole seconds whose tables were printed.
     pub fn rows(&self) -> usize {
         self.stdout.matches("| T_loop | 1.000000 |").count()
     }
 
-    /// The sum of a count over all tables: the rate times the length of each, which is a whole number.
+    /// The sum of a count over all printed tables: each rate times the length of its row, which gives a whole number.
     #[track_caller]
     pub fn sum(&self, column: &str) -> u64 {
         let mut sum = 0.0;
@@ -150,18 +150,18 @@ impl Running {
         self.child.id()
     }
 
-    /// Makes the console buffer less than a page of unread output.
+    /// Limits the console's pipe to less than a page of unread output.
     pub fn narrow_console(&self) {
         rustix::pipe::fcntl_setpipe_size(self.lines.get_ref(), 4096).unwrap();
     }
 
-    /// Reads until a line contains `words`. A run that ends before is a failure.
+    /// Reads until a line contains `words`. Fails if the run ends before.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) {
         assert!(self.says(words), "{words:?} was never said:\n{}", self.said);
     }
 
-    /// Reads until a line contains `words` or the run has ended. Returns whether a line contained them.
+    /// Reads until a line contains `words` or the run has ended. Returns whether a line contained `words`.
     pub fn says(&mut self, words: &str) -> bool {
         let mut line = String::new();
         while !line.contains(words) {
@@ -174,7 +174,7 @@ impl Running {
         true
     }
 
-    /// The workers that are alive: process id and label.
+    /// The workers that are alive: process ids and labels.
     pub fn workers(&self) -> Vec<(u32, String)> {
         let mut workers: Vec<(u32, String)> = fs::read_dir("/proc")
             .unwrap()
@@ -196,7 +196,7 @@ impl Running {
         workers.iter().find(|(_, name)| name == label).unwrap_or_else(|| panic!("no {label} in {workers:?}")).0
     }
 
-    /// Waits until this worker exists; the test runner's own time-out is the watchdog.
+    /// Waits until this worker exists. The test runner's own timeout ends a wait that lasts too long.
     pub fn wait_for_worker(&self, label: &str) -> u32 {
         loop {
             if let Some((pid, _)) = self.workers().into_iter().find(|(_, name)| name == label) {
@@ -231,13 +231,13 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-/// The fields of `stat` of a process or a thread from the third, its state, on.
+/// The fields of `stat` of a process or a thread, from the third field (the state) on.
 pub fn stat_of(path: &str) -> Vec<String> {
     let stat = fs::read_to_string(format!("/proc/{path}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The number of sleeps of a process, in all its threads.
+/// The number of voluntary context switches of a process, over all its threads.
 pub fn sleeps_of(pid: u32) -> u64 {
     let slept = |task: fs::DirEntry| -> Option<u64> {
         let status = fs::read_to_string(task.path().join("status")).ok()?;
@@ -246,7 +246,7 @@ pub fn sleeps_of(pid: u32) -> u64 {
     fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().filter_map(slept).sum()
 }
 
-/// Waits until a process has a thread whose name begins so.
+/// Waits until a process has a thread whose name begins with `name`.
 pub fn wait_for_thread(pid: u32, name: &str) {
     let is_named =
         |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.starts_with(name));
@@ -255,14 +255,14 @@ pub fn wait_for_thread(pid: u32, name: &str) {
     }
 }
 
-/// Waits until a process has slept this number of times.
+/// Waits until a process has slept at least `times` times.
 pub fn wait_until_it_has_slept(pid: u32, times: u64) {
     while sleeps_of(pid) < times {
         std::thread::sleep(POLL);
     }
 }
 
-/// Waits until a process has exited; the test runner's own time-out is the watchdog.
+/// Waits until a process has exited. The test runner's own timeout ends a wait that lasts too long.
 pub fn wait_until_gone(pid: u32) {
     while fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
         std::thread::sleep(POLL);

@@ -9,7 +9,8 @@ test_support::tests![
     the_reference_system_runs_in_one_process_and_in_many,
 ];
 
-/// Two sensors, of which the second has a fourth of the rate, a fusion, a filter that works for 3 ms, and an actuator.
+/// Two sensors, the second with a fourth of the first one's rate, a fusion, a filter that works for 3 ms, and
+/// an actuator.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "fast", "publishers": [ { "topic_name": "a", "qos_depth": 1000, "msg_type": "array4k", "freq_hz": 80 } ] },
   { "node_name": "slow", "publishers": [ { "topic_name": "b", "qos_depth": 1000, "msg_type": "array4k", "freq_hz": 20 } ] },
@@ -22,11 +23,12 @@ const ROBOT: &str = r#"{ "nodes": [
     "subscribers": [ { "topic_name": "c", "qos_depth": 1000, "msg_type": "array4k", "work_us": 1000 } ] },
   { "node_name": "actuator", "subscribers": [ { "topic_name": "d", "qos_depth": 1000, "msg_type": "array4k" } ] }
 ], "chains": [ { "name": "slow to end", "from": ["b"], "to": "d" }, { "name": "all", "from": ["a", "b"], "to": "d" } ] }"#;
-/// The publisher of each subscription: of `a`, `b`, `c` and `d`.
+/// The index of the publisher for each subscription: of `a`, `b`, `c` and `d`.
 const SENDERS: [usize; 4] = [0, 1, 2, 3];
 const MS: f64 = 1e6;
 
-/// Every message of a timer is sent, skipped, refused or unsent; and every message that was sent is received or lost.
+/// Asserts that every message due by a timer is sent, skipped, refused or unsent, and that every sent one is
+/// received or lost.
 #[track_caller]
 fn assert_accounted(summary: &Summary) {
     for (publisher, due) in summary.publishers.iter().zip([80 * RUN_S - 1, 20 * RUN_S - 1]) {
@@ -40,7 +42,7 @@ fn assert_accounted(summary: &Summary) {
     assert_eq!((summary.publishers.len(), summary.subscriptions.len(), summary.chains.len()), (4, 4, 2));
 }
 
-/// Messages that a subscription got, duplicates included.
+/// The number of messages that a subscription received, duplicates included.
 fn got(summary: &Summary, subscription: usize) -> u64 {
     let received = &summary.subscriptions[subscription].received;
     received.samples + received.duplicates
@@ -50,25 +52,25 @@ fn a_chain_is_as_long_as_its_hops_and_its_work() {
     let (finished, log) = run(&[ROBOT], "-c Mock --mock latency=2ms");
     let summary = log.summary.as_ref().unwrap();
     assert_accounted(summary);
-    // The slower input decides, and each of its messages comes through.
+    // The slower input determines the rate, and each of its messages reaches the end.
     let sent: Vec<u64> = summary.publishers.iter().map(|of| of.sent.samples).collect();
     assert_eq!((sent[2], sent[3], summary.lost), (sent[1], sent[1], 0), "{}", finished.everything());
     let [all, slow] = summary.chains.as_slice() else { panic!("{:?}", summary.chains) };
     assert_eq!((&*all.name, &*slow.name, all.dropped, slow.dropped), ("all", "slow to end", 0, 0));
     for chain in [all, slow] {
         assert_eq!(chain.latency.n, sent[1]);
-        // Three hops, and the work of the filter's subscription and publisher.
+        // The latency covers three hops, and the work of the filter's subscription and publisher.
         assert!(chain.latency.min_ns.unwrap() >= 3.0 * 2.0 * MS + 4.0 * MS, "{chain:?}");
         assert!(chain.newest.mean_ns <= chain.latency.mean_ns && chain.p50_ns >= chain.newest_p50_ns, "{chain:?}");
     }
-    // With one source, the oldest message is also the newest. With two sources they differ: a fusion waits for the slow
-    // sensor, and the message of the fast one is older.
+    // With one source, the oldest message is also the newest. With two sources they differ: a fusion waits for the
+    // slow sensor, and the fast sensor's message is older.
     assert_eq!(slow.latency, slow.newest);
     assert!(all.latency.mean_ns >= slow.latency.mean_ns, "{all:?} {slow:?}");
     for words in ["slow to end", "oldest source", "newest source", "period: min", "triggered"] {
         assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
     }
-    // Overload is judged by the rate of the triggers, too.
+    // Overload of a triggered publisher's topic is judged by the rate of the triggers.
     let period_ms = |of: &SubscriptionEntry| of.overload.map(|overload| overload.period_ns / MS);
     let periods_ms: Vec<Option<f64>> = summary.subscriptions.iter().map(period_ms).collect();
     assert_eq!(periods_ms, [12.5, 50.0, 50.0, 50.0].map(Some));
@@ -98,7 +100,7 @@ fn the_reference_system_runs_in_one_process_and_in_many() {
             assert_eq!(subscription.sent, subscription.received.samples + subscription.lost, "{subscription:?}");
         }
         let [hot] = summary.chains.as_slice() else { panic!("{:?}", summary.chains) };
-        // Each of four publishers on the way to the detector's works for 2.1 ms.
+        // Each of the four publishers on the way to the detector's publisher works for 2.1 ms.
         assert!(hot.newest.n > 0 && hot.newest.min_ns.unwrap() >= 4.0 * 2.1 * MS, "{hot:?}");
         assert!(hot.latency.mean_ns >= hot.newest.mean_ns, "{hot:?}");
         for words in ["hot path", "/BehaviorPlanner"] {

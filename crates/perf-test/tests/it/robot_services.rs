@@ -9,8 +9,8 @@ test_support::tests![
     a_client_without_a_server_is_refused_and_ends_well,
 ];
 
-/// A robot with two clients of one service, in two executors, and with a topic of the same name as the service. The
-/// depth bounds the requests in flight.
+/// A robot with two clients of one service, in two executors, and with a topic that has the same name as the
+/// service. The history depth bounds the number of requests in flight.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "arm",
     "publishers": [ { "topic_name": "plan", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": 20 } ],
@@ -21,12 +21,13 @@ const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "planner", "executor_id": 2,
     "servers": [ { "service_name": "plan", "srv_type": "stamped10b" } ] }
 ] }"#;
-/// Messages and requests that are due: of the publisher, of the arm's client and of the viewer's.
+/// The numbers of messages and requests that are due: of the publisher, of the arm's client and of the viewer's client.
 const DUE: [u64; 3] = [20 * RUN_S - 1, 100 * RUN_S - 1, 50 * RUN_S - 1];
-/// The subscriptions with their senders: the responses to the arm, the topic, and the responses to the viewer.
+/// The index of the sender for each subscription: to the responses for the arm, to the topic, and to the responses
+/// for the viewer.
 const SENDERS: [usize; 3] = [1, 0, 2];
 
-/// Every request that was due is sent, skipped, refused or unsent; and every one that was sent is answered or lost.
+/// Asserts that every due request is sent, skipped, refused or unsent, and that every sent one is answered or lost.
 #[track_caller]
 fn assert_accounted(summary: &Summary) {
     assert_eq!((summary.publishers.len(), summary.subscriptions.len(), summary.servers.len()), (3, 3, 1));
@@ -47,15 +48,15 @@ fn summary_of(log: &Log) -> &Summary {
 }
 
 fn every_request_of_a_stalled_executor_is_accounted_for() {
-    // Message 10 of each publisher and request 10 of each client stall; request 10 is lost, 7 is dropped by the server,
-    // 11 comes twice.
+    // Message 10 of each publisher and request 10 of each client stall. Request 10 is lost, the server drops
+    // request 7, and request 11 arrives twice.
     let (finished, log) = run(&[ROBOT], "-c Mock --mock latency=100us,stall=10:60ms,lose=10,overwrite=7,duplicate=11");
     let summary = summary_of(&log);
     assert_accounted(summary);
     for (client, responses) in [(1, 0), (2, 2)] {
         let (sent, answered) = (&summary.publishers[client].sent, &summary.subscriptions[responses]);
         assert!(sent.skipped >= 2 && sent.refused == 0, "{sent:?}");
-        // A request that is lost has no response.
+        // A lost request has no response.
         assert!(answered.lost >= sent.samples / 5 && answered.received.duplicates > 0, "{answered:?}");
     }
     let [server] = summary.servers.as_slice() else { panic!("{}", finished.everything()) };
@@ -73,7 +74,7 @@ fn every_executor_of_gantry_answers_every_request() {
         assert_eq!(summary.lost, 0, "{options}: {}", finished.everything());
         let server = &summary.servers[0];
         assert_eq!((server.relayed.samples, server.relayed.refused), (server.sent, 0), "{options}");
-        // There and back, so more than any message takes one way.
+        // The latency covers the request and the response, so it is longer than any message takes one way.
         assert!(summary.subscriptions[0].latency.n > 0, "{options}");
     }
 }

@@ -1,4 +1,4 @@
-//! The console on a terminal.
+//! The output of a run on a terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -14,7 +14,7 @@ test_support::tests![
     progress_is_below_the_tables_of_any_window_and_gone_in_the_end,
 ];
 
-/// The output of a run of two seconds in a window of `rows` lines.
+/// The output of a run of two seconds on a terminal with `rows` lines.
 fn shown_in_window(rows: u16) -> String {
     let memory = Memory::new();
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -25,24 +25,25 @@ fn shown_in_window(rows: u16) -> String {
     let window = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     let mut command = memory.command("-r 10 --max-runtime 2");
     let mut child = command.stdin(Stdio::null()).stdout(window).spawn().unwrap();
-    // The last handle of the terminal on this side; reading ends when the program has closed its own.
+    // The command holds this process's last handle of the terminal: reading ends when the program has closed its own.
     drop(command);
     let mut shown = Vec::new();
-    // A terminal ends with the error EIO, not with end of file.
+    // The end of a terminal is reported as the error EIO, not as end of file.
     let _ = File::from(terminal).read_to_end(&mut shown);
     assert!(child.wait().unwrap().success());
     memory.assert_empty();
     String::from_utf8(shown).unwrap()
 }
 
-/// The output in a large and in a small window.
+/// The outputs of a run in a large window and in a small one.
 fn shown_in_both_windows() -> (String, String) {
     let large = std::thread::spawn(|| shown_in_window(60));
     let small = shown_in_window(24);
     (large.join().unwrap(), small)
 }
 
-/// The lines of a window at the end, scrolled ones included; it interprets the escape sequences of this program.
+/// The lines of the window after the run, scrolled ones included. The function interprets the escape sequences that
+/// this program uses.
 fn seen(shown: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut rest = shown;

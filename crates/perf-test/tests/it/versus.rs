@@ -1,5 +1,5 @@
-//! `perf_test compare middlewares` in real processes: contestants that fail are rows, a folder of results is gone on
-//! with, Ctrl-C keeps what was measured.
+//! `perf_test compare middlewares` in real processes: contestants that fail have rows, a measurement can be
+//! continued in its folder of results, and Ctrl-C keeps the measured runs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,14 +21,14 @@ test_support::tests![
     an_interrupt_ends_with_what_was_measured,
 ];
 
-/// One short case.
+/// The options of a single short case.
 const CASE: &str = "-m Array1k -r 200 --max-runtime 1 --warmup 0 --rounds 1";
 
 fn value(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// A folder of worker programs in the shell that describe themselves as the mock does.
+/// A folder of worker programs that are shell scripts and describe themselves as the mock does.
 fn workers(memory: &Memory, scripts: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let list = memory.run("list --json");
@@ -102,7 +102,7 @@ fn runs_whose_logs_are_there_are_not_repeated() {
         assert!(results.join(file).is_file(), "{file}");
     }
     let before = ids();
-    // A log without its end, as of a run that was killed.
+    // The log lacks its end, as after a kill of its run.
     let text = fs::read_to_string(log("mock")).unwrap();
     fs::write(log("mock"), format!("{}]}}", text.split_once("],\n\"summary\"").unwrap().0)).unwrap();
     let second = versus("");

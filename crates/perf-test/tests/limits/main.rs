@@ -1,7 +1,7 @@
-//! Limited space: logs on a full disk, shared memory that is too small.
+//! Tests of limited space: logs on a full disk, and shared memory that is too small.
 //!
-//! These tests mount small file systems in their own mount namespace; where that is not possible, they are ignored,
-//! with the reason.
+//! These tests mount small file systems in a mount namespace of their own. If that is not possible, they are
+//! ignored, with the reason.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -26,12 +26,12 @@ fn main() -> ExitCode {
     libtest_mimic::run(&side_by_side(tests.len()), trials).exit_code()
 }
 
-/// A folder for a small file system, below the one for shared memory.
+/// A folder on which a small file system can be mounted, within the folder of shared memory.
 fn folder() -> TempDir {
     tempfile::Builder::new().prefix("perf_test_limits_").tempdir_in("/dev/shm").unwrap()
 }
 
-/// Runs a shell script in its own mount namespace, with a tmpfs of `size` at `folder`.
+/// Runs a shell script in a new mount namespace, with a tmpfs of `size` at `folder`.
 fn in_tmpfs(folder: &Path, size: &str, script: &str) -> std::io::Result<Output> {
     let mount = format!("mount -t tmpfs -o size={size},mode=1777 tmpfs '{}'", folder.display());
     let mut command = Command::new("unshare");
@@ -49,10 +49,11 @@ fn why_no_small_tmpfs() -> Option<String> {
     }
 }
 
-/// Runs for five seconds with a log of this kind on a disk of `size_kib`; returns the log and the output about it.
+/// Runs for five seconds with a log of this kind on a disk of `size_kib`. Returns the log and the program's output
+/// about it.
 fn log_on_a_full_disk(kind: &str, size_kib: u32) -> (String, String) {
     let (disk, memory) = (folder(), folder());
-    // A long command line: the header of a CSV log contains it, so that few rows fit.
+    // The header of a CSV log contains the command line, so with a long path only a few rows fit.
     let log = format!("{}{}/log", disk.path().display(), "/.".repeat(1300));
     let memory = memory.path().display();
     let run = format!("GANTRY_SHM_DIR='{memory}' '{PROGRAM}' -r 100 --max-runtime 5 -o none --{kind}-logfile");
@@ -76,7 +77,7 @@ fn a_json_log_on_a_full_disk_stays_a_document() {
 }
 
 fn a_full_log_on_a_full_disk_stays_a_document() {
-    // The length of the part before the rows depends on the machine. It is one line, like each row.
+    // The length of the text before the rows depends on the machine. The text is one line, and so is each row.
     let roomy = folder();
     let log = roomy.path().join("log");
     let mut command = Command::new(PROGRAM);
@@ -106,7 +107,7 @@ fn too_little_shared_memory_says_what_to_do() {
     let memory = folder();
     let place = memory.path().display();
     let script = format!("GANTRY_SHM_DIR='{place}' exec '{PROGRAM}' -m Array4m -r 100 --max-runtime 5");
-    // Too little for the start, and too little for the messages.
+    // The first size is too small for the start, and the second one for the messages.
     for (size, what) in [("64k", " of 65536 are free"), ("1m", " of 1048576 are free")] {
         let output = in_tmpfs(memory.path(), size, &script).unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);

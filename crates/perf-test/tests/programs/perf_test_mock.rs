@@ -1,4 +1,4 @@
-//! The worker program of the mock, which `perf_test -c Mock` finds beside itself.
+//! The worker program of the mock. `perf_test -c Mock` finds it in its own folder.
 #![forbid(unsafe_code)]
 
 mod mock;

@@ -1,9 +1,10 @@
 //! The real-time contract of the measuring loops: from message to message they allocate nothing and make no system
 //! call, except the publisher's sleep until the next message is due. Reading the clock is no system call.
 //!
-//! The program is also a worker, as the coordinator starts it, with a middleware that does nothing: a thread of its
-//! loops is counted and trapped in the middle of the first second. At the end of each second a row is handed over,
-//! which wakes the reporting thread. Where no trap can be set, the tests are ignored, with the reason.
+//! This program is also the worker that the coordinator would start, with a middleware that does nothing. In the
+//! middle of the first second, one thread of the loops is in a trap that counts allocations and catches system
+//! calls. At the end of each second a row is handed over, which wakes the reporting thread. If no trap can be set,
+//! the tests are ignored, with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
@@ -21,10 +22,10 @@ use perf_worker::endpoint::{Endpoint, EndpointPlan};
 use perf_worker::worker::protocol::{Order, PROTOCOL, Plan, REPORTS_FD, Report};
 use test_support::{is_ignored, trap, trial};
 
-/// The worker reports that it passes this point.
+/// The line that the worker prints when it has passed the trap.
 const OK: &str = "nothing was allocated, and no system call made";
 
-/// A test: its name, the options of the run, and the endpoints of the worker; the first one is in the trap.
+/// A test: its name, the options of the run, and the endpoints of the worker. The first endpoint is in the trap.
 type Scenario = (&'static str, &'static str, &'static [Endpoint]);
 
 const SCENARIOS: [Scenario; 6] = [
@@ -59,7 +60,7 @@ fn a_row_that_is_handed_over_is_caught() {
     assert_eq!(said, format!("publisher 0 made system call {}", libc::SYS_futex));
 }
 
-/// The line of a worker within its first second; a stalled machine gets another chance.
+/// The line that a worker prints within its first second. If the machine stalls, the run is repeated.
 fn said_within_a_second(options: &str, endpoints: &[Endpoint]) -> String {
     loop {
         let (said, after_ns) = said("worker", options, endpoints);
@@ -69,7 +70,7 @@ fn said_within_a_second(options: &str, endpoints: &[Endpoint]) -> String {
     }
 }
 
-/// The one line of a worker that is no report, and how long after the start it came.
+/// The one line of a worker that is not a report, and the time from the start to this line, ns.
 fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let arguments = format!("perf_test {options}");
     let cli = cli::parse(arguments.split_whitespace().map(Into::into)).unwrap();
@@ -79,7 +80,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let mut unmatched = endpoints.len();
     let plan = Plan { protocol: PROTOCOL, name: String::new(), spec, row_delay_ns: 1, endpoints };
     let mut command = Command::new(std::env::current_exe().unwrap());
-    // The trap prints its line on standard output, between the reports.
+    // The trap prints its line on standard output, which is the pipe of the reports.
     let (reports, its_end) = pipe().unwrap();
     let mapping = FdMapping { parent_fd: its_end.try_clone().unwrap().into(), child_fd: REPORTS_FD };
     command.fd_mappings(vec![mapping]).unwrap().arg(role).stdin(Stdio::piped()).stdout(its_end);
@@ -99,7 +100,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
             }
         }
         if unmatched == 0 {
-            // No delay: samples that a subscription takes before the start are in no statistic.
+            // The start has no delay: samples that a subscription takes before the start are in no statistic.
             start_ns = now_ns();
             order(&mut worker, &serde_json::to_string(&Order::Go { start_ns, sources: Vec::new() }).unwrap());
         }

@@ -18,14 +18,14 @@ use test_support::trap;
 
 use crate::OK;
 
-/// Before the trap is set.
+/// The number of messages before the trap is set.
 const WARM_UP: u64 = 1000;
-/// In the trap. All of them take a third of a second at the pace of the tests.
+/// The number of messages in the trap. They take a third of a second at the rate of the tests.
 pub const MESSAGES: u64 = 5000;
-/// Length of a payload. Short, so that all messages fit into the first second on a busy machine, too.
+/// The length of a payload. It is short, so that on a busy machine, too, all messages fit into the first second.
 const PAYLOAD_BYTES: usize = 1000;
 
-/// Runs this process as a worker which goes into the trap for a number of messages.
+/// Runs this process as a worker that goes into the trap for this number of messages.
 pub fn run(messages: u64) -> ExitCode {
     static NOTHING: OnceLock<Nothing> = OnceLock::new();
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
@@ -38,7 +38,7 @@ struct Nothing {
 }
 
 impl Backend for Nothing {
-    /// The one that plans are made for if nothing else is said.
+    /// The name of the middleware for which plans are made by default.
     fn name(&self) -> &str {
         "Gantry"
     }
@@ -66,7 +66,7 @@ impl Session for Nothing {
     }
 
     fn subscription(&self, spec: &RunSpec, _: &EndpointPlan) -> Result<Delivery, String> {
-        // The publisher of the same thread counts for both.
+        // If both ends are on one thread, the publisher's trap covers the subscription, too.
         Ok(Delivery::Pull(Box::new(self.end(spec, spec.strategy != Strategy::IntraThread))))
     }
 }
@@ -85,9 +85,9 @@ impl Nothing {
     }
 }
 
-/// One end: a publisher or a subscription.
+/// A publisher or a subscription of the middleware that does nothing.
 struct End {
-    /// The messages in the trap, if this end sets it.
+    /// The number of messages in the trap; `None` if this end does not set it.
     watched: Option<u64>,
     on_schedule: bool,
     touch: Touch,
@@ -129,14 +129,14 @@ impl Publisher for End {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         draft.write(&mut self.payload);
         draft.stamp();
-        // Without a rate the publisher never sleeps.
+        // Without a rate, the publisher makes no system call to sleep.
         self.one_more("publisher 0", if self.on_schedule { &[libc::SYS_clock_nanosleep] } else { &[] });
         Ok(Sent { loaned: true, ..Sent::default() })
     }
 }
 
 impl Subscription for End {
-    /// Every other time there is one.
+    /// Takes a message at every second call.
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
         self.there_is_one = !self.there_is_one;
         if !self.there_is_one {

@@ -1,4 +1,4 @@
-//! The heritage of performance_test's generations: their option names, and the options that only they had.
+//! The command line of older performance_test versions: the names of their options, and the options that only they had.
 
 pub mod options;
 pub mod resolve;

@@ -1,7 +1,7 @@
-//! The options of older performance_test versions that have another name here, are settings of a middleware, or cannot
-//! apply.
+//! The options of older performance_test versions that have another name here, are settings of a middleware, or
+//! cannot apply.
 //!
-//! None is ignored: the option takes effect, or the heading mentions it, or the command is refused with the reason.
+//! No option is silently ignored: it takes effect, the heading mentions it, or the command is refused with the reason.
 
 use clap::Args;
 

@@ -1,6 +1,6 @@
 //! The effects of the options that only older performance_test versions had.
 //!
-//! The heading mentions an option that is always in effect; an option that cannot apply is refused with the reason.
+//! The heading mentions an option that is always in effect. An option that cannot apply is refused with the reason.
 
 use super::options::LegacyOptions;
 use crate::cli::options::MachineOptions;
@@ -39,13 +39,13 @@ pub fn refuse(options: &LegacyOptions) -> Result<(), String> {
     }
 }
 
-/// An option, and the setting that it stands for: its name and value.
+/// An option, and the name and the value of the setting that it stands for.
 type Meaning = (&'static str, (&'static str, &'static str));
 
-/// An option, and the name and value of the setting that it asks for.
+/// An option, and the name and the value of the setting that it requests.
 pub type OptionSetting = (&'static str, (String, String));
 
-/// The options that are given and stand for settings of the middleware.
+/// The given options that stand for settings of the middleware.
 fn given(options: &LegacyOptions) -> impl Iterator<Item = Meaning> {
     let all = [
         (options.shared_memory, ("--shared-memory", ("transport", "shared-memory"))),
@@ -55,10 +55,10 @@ fn given(options: &LegacyOptions) -> impl Iterator<Item = Meaning> {
     all.into_iter().filter(|(given, _)| *given).map(|(_, meaning)| meaning)
 }
 
-/// The settings that such options stand for, each with its option.
+/// The settings for which the given options stand, each with its option.
 ///
 /// # Errors
-/// A sentence: the middleware has no such setting.
+/// A sentence: the middleware lacks one of these settings.
 pub fn settings(
     options: &LegacyOptions,
     middleware: &str,
@@ -73,7 +73,7 @@ pub fn settings(
     given(options).map(setting).collect()
 }
 
-/// The notes for the heading about the options that are always in effect with this middleware.
+/// The notes for the heading about the given options that are always in effect with this middleware.
 pub fn heading_notes(options: &LegacyOptions, description: &Description) -> Vec<String> {
     let note = |(option, (name, _)): Meaning| {
         let setting = description.setting(name).filter(|setting| setting.values.len() == 1)?;
@@ -82,7 +82,7 @@ pub fn heading_notes(options: &LegacyOptions, description: &Description) -> Vec<
     given(options).filter_map(note).collect()
 }
 
-/// Real-time priority and CPUs.
+/// The real-time priority and the CPUs of the workers.
 pub fn real_time(options: &MachineOptions, drive_px: bool) -> Result<(u32, Vec<u32>), String> {
     let Cpus(cpus) = options.use_rt_cpus.clone().unwrap_or_default();
     if !drive_px {

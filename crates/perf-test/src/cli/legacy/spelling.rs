@@ -1,4 +1,4 @@
-//! The three spellings of option names in existing scripts, converted to one.
+//! The three spellings of option names in existing scripts, converted to one spelling.
 //!
 //! performance_test wrote `--num_pub_threads`, later `--num-pub-threads`, and for some options a
 //! mixture (`--dds-domain_id`). An underscore in the *name* of a long option becomes a hyphen; values and
@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 
-/// The arguments with the names of their long options in the hyphen spelling.
+/// The arguments, with hyphens in the names of all long options.
 pub fn normalise(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut options_ended = false;
     arguments

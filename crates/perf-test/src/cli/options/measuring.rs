@@ -34,8 +34,9 @@ pub struct MeasuringOptions {
     /// Time for which each subscription is busy with each message, as with the work of a callback: a time (us, ms, s)
     /// [default: 0]
     ///
-    /// It passes by the clock, while the message is in hand and after it was recorded. With a relay or a service it is
-    /// the relay or the server that works, before it sends the message back or answers. Example: --work 100us
+    /// The subscription is busy for this elapsed time after it has recorded the message, and holds the message
+    /// meanwhile. With a relay or a service, the relay or the server works before it sends the message back or
+    /// answers. Example: --work 100us
     #[arg(long, value_name = "TIME", value_parser = work)]
     pub work: Option<i64>,
     /// Counts the allocations of the measuring threads per message

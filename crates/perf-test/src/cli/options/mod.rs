@@ -1,7 +1,7 @@
-//! The options of one run, by the headings of `--help`.
+//! The options of one run, in modules by the headings of `--help`.
 //!
 //! An option that is not given is `None` or `false`, because its default depends on the command. The first paragraph of
-//! each comment is the line of `-h`, with unit, range and default; `--help` shows the whole comment, with an example.
+//! each comment is what `-h` shows, with unit, range and default; `--help` shows the whole comment, with an example.
 
 mod endpoints;
 mod gate;
@@ -25,7 +25,7 @@ pub use output::{Output, OutputOptions};
 pub use qos::QosOptions;
 pub use time::TimeOptions;
 
-/// The longest run, seconds.
+/// The longest run that the options allow, in seconds.
 const LONGEST_S: u32 = 1_000_000_000;
 
 /// The options of one run.

@@ -1,16 +1,16 @@
-//! The rules that a run must satisfy as a whole. Each rule is one function and one sentence.
+//! The rules about the combination of a run's options. Each rule is a function that returns a sentence if it is broken.
 
 use crate::cli::options::RunOptions;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy};
 
-/// A run of messages of this size has a note about their memory.
+/// The size of a message from which on the heading has a note about the memory of the messages.
 const LARGE_MESSAGE_BYTES: usize = 256 << 20;
 
-/// Checks the options of a run against each other and against its middleware's capabilities.
+/// Checks the options of a run against each other and against the capabilities of the middleware.
 ///
 /// # Errors
-/// The first rule that is broken.
+/// The sentence of the first rule that is broken.
 pub fn check(spec: &RunSpec, options: &RunOptions) -> Result<(), String> {
     let mock = options.endpoints.mock.as_ref().filter(|_| spec.communicator != "Mock");
     let mock = mock.map(|_| format!("--mock does not apply to {}: add -c Mock, or leave it out", spec.communicator));
@@ -27,7 +27,7 @@ pub fn check(spec: &RunSpec, options: &RunOptions) -> Result<(), String> {
     broken.into_iter().flatten().next().map_or(Ok(()), Err)
 }
 
-/// The notes for the heading about options without effect.
+/// The notes for the heading about given options that have no effect.
 pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     let endpoints = &options.endpoints;
     let wait = match options.measuring.wait {
@@ -54,7 +54,7 @@ pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     notes.chain(memory_of_messages(spec)).collect()
 }
 
-/// The note about messages whose memory, and whose preparation before the start, may surprise.
+/// The note about messages that need much memory and a long preparation before the start.
 fn memory_of_messages(spec: &RunSpec) -> Option<String> {
     let bytes = spec.message.bytes;
     let of_publisher = 1 + if spec.qos.history == History::KeepLast { u64::from(spec.qos.depth) } else { 0 };
@@ -82,7 +82,7 @@ fn no_measured_time(spec: &RunSpec) -> Option<String> {
     })
 }
 
-/// A run with publishers and subscriptions has a private topic.
+/// A run with both publishers and subscriptions has a private topic, so it can match only its own endpoints.
 fn too_many_expected(spec: &RunSpec) -> Option<String> {
     let kinds = [
         ("--expected-num-pubs", spec.expected_publishers, "-p", spec.publishers),

@@ -1,4 +1,4 @@
-//! The middleware, the counts of endpoints, topic and domain of a run.
+//! The middleware, the numbers of endpoints, the topic and the domain of a run.
 
 use crate::cli::options::EndpointOptions;
 use crate::common::topic;
@@ -26,7 +26,7 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
     let leave_out = format!("leave out{}{}", given("-p", publishers), given("-s", subscriptions));
     match roundtrip {
         Roundtrip::None => Ok((roundtrip, publishers.unwrap_or(1), subscriptions.unwrap_or(1))),
-        // performance_test's relay required one of each, or neither option.
+        // In performance_test, a relay required one publisher and one subscription, or neither option.
         Roundtrip::Relay
             if publishers.is_none_or(|count| count <= 1) && subscriptions.is_none_or(|count| count <= 1) =>
         {
@@ -55,7 +55,7 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
     }
 }
 
-/// The topic; `message_given` is true if `-m` was given, too.
+/// The topic of the run. `message_given` is true if `-m` was given, too.
 pub fn topic(options: &EndpointOptions, message_given: bool) -> Result<String, String> {
     let topic = options.topic.as_deref().unwrap_or("test_topic");
     if !message_given && messages::is_message(topic) {

@@ -1,7 +1,7 @@
-//! The conversion of options into one checked run and its outputs.
+//! The conversion of the options into one checked run and its outputs.
 //!
-//! Contradictions are errors, never decided silently. Every error that can be known before a process starts is found
-//! here, except those that only the machine can report.
+//! Contradictions are errors and are never resolved silently. Every error that can be found before a process starts
+//! is found here, except errors that only the machine can report.
 
 mod check;
 
@@ -48,7 +48,7 @@ pub fn resolve(options: &RunOptions) -> Result<Resolved, Failure> {
     resolve_for(&communicator, description, options)
 }
 
-/// The run and its outputs, over a middleware that has described itself, in place of the one that the options name.
+/// Like [`resolve`], but for the given middleware and its description in place of the middleware that the options name.
 ///
 /// # Errors
 /// [`Failure::Usage`] if options contradict each other or a name is unknown.
@@ -66,7 +66,7 @@ pub fn resolve_for(
     resolved().map_err(Failure::Usage)
 }
 
-/// Checks the rules that hold for every middleware; [`check_message`] has the rules of the message.
+/// Checks the rules that do not depend on the middleware. The rules about the message are in [`check_message`].
 ///
 /// # Errors
 /// [`Failure::Usage`]: options contradict each other, or a value is not allowed.
@@ -83,17 +83,17 @@ pub fn check_shared(options: &RunOptions) -> Result<(), Failure> {
     check().map_err(Failure::Usage)
 }
 
-/// Checks the message that `-m` names, with its size.
+/// Checks the message that `-m` names, and its size.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no such message, or the size does not apply to it.
+/// [`Failure::Usage`]: no message has this name, or the size does not apply to the message.
 pub fn check_message(options: &RunOptions) -> Result<(), Failure> {
     let layout = options.messages.message_layout.unwrap_or_default();
     message(&options.messages, "Array1k", layout).map(drop).map_err(Failure::Usage)
 }
 
-/// The outputs of one of several runs: the logs and the picture that its options name, and the console if `-o stdout`
-/// asks for it.
+/// The outputs of one of several runs: the logs and the picture that the options name, and the console if the
+/// options contain `-o stdout`.
 ///
 /// # Errors
 /// [`Failure::Usage`]: options contradict each other.
@@ -104,10 +104,10 @@ pub fn outputs_of_several(options: &RunOptions) -> Result<Outputs, Failure> {
     found.map(|outputs| Outputs { console: outputs.console && is_asked, ..outputs }).map_err(Failure::Usage)
 }
 
-/// This run with or without zero copy, and with the daemons that it needs with that choice.
+/// The run `spec` with or without zero copy, with the daemons that the middleware then needs.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the middleware refuses it.
+/// [`Failure::Usage`] if the middleware refuses the run.
 pub fn with_zero_copy(spec: &RunSpec, zero_copy: bool) -> Result<RunSpec, Failure> {
     let spec = RunSpec { zero_copy, ..spec.clone() };
     let checked = Communicator::find(&spec.communicator).and_then(|communicator| communicator.check(&spec));
@@ -148,7 +148,7 @@ fn spec(communicator: &Communicator, description: Description, options: &RunOpti
         expected_publishers: options.endpoints.expected_num_pubs.unwrap_or(publishers),
         expected_subscriptions: options.endpoints.expected_num_subs.unwrap_or(subscriptions),
         match_timeout_s: options.endpoints.wait_for_matched_timeout.unwrap_or(30),
-        // The services of ROS 2 are reliable.
+        // Services of ROS 2 are reliable by default.
         qos: qos(&options.qos, roundtrip == Roundtrip::Service)?,
         warmup_s: options.time.warmup.unwrap_or(0),
         max_runtime_s: options.time.max_runtime.unwrap_or(0),
@@ -184,7 +184,7 @@ fn spec(communicator: &Communicator, description: Description, options: &RunOpti
     })
 }
 
-/// The value of each setting of the middleware.
+/// The values of all settings of the middleware.
 fn settings(options: &RunOptions, communicator: &Communicator, description: &Description) -> Result<Settings, String> {
     let mut requested: BTreeMap<String, (String, String)> = BTreeMap::new();
     let publishing = options.endpoints.publishing.clone().map(|mode| ("--publishing", ("publishing".to_owned(), mode)));
@@ -216,7 +216,7 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Me
     if options.raw { raw(found) } else { Ok(found) }
 }
 
-/// Bytes without a type, as many as the message has.
+/// A message of bytes without a type that has the size of `message`.
 fn raw(message: MessageChoice) -> Result<MessageChoice, String> {
     let Some(payload_bytes) = message.bytes.checked_sub(RAW_HEADER_BYTES) else {
         return Err(format!(
@@ -227,7 +227,7 @@ fn raw(message: MessageChoice) -> Result<MessageChoice, String> {
     Ok(MessageChoice { content: Content::Plain, payload_bytes, last_id: u64::MAX, ..message })
 }
 
-/// The part of the payload that is touched, and the notes for the heading if it is not the requested one.
+/// The part of the payload that is touched, and a note for the heading if the part is not the requested one.
 fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     if asked == Touch::Stamp || message.payload_bytes > 0 {
         return (asked, Vec::new());
@@ -236,7 +236,7 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
 }
 
-/// The quality of service of these options; `reliable` is the default of services.
+/// The quality of service that the options give. With `reliable`, as for services, the default reliability is RELIABLE.
 ///
 /// # Errors
 /// A sentence: a switch and an option contradict each other.
@@ -255,7 +255,7 @@ pub fn qos(options: &QosOptions, reliable: bool) -> Result<Qos, String> {
     })
 }
 
-/// The value of an option that also exists as a switch.
+/// The value of an option for which a switch exists, too.
 fn switch<T: Choice>(given: bool, name: &str, meaning: T, option: &str, value: Option<T>) -> Result<Option<T>, String> {
     match value {
         Some(value) if given && value != meaning => {

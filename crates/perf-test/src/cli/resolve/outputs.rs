@@ -1,4 +1,4 @@
-//! The outputs that the options describe. A log without a given name gets one here.
+//! The outputs that the options describe. If the user gives no name for a log, the name is chosen here.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> R
         (options.csv_logfile.clone(), options.json_logfile.clone(), options.full_logfile.clone());
     if let Some(path) = &options.logfile {
         let (log, option) = match suffix(path).as_str() {
-            // Without a suffix as in performance_test 1.x, whose only log was this one.
+            // A log without a suffix is CSV, as with `-l` in performance_test 1.x.
             "csv" | "" => (&mut csv, "--csv-logfile"),
             "json" => (&mut json, "--json-logfile"),
             _ => {
@@ -68,7 +68,7 @@ fn each_has_its_own_file(logs: &[(&str, &PathBuf)]) -> Result<(), String> {
     Ok(())
 }
 
-/// A path that is equal for all names of one file, if its folder exists.
+/// A path that is equal for all spellings of a file's path, if the file's folder exists.
 fn location(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let there = path.canonicalize();
@@ -81,7 +81,7 @@ fn suffix(path: &Path) -> String {
     path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// A name in the current folder that differs from the names of runs in earlier seconds.
+/// A file name in the current folder. It contains the time in seconds, so it differs from the names of earlier runs.
 fn default_name(topic: &str, suffix: &str) -> PathBuf {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let topic: String = topic.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();

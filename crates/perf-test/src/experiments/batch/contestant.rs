@@ -1,4 +1,5 @@
-//! A contestant of a comparison: a middleware with settings, spelt `NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy]`.
+//! A contestant of a comparison: a middleware with settings. The user writes it
+//! as `NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy]`.
 
 use crate::{
     backend::BUILT_IN,
@@ -13,9 +14,9 @@ use perf_worker::{
 
 /// The list of all installed middlewares.
 pub const ALL: &str = "all";
-/// Communicators that are no middlewares: the instrument's own, and the example of a worker program in C.
+/// Communicators that are no middlewares: the mock of the instrument, and the example of a worker program in C.
 const NO_MIDDLEWARES: [&str; 2] = ["mock", "example"];
-/// The form of a contestant with the recommended settings of its middleware.
+/// The form of a contestant that has the recommended settings of its middleware.
 pub const BEST: &str = "best";
 const RAW: &str = "raw";
 const ZERO_COPY: &str = "zero-copy";
@@ -23,26 +24,26 @@ const ZERO_COPY: &str = "zero-copy";
 /// A contestant.
 #[derive(Clone)]
 pub struct Contestant {
-    /// The contestant as it is spelt, with its name in lower case: `zenoh:best`.
+    /// The contestant as the user wrote it, with the middleware's name in lower case: `zenoh:best`.
     pub label: String,
-    /// The name of its middleware in lower case: `zenoh`.
+    /// The name of the middleware in lower case: `zenoh`.
     middleware: String,
-    /// Its recommended settings apply, and zero copy where it loans the message.
+    /// Whether the recommended settings of the middleware apply, and zero copy if the middleware can loan the message.
     is_best: bool,
     communicator: Communicator,
-    /// Its description, or the sentence that it does not describe itself.
+    /// The middleware's description of itself, or the sentence that it gave none.
     description: Result<Description, String>,
-    /// The settings in its spelling.
+    /// The settings that the user wrote.
     settings: Settings,
     raw: bool,
     zero_copy: bool,
 }
 
-/// The contestants of a list with commas. `all` is every installed middleware with its default settings and, if they
-/// differ, with its best settings.
+/// Parses a list of contestants with commas between them. `all` stands for every installed middleware: with its
+/// default settings and, if its best settings differ from them, also with its best settings.
 ///
 /// # Errors
-/// A sentence: a name or a setting is unknown, or a contestant is there twice.
+/// A sentence: a name or a setting is unknown, or the list has a contestant twice.
 pub fn contestants(list: &str) -> Result<Vec<Contestant>, String> {
     let mut found: Vec<Contestant> = Vec::new();
     for spelling in list.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
@@ -73,7 +74,7 @@ fn all() -> Vec<Contestant> {
     forms.flatten().collect()
 }
 
-/// The middleware of a contestant as it is spelt, in lower case.
+/// The name of the middleware in the spelling of a contestant: the text before the first colon.
 #[must_use]
 pub fn middleware_of(contestant: &str) -> &str {
     contestant.split(':').next().unwrap_or_default()
@@ -112,7 +113,7 @@ impl Contestant {
         Ok(contestant)
     }
 
-    /// Adds a part of the spelling.
+    /// Applies one of the spelling's parts, which colons separate.
     fn add(&mut self, spelling: &str, part: &str) -> Result<(), String> {
         match (part, part.split_once('=')) {
             (BEST, _) => self.is_best = true,
@@ -135,13 +136,13 @@ impl Contestant {
         Ok(())
     }
 
-    /// The same contestant at its best.
+    /// The same contestant with the recommended settings of its middleware.
     #[must_use]
     pub fn at_best(&self) -> Contestant {
         Contestant { label: format!("{}:{BEST}", self.label), is_best: true, ..self.clone() }
     }
 
-    /// Whether its best differs from its default for some message.
+    /// Whether the best settings differ from the defaults for some message.
     fn has_best(&self) -> bool {
         self.description.as_ref().is_ok_and(|description| {
             let Capabilities { zero_copy, copies, .. } = &description.capabilities;
@@ -150,8 +151,9 @@ impl Contestant {
     }
 
     /// The run of this contestant with the options that all contestants share. If the middleware lacks the wait
-    /// strategy, the reliability, the history or the depth, the run has the nearest one that the middleware offers; if
-    /// the best settings are refused, the run has the defaults. A note in the run mentions each replacement.
+    /// strategy, the reliability, the history or the depth, the run has the nearest value that the middleware
+    /// offers. If the middleware refuses its best settings, the run has the defaults. A note in the run mentions
+    /// each replacement.
     ///
     /// # Errors
     /// A sentence: the middleware refuses the run, or does not describe itself.
@@ -167,7 +169,7 @@ impl Contestant {
         Ok(spec)
     }
 
-    /// The run of this contestant with exactly these options, as a single run has them.
+    /// The run of this contestant with exactly these options, without replacements, like a single run.
     ///
     /// # Errors
     /// A sentence: the middleware refuses the run, or does not describe itself.
@@ -175,7 +177,7 @@ impl Contestant {
         self.resolve(options, |_, _| ())
     }
 
-    /// The values of a setting, if neither its spelling nor its being the best decides it.
+    /// The values of a setting of the middleware; empty if the user or the best settings have fixed its value.
     #[must_use]
     pub fn open_values(&self, setting: &str) -> Vec<String> {
         let Ok(description) = &self.description else { return Vec::new() };
@@ -201,7 +203,7 @@ impl Contestant {
         fit(&mut options, &can);
         let spec = self.with_best(options, &description)?;
         if self.is_best && !spec.zero_copy && can.zero_copy.contains(&spec.message.content) {
-            // A middleware may loan a message in general, and not with these settings.
+            // A middleware that can loan a message may be unable to loan it with these settings.
             return Ok(cli::with_zero_copy(&spec, true).unwrap_or(spec));
         }
         Ok(spec)
@@ -209,8 +211,8 @@ impl Contestant {
 }
 
 impl Contestant {
-    /// The run with the best settings. Where they are refused, it has all of them but one, or the defaults if that is
-    /// refused, too, and a note.
+    /// The run with the best settings. If the middleware refuses them, the run has a note and all best settings but
+    /// one, or the defaults if the middleware refuses these combinations, too.
     fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
         let resolve = |settings: &Settings| {
             let mut options = options.clone();
@@ -242,7 +244,7 @@ impl Contestant {
     }
 }
 
-/// Replaces options that a middleware lacks by their nearest.
+/// Replaces each option that the middleware lacks by the nearest one that it offers.
 fn fit(options: &mut RunOptions, can: &Capabilities) {
     let wait = asked_wait(options);
     let nearest = match wait {
@@ -274,12 +276,12 @@ fn fit(options: &mut RunOptions, can: &Capabilities) {
     }
 }
 
-/// The way of waiting that was asked for.
+/// The wait strategy that the options ask for.
 fn asked_wait(options: &RunOptions) -> Wait {
     options.measuring.wait.or(options.legacy.no_waitset.then_some(Wait::Spin)).unwrap_or_default()
 }
 
-/// The way in which the subscriptions of a run wait, as `block` or `adaptive (push)`.
+/// The wait strategy of a run's subscriptions, as `block` or `adaptive (push)`.
 #[must_use]
 pub fn wait_of(spec: &RunSpec) -> String {
     let push = if spec.capabilities.delivery == DeliveryKind::Push { " (push)" } else { "" };
@@ -319,10 +321,10 @@ mod tests {
         let spec = best.spec(&shared("-m Array1k")).unwrap();
         assert_eq!(spec.settings, one("Mock").spec(&shared("-m Array1k")).unwrap().settings);
         assert!(spec.heading_notes[0].contains("cannot be `green`"), "{:?}", spec.heading_notes);
-        // A run that the defaults cannot do either keeps the sentence of the best.
+        // If the defaults cannot run either, the error is the sentence about the best settings.
         let refused = best.spec(&shared("-m Arry1k")).unwrap_err();
         assert!(refused.contains("cannot be `green`"), "{refused}");
-        // A second setting, whose best is not refused, keeps it.
+        // A second setting keeps its best value, because the middleware does not refuse it.
         if let Ok(description) = &mut best.description {
             let mut other = description.settings[0].clone();
             (other.name, other.best) = ("shade".into(), Some("red".to_owned()));
@@ -361,7 +363,7 @@ mod tests {
         let push = one("Mock").spec(&shared("-c Mock --mock push --wait block")).unwrap();
         assert_eq!(wait_of(&push), "adaptive (push)");
         assert_eq!(push.heading_notes, ["cannot wait `block` and has its nearest: adaptive (push)"]);
-        // The script of the mock does not concern the others.
+        // The option `--mock` concerns only the mock, not the other middlewares.
         let pull = one("Gantry").spec(&shared("-c Mock --mock push --wait block")).unwrap();
         assert_eq!(wait_of(&pull), "block");
         let mut options = shared("--reliable --keep-last --history-depth 10 --wait spin");

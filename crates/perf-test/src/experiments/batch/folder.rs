@@ -1,5 +1,5 @@
-//! The folder of the results of a batch: full logs at any depth, `environment.json`, `commands.txt`, and the sentences
-//! of runs without figures.
+//! The folder of the results of a batch: full logs at any depth, `environment.json`, `commands.txt`, and a file
+//! with the reason for each run without figures.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -15,19 +15,19 @@ use crate::{
 };
 use perf_worker::run_spec::RunSpec;
 
-/// The suffix of the file of a run without figures.
+/// The suffix of the file that is written for a run without figures.
 pub const SHORTFALL_SUFFIX: &str = "failed.json";
 /// The time for which the noise of the machine is measured, s.
 const NOISE_S: u32 = 1;
 
-/// The log of an earlier run in the place of another's, with the same conditions.
+/// The log of an earlier run with the same conditions, at the path of a planned run's log.
 #[derive(Debug)]
 pub(super) enum Earlier {
-    /// There is none, or it is not complete.
+    /// There is no log, or it is not complete.
     None,
-    /// It was measured by the same programs since the same boot.
+    /// The same programs measured it since the present boot.
     Same(Box<Summary>),
-    /// It was measured by other programs or since another boot; the difference.
+    /// Other programs measured it, or it is of another boot; the text names the difference.
     OtherBuild(String),
 }
 
@@ -39,7 +39,7 @@ impl Folder {
     /// Makes the folder if it does not exist.
     ///
     /// # Errors
-    /// A sentence: it is no folder, or cannot be made.
+    /// A sentence: the path is not a folder, or the folder cannot be made.
     pub fn open(path: PathBuf) -> Result<Folder, String> {
         if path.exists() && !path.is_dir() {
             return Err(format!(
@@ -51,7 +51,8 @@ impl Folder {
         Ok(Folder(path))
     }
 
-    /// Describes the machine in `environment.json`, and adds this program's command line to `commands.txt`.
+    /// Writes a description of the machine to `environment.json`, and appends this program's command line
+    /// to `commands.txt`.
     ///
     /// # Errors
     /// A sentence: a file cannot be written.
@@ -66,16 +67,16 @@ impl Folder {
         added.map_err(|error| refused(&commands, &error))
     }
 
-    /// Its path.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Writes a text into the file `name`, whose folder is made if it does not exist.
+    /// Writes a text into the file `name`. The file's folder is made if it does not exist.
     ///
     /// # Errors
-    /// A sentence: it cannot be written.
+    /// A sentence: the file cannot be written.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.make_room_for(name.as_ref())?;
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;
@@ -85,13 +86,14 @@ impl Folder {
     /// Writes a value as JSON into the file `name`.
     ///
     /// # Errors
-    /// A sentence: it cannot be written.
+    /// A sentence: the file cannot be written.
     pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<PathBuf, String> {
         let text = serde_json::to_string_pretty(value).map_err(|error| format!("cannot write {name}: {error}"))?;
         self.write(name, &(text + "\n"))
     }
 
-    /// The log of an earlier run at `log`, if its conditions are the conditions of the run `spec` with this topology.
+    /// The log of an earlier run at the path `log`, if that run had the conditions of the run `spec` with
+    /// this topology.
     ///
     /// # Errors
     /// A sentence: the log has other conditions.
@@ -118,7 +120,7 @@ impl Folder {
         })
     }
 
-    /// The path of a log, whose folder is made if it does not exist.
+    /// The path of a log in this folder. The log's own folder is made if it does not exist.
     pub(super) fn make_room_for(&self, log: &Path) -> Result<PathBuf, String> {
         let path = self.0.join(log);
         let folder = path.parent().unwrap_or(&self.0);
@@ -126,21 +128,22 @@ impl Folder {
         Ok(path)
     }
 
-    /// Keeps the sentence of a run without figures. If that is not possible, the sentence is only on the console.
+    /// Writes the reason for a run without figures to its file. If the file cannot be written, only the console has
+    /// the reason.
     pub(super) fn keep_shortfall(&self, log: &Path, shortfall: &Shortfall) {
         let _ = self.write_json(&log.with_extension(SHORTFALL_SUFFIX).to_string_lossy(), shortfall);
     }
 
-    /// Removes the sentence of an earlier attempt.
+    /// Removes the file with the reason why an earlier attempt had no figures.
     pub(super) fn forget_shortfall(&self, log: &Path) {
         let _ = fs::remove_file(self.0.join(log.with_extension(SHORTFALL_SUFFIX)));
     }
 }
 
-/// The paths in a folder, in order.
+/// The paths in a folder, ordered by name.
 ///
 /// # Errors
-/// A sentence: it cannot be read.
+/// A sentence: the folder cannot be read.
 pub fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let paths = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
     let mut paths: Vec<PathBuf> =
@@ -153,12 +156,12 @@ fn refused(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
 }
 
-/// The differences of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware is not compared
-/// here: it belongs to the programs.
+/// The differences between the conditions of two runs, as `rate_hz 100 there, 200 now`. The version of the
+/// middleware is left out: it is compared with the programs.
 fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     let fields = |spec: &RunSpec| {
         let mut fields = conditions(spec);
-        // The command of a daemon may name files of its own run.
+        // The command line of a daemon may name files that only its own run has.
         ["started_daemons", "middleware_version"].iter().for_each(|name| _ = fields.remove(*name));
         fields
     };
@@ -171,7 +174,7 @@ fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// A text as a part of a file name, or as the whole name of a file or folder: `..` is no way out of the folder.
+/// A text made fit for a file name: other characters become `_`, so not even `..` leads out of the folder.
 #[must_use]
 pub fn file_name(text: &str) -> String {
     let is_plain =
@@ -179,7 +182,7 @@ pub fn file_name(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// The command line of this program, as a shell reads it.
+/// The command line of this program, quoted for a shell.
 fn command_line() -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     let word = |argument: std::ffi::OsString| {

@@ -1,18 +1,18 @@
-//! A batch of runs: planned beforehand, measured in order, each with its own log in one folder of results.
+//! A batch of runs: planned beforehand and measured in order. Each run has its own log in one folder of results.
 //!
-//! How a command uses it:
-//! 1. [`contestants`] reads the user's list (`Gantry,zenoh:best`), [`Contestant::spec`] makes the run of a contestant
-//!    from the options that all share, with the nearest value where the middleware lacks one, and the command puts
-//!    contestant and run into a [`PlannedRun`].
+//! A command uses a batch in three steps:
+//! 1. [`contestants`] parses the user's list (`Gantry,zenoh:best`). [`Contestant::spec`] makes a contestant's run
+//!    from the options that all contestants share, with the nearest value if the middleware lacks one. The command
+//!    puts the contestant and the run into a [`PlannedRun`].
 //! 2. [`Batch::open`] makes the folder; [`Batch::run_all`] writes `environment.json` and `commands.txt`, measures, and
 //!    shows the progress on standard error.
-//! 3. Each run has an [`Outcome`]. A contestant that refuses, crashes or hangs is an outcome too, and the other runs
-//!    follow.
+//! 3. Each run has an [`Outcome`]. If a contestant refuses, crashes or hangs, that is an outcome, too, and the
+//!    remaining runs follow.
 //!
-//! A run whose complete log is in the folder, with the same conditions, is not repeated unless the user wants it
-//! `again`. A complete log with other conditions is an error, never replaced unasked; one of another build or of an
-//! earlier boot is measured again. A run without a good measurement leaves its sentence in a [`Shortfall`] beside the
-//! place of its log (`NAME.failed.json` for `NAME.json`).
+//! A run whose complete log with the same conditions is in the folder is not repeated, unless the user gives
+//! `--again`. A complete log with other conditions is an error: it is never replaced unasked. A run whose log is of
+//! another build or of an earlier boot is measured again. A run without a good measurement leaves the reason as a
+//! [`Shortfall`] beside its log (`NAME.failed.json` for `NAME.json`).
 
 mod contestant;
 mod folder;
@@ -41,35 +41,37 @@ pub use progress::Progress;
 pub use rounds::RunOutcomes;
 pub use shortfall::{Shortfall, ShortfallKind};
 
-/// The number of successive failures after which further runs with the same conditions are not tried: a contestant that
-/// hangs costs a minute each time.
+/// The number of failures in succession after which further runs with the same conditions are skipped: a contestant
+/// that hangs costs a minute each time.
 const MOST_FAILURES: usize = 2;
 
-/// A run of a batch, or of each of its rounds.
+/// A run of a batch; if the batch has rounds, a run of each round.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
-    /// The contestant as it is spelt.
+    /// The contestant as the user wrote it, as `zenoh:best`.
     pub contestant: String,
-    /// The run in words, for the progress, as `zenoh:best 4MB, round 2`.
+    /// The description of the run in the progress, as `zenoh:best 4MB, round 2`.
     pub title: String,
-    /// Its log, relative to the folder of results: `….json`; of a run in rounds without the round and the suffix.
+    /// The path of the log (`….json`), relative to the folder of results. If the run is repeated in rounds, the
+    /// path lacks the round and the suffix.
     pub log: PathBuf,
-    /// The run, or the sentence of its refusal.
+    /// The run, or the sentence with which it was refused.
     pub spec: Result<RunSpec, String>,
-    /// The topology, if it is the run of one; `spec` is what its processes share.
+    /// The topology, if the run measures one; `spec` then has the settings that all its processes share.
     pub robot: Option<Arc<TopologyRun>>,
-    /// Its outputs besides the log in the folder.
+    /// The outputs of the run besides the log in the folder.
     pub outputs: Outputs,
-    /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
+    /// Whether this is a warm-up: it is run even if the folder has a complete log of the run, writes no log, and
+    /// its figures are not kept.
     pub is_warmup: bool,
-    /// Its options by their names, as they are shown.
+    /// The options of the run by their names, as tables show them.
     pub options: Options,
-    /// The arguments of the same single run, without `-c`.
+    /// The command-line arguments with which a single run repeats this one, without `-c`.
     pub arguments: Vec<String>,
 }
 
 impl PlannedRun {
-    /// A run of no topology, without outputs of its own.
+    /// A run that measures no topology and has no outputs besides the log.
     #[must_use]
     pub fn new(contestant: &str, title: String, log: PathBuf, spec: Result<RunSpec, String>) -> PlannedRun {
         PlannedRun {
@@ -89,23 +91,23 @@ impl PlannedRun {
 /// The outcome of a planned run.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It was measured, now or earlier.
+    /// The run was measured, in this batch or earlier.
     Measured(Box<Summary>),
-    /// It has no figures.
+    /// The run has no figures.
     Missing(Shortfall),
-    /// The user has ended the batch before or during this run.
+    /// The user ended the batch before or during this run.
     NotDone,
 }
 
 impl Outcome {
-    /// The figures, if there are any.
+    /// The figures of the run, if it was measured.
     #[must_use]
     pub fn measured(&self) -> Option<&Summary> {
         let Outcome::Measured(summary) = self else { return None };
         Some(summary)
     }
 
-    /// The reason why there are no figures, if the run was tried.
+    /// The reason why the run has no figures; `None` if it was measured or never tried.
     #[must_use]
     pub fn shortfall(&self) -> Option<&Shortfall> {
         let Outcome::Missing(shortfall) = self else { return None };
@@ -116,18 +118,18 @@ impl Outcome {
 /// A batch of runs.
 #[derive(Debug)]
 pub struct Batch {
-    /// The folder of results; without one, no file is written.
+    /// The folder of results; with `None`, no file is written.
     folder: Option<Folder>,
-    /// Runs are measured even if their logs are there.
+    /// Whether runs are measured although their logs exist.
     again: bool,
     interrupt: Interrupt,
 }
 
 impl Batch {
-    /// A batch with its folder of results, which is made if it does not exist, or without one.
+    /// A batch with a folder of results, which is made if it does not exist; or a batch without a folder.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: the folder cannot be made or written.
+    /// [`Failure::Usage`]: the path is not a folder, or the folder cannot be made.
     pub fn open(results: Option<PathBuf>, again: bool, interrupt: Interrupt) -> Result<Batch, Failure> {
         let folder = results.map(Folder::open).transpose().map_err(Failure::Usage)?;
         Ok(Batch { folder, again, interrupt })
@@ -139,12 +141,12 @@ impl Batch {
         self.folder.as_ref()
     }
 
-    /// Does the runs in order and returns the outcome of each. `before` is called with the index of a run before the
-    /// run is done; it is not called for a run that is skipped. An error of `before` refuses that run.
+    /// Does the runs in order and returns the outcome of each. `before` is called with the index of a run just
+    /// before the run is done, and never for a run that is skipped. If `before` fails, the run is refused.
     ///
     /// # Errors
-    /// [`Failure::Usage`], before the first run: the folder cannot be written, or a log in it is of a run with other
-    /// conditions.
+    /// [`Failure::Usage`], before the first run: the folder cannot be written, or it has the log of a run with
+    /// other conditions.
     pub fn run_all(
         &self,
         runs: &[PlannedRun],
@@ -185,7 +187,7 @@ impl Batch {
         Ok(outcomes)
     }
 
-    /// The log of an earlier run in the place of this run's.
+    /// The log of an earlier run with the same conditions, at the path of this run's log.
     fn earlier(&self, run: &PlannedRun) -> Result<Earlier, String> {
         match (&self.folder, &run.spec) {
             (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => {
@@ -198,7 +200,7 @@ impl Batch {
     fn run(&self, run: &PlannedRun) -> Outcome {
         let measured = run.spec.clone().map_err(Failure::Usage).and_then(|spec| self.measure(run, &spec));
         let (kind, sentence) = match measured {
-            // An orderly end of the last run, whose log says so.
+            // The log says that the user stopped this run, which is the last one.
             Ok(summary) if summary.stopped_early && self.interrupt.is_requested() => return Outcome::NotDone,
             Err(_) if self.interrupt.is_requested() => return Outcome::NotDone,
             Ok(summary) => match problem(&summary) {
@@ -216,7 +218,7 @@ impl Batch {
         self.keep(run, Shortfall::new(run, kind, sentence))
     }
 
-    /// Keeps the sentence of a run without figures in the folder.
+    /// Writes the reason why a run has no figures into the folder.
     fn keep(&self, run: &PlannedRun, missing: Shortfall) -> Outcome {
         self.folder_of(run).into_iter().for_each(|folder| folder.keep_shortfall(&run.log, &missing));
         Outcome::Missing(missing)
@@ -234,13 +236,13 @@ impl Batch {
         runner.measure(spec, &runner.outputs, Some(&run.title))
     }
 
-    /// The folder, if the run leaves something there.
+    /// The folder, if the run writes files there.
     fn folder_of(&self, run: &PlannedRun) -> Option<&Folder> {
         self.folder.as_ref().filter(|_| !run.is_warmup)
     }
 }
 
-/// The shortfall of a run that is not tried, because the last runs of its kind have failed one after the other.
+/// The shortfall of a run that is skipped, because the last runs with the same conditions all failed.
 fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome]) -> Option<Shortfall> {
     let earlier = runs.iter().zip(outcomes).rev().filter(|(other, _)| is_same(run, other));
     let failures: Vec<&Shortfall> = earlier.map_while(|(_, outcome)| outcome.shortfall()).take(MOST_FAILURES).collect();
@@ -248,15 +250,15 @@ fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome])
     Some(Shortfall::new(run, last.kind, last.sentence.clone()))
 }
 
-/// Whether both are runs of the same contestant with the same conditions, apart from the length. A run that was refused
-/// is the same as no other run: it costs no time, and its sentence is its own.
+/// Whether both runs have the same contestant and, apart from the length, the same conditions. A run that was
+/// refused equals no other run: it costs no time, and it keeps its own reason.
 fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
     let (Ok(spec), Ok(other_spec)) = (&one.spec, &other.spec) else { return false };
     let alike = |spec: &RunSpec| RunSpec { max_runtime_s: 0, warmup_s: 0, ignore_s: 0, ..spec.clone() };
     one.contestant == other.contestant && alike(spec) == alike(other_spec)
 }
 
-/// The reason why a run that came to its end has no good figures, with the fate of its processes.
+/// The reason why a run that ended has no good figures, followed by the ways in which its processes ended.
 fn problem(summary: &Summary) -> Option<String> {
     let sentences = |kind| summary.warnings_of(kind).map(|warning| warning.sentence.clone());
     let of_logs = || sentences(WarningKind::Log).reduce(|all, log| all + "; " + &log);

@@ -1,12 +1,12 @@
-//! The options of a run, as the runs of a batch have them.
+//! The options of a run in a batch.
 
 use crate::cli::RunOptions;
 use perf_worker::run_spec::{History, Reliability};
 
-/// The default depth of the histories.
+/// The default depth of histories in comparisons.
 const DEPTH: u32 = 10;
 
-/// The options of a run by their names, with their values as they are shown.
+/// The options of a run: their names, with the values that tables show.
 pub type Options = Vec<(String, String)>;
 
 /// The value of an option of a run.
@@ -15,7 +15,7 @@ pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
     options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
 }
 
-/// Refuses the options of a single run that a batch cannot carry out; `command` is the name of the command.
+/// Refuses the options of a single run that a batch cannot apply. `command` is the name of the command, for the error.
 ///
 /// # Errors
 /// A sentence with the option to give instead.
@@ -40,8 +40,8 @@ pub fn refuse(run: &RunOptions, command: &str) -> Result<(), String> {
     wrong.map_or(Ok(()), |(_, sentence)| Err(format!("{command}: {sentence}")))
 }
 
-/// The options with the defaults of comparisons: RELIABLE, KEEP_LAST 10, and these seconds of warm-up and of
-/// measurement.
+/// The options with the defaults of comparisons: RELIABLE, KEEP_LAST 10, and the given seconds of warm-up
+/// and measurement.
 #[must_use]
 pub fn with_defaults(options: &RunOptions, warmup_s: u32, measured_s: u32) -> RunOptions {
     let mut options = options.clone();

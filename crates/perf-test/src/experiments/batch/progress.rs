@@ -1,5 +1,5 @@
-//! The progress of a batch on standard error: on a terminal one line that is drawn over, elsewhere one line for each
-//! run.
+//! The progress of a batch on standard error. A terminal shows one line that is overwritten; elsewhere each run
+//! writes a line.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,27 +7,27 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::Shortfall;
 use crate::report::terminal::progress::duration;
 
-/// The time of a run besides its length, before one has been measured: start, matching, calibration, end.
+/// The assumed time of a run besides its length, before any run is measured: for start, matching, calibration and end.
 const FIRST_GUESS: Duration = Duration::from_secs(2);
 
 /// The progress.
 #[derive(Debug)]
 pub struct Progress {
-    /// The length of each run, from the first message to the last; none if it is refused, or not to be done.
+    /// The length of each run, from the first message to the last; `None` if the run is refused or skipped.
     lengths: Vec<Option<Duration>>,
-    /// The time of the measured runs besides their lengths, and their number.
+    /// The total time of the measured runs besides their lengths, and the number of these runs.
     overhead: (Duration, u32),
     is_terminal: bool,
 }
 
 impl Progress {
-    /// The progress of runs with these lengths in seconds; none of a run that is not done.
+    /// The progress of runs with these lengths in seconds; the length of a run that is not done is `None`.
     pub fn new(lengths_s: impl Iterator<Item = Option<u32>>) -> Progress {
         let lengths = lengths_s.map(|length_s| length_s.map(|length_s| Duration::from_secs(length_s.into()))).collect();
         Progress { lengths, overhead: (Duration::ZERO, 0), is_terminal: io::stderr().is_terminal() }
     }
 
-    /// A run begins; `again` is the reason if its log is there.
+    /// Reports that a run begins. If its log exists, `again` is the reason why the run is repeated.
     pub fn begin(&self, index: usize, title: &str, again: Option<&str>) {
         if let Some(why) = again {
             self.say(&format!("{title} is measured again: {why}"), true);
@@ -37,24 +37,24 @@ impl Progress {
         self.say(&line, !self.is_terminal);
     }
 
-    /// A run was found in the folder of results.
+    /// Reports that the log of a run was found in the folder of results.
     pub fn found(&self, index: usize, title: &str) {
         let (n, of) = (index + 1, self.lengths.len());
         self.say(&format!("run {n} of {of}: {title}: its log is there, --again repeats it"), true);
     }
 
-    /// A run is not done after earlier ones of its kind have failed.
+    /// Reports that a run is skipped, because earlier runs with the same conditions failed.
     pub fn skip(&self, index: usize, title: &str, missing: &Shortfall) {
         let (n, of, Shortfall { kind, sentence, .. }) = (index + 1, self.lengths.len(), missing);
         self.say(&format!("run {n} of {of}: {title}: not tried, the last runs of its kind {kind}: {sentence}"), true);
     }
 
-    /// A later run will not be done.
+    /// Leaves a later run, which will not be done, out of the remaining time.
     pub fn drop(&mut self, index: usize) {
         self.lengths.get_mut(index).into_iter().for_each(|length| *length = None);
     }
 
-    /// A run has ended after `took`; `missing` says why it has no figures.
+    /// Reports that a run has ended after `took`; `missing` is the reason if it has no figures.
     pub fn end(&mut self, index: usize, title: &str, missing: Option<&Shortfall>, took: Duration) {
         if let Some(Shortfall { kind, sentence, .. }) = missing {
             self.say(&format!("{title} {kind}: {sentence}"), true);
@@ -63,7 +63,7 @@ impl Progress {
         }
     }
 
-    /// The batch has ended; `not_done` runs were not done.
+    /// Reports that the batch has ended with `not_done` runs that were not done.
     pub fn finish(&self, not_done: usize) {
         if not_done > 0 {
             self.say(&format!("ended early: {not_done} of {} runs were not done", self.lengths.len()), true);
@@ -72,7 +72,7 @@ impl Progress {
         }
     }
 
-    /// The time from the beginning of run `index` to the end of the last one.
+    /// The time from the beginning of run `index` to the end of the last run.
     fn left(&self, index: usize) -> Duration {
         let (sum, n) = self.overhead;
         let overhead = sum.checked_div(n).unwrap_or(FIRST_GUESS);
@@ -86,11 +86,11 @@ impl Progress {
         format!("run {n} of {of}: {title}; {} left, until {hour:02}:{minute:02} UTC", duration(left_s))
     }
 
-    /// Writes a line over the last one, where a terminal keeps it or not.
+    /// Writes a line. On a terminal it overwrites the line before; with `stays`, the next line does not overwrite it.
     fn say(&self, line: &str, stays: bool) {
         let over = if self.is_terminal { "\r\x1b[K" } else { "" };
         let end = if stays { "\n" } else { "" };
-        // Fails only if the console has gone.
+        // The write fails only if the console is gone.
         let _ = write!(io::stderr().lock(), "{over}{line}{end}");
         let _ = io::stderr().flush();
     }
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(progress.left(3), 12 * second);
         progress.drop(2);
         assert_eq!(progress.left(2), 12 * second);
-        // Two minutes to midnight.
+        // The time is two minutes before midnight.
         let now = Duration::from_secs(20_000 * 86_400 - 120);
         assert_eq!(progress.line(3, "X 4MB", 150 * second, now), "run 4 of 4: X 4MB; 2 min 30 s left, until 00:00 UTC");
     }

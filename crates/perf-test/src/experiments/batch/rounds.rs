@@ -1,4 +1,4 @@
-//! Runs in rounds: each run is done once in each round, and every second round is in the opposite order, so that a slow
+//! Runs in rounds: each run is done once in each round. Every second round is in the reverse order, so that a slow
 //! change of the machine concerns all runs.
 
 use std::path::PathBuf;
@@ -13,32 +13,33 @@ const WARMUP_RUN_S: u32 = 1;
 /// The outcomes of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOutcomes {
-    /// Its warm-up run, if it had one.
+    /// The outcome of the warm-up run, if there was one.
     pub warmup: Option<Outcome>,
-    /// Its rounds.
+    /// The outcomes of the rounds.
     pub rounds: Vec<Outcome>,
 }
 
 impl RunOutcomes {
-    /// The outcomes of the warm-up run and of the rounds.
+    /// The outcomes of the warm-up run and of all rounds.
     pub fn all(&self) -> impl Iterator<Item = &Outcome> {
         self.warmup.iter().chain(&self.rounds)
     }
 
-    /// Whether a round has figures.
+    /// Whether at least one round has figures.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         self.rounds.iter().any(|outcome| outcome.measured().is_some())
     }
 
-    /// The reason why runs are not complete: the user has ended them, or none has figures, as `nothing` says.
+    /// The reason why the results are not complete: the user ended the batch early, or no run has figures. In the
+    /// second case the reason is `nothing`.
     #[must_use]
     pub fn failure(runs: &[RunOutcomes], nothing: &str) -> Option<String> {
         let is_measured = runs.iter().any(RunOutcomes::is_measured);
         RunOutcomes::ended_early(runs).or_else(|| (!is_measured).then(|| nothing.to_owned()))
     }
 
-    /// The sentence on runs that the user did not wait for.
+    /// The sentence on runs that were not done because the user ended the batch; `None` without such runs.
     #[must_use]
     pub fn ended_early(runs: &[RunOutcomes]) -> Option<String> {
         let not_done = runs.iter().flat_map(RunOutcomes::all).filter(|one| matches!(one, Outcome::NotDone)).count();
@@ -49,11 +50,11 @@ impl RunOutcomes {
 }
 
 impl Batch {
-    /// Does all rounds. With `has_warmups`, each run begins with a warm-up run, unless all its logs exist already.
-    /// `before` precedes each run as in [`Batch::run_all`].
+    /// Measures all rounds. With `has_warmups`, each run begins with a warm-up run, unless all its logs exist
+    /// already. `before` is called before each run, as in [`Batch::run_all`].
     ///
     /// # Errors
-    /// As [`Batch::run_all`].
+    /// The errors of [`Batch::run_all`].
     pub fn run_rounds(
         &self,
         runs: &[PlannedRun],
@@ -82,8 +83,8 @@ impl Batch {
     }
 }
 
-/// The index and the round of each run, in order. A run whose flag in `warmups` is set comes once more, before all
-/// rounds and without a round.
+/// The index and the round of each run, in the order of measurement. If a run's flag in `warmups` is set, the run
+/// is also done once before all rounds, with `None` as its round.
 fn order(warmups: &[bool], rounds: u32) -> Vec<(usize, Option<u32>)> {
     let first = warmups.iter().enumerate().filter(|(_, has_one)| **has_one).map(|(index, _)| (index, None));
     let mut order: Vec<(usize, Option<u32>)> = first.collect();
@@ -99,7 +100,7 @@ fn order(warmups: &[bool], rounds: u32) -> Vec<(usize, Option<u32>)> {
 }
 
 impl PlannedRun {
-    /// The run of a round, or the warm-up.
+    /// The planned run of one round; with `None`, the planned warm-up run.
     fn in_round(&self, round: Option<u32>, rounds: u32) -> PlannedRun {
         let (what, file) = match round {
             None => (", warm-up".to_owned(), "warmup".to_owned()),

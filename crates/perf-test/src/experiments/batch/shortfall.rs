@@ -1,4 +1,4 @@
-//! A run without figures: its contestant, and the sentence with the reason.
+//! A run without figures, with its contestant and the sentence that gives the reason.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::PlannedRun;
 
-/// The way in which a run came to have no figures.
+/// The reason in one word why a run has no figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum ShortfallKind {
-    /// The middleware or the instrument refused it before a process was started.
+    /// The middleware or the instrument refused the run before any process was started.
     Refused,
     /// A process crashed, or nothing was received.
     Failed,
-    /// A process was not ready, or did not finish, in time and was given up.
+    /// A process was not ready or did not finish in time, and the instrument ended it.
     Hung,
 }
 
@@ -29,24 +29,24 @@ impl fmt::Display for ShortfallKind {
     }
 }
 
-/// A run without figures; in the folder of results it is the file `NAME.failed.json`.
+/// A run without figures. In the folder of results it is the file `NAME.failed.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shortfall {
-    /// The contestant as it is spelt.
+    /// The contestant as the user wrote it, as `zenoh:best`.
     pub contestant: String,
-    /// The run in words.
+    /// The description of the run in the progress, as `zenoh:best 4MB, round 2`.
     pub title: String,
-    /// The name of its log, which may not exist or is incomplete.
+    /// The name of the run's log, which may be incomplete or not exist.
     pub log: String,
-    /// The way in which it has no figures.
+    /// The reason in one word.
     pub kind: ShortfallKind,
-    /// The reason.
+    /// The reason as a sentence.
     pub sentence: String,
 }
 
 impl Shortfall {
-    /// Its kind and its sentence.
+    /// The reason in one word, followed by the sentence.
     #[must_use]
     pub fn reason(&self) -> String {
         format!("{}: {}", self.kind, self.sentence)

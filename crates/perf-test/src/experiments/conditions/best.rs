@@ -7,21 +7,21 @@ use crate::{
     measure::interval::{CONFIDENCE, Interval},
 };
 
-/// The best condition of a figure for one run.
+/// The best condition of one run in one figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Best {
     /// The figure.
     pub metric: &'static str,
-    /// The condition with the lowest median; null without figures of several conditions.
+    /// The condition with the lowest median; null if fewer than two conditions have the figure.
     pub condition: Option<String>,
-    /// The conditions whose intervals overlap with its: no difference from it is shown.
+    /// The conditions whose intervals overlap with the interval of the best one: no difference from it is shown.
     pub ties: Vec<String>,
     /// Whether all intervals have the confidence that a verdict needs.
     pub is_confident: bool,
 }
 
 impl Best {
-    /// The best of conditions with their intervals.
+    /// Finds the best of the conditions, each with the interval of its figure.
     #[must_use]
     pub fn among(figure: &'static Figure, found: &[(&str, Interval)]) -> Best {
         let lowest = found.iter().min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median)).filter(|_| found.len() > 1);
@@ -37,7 +37,8 @@ impl Best {
         }
     }
 
-    /// The mark of a condition: best, tied with it, each with a question mark where there is no verdict, or nothing.
+    /// The mark of a condition in the table: best, tied with the best, or empty. A mark has a question mark if the
+    /// intervals do not have the confidence for a verdict.
     #[must_use]
     pub fn mark(&self, condition: &str) -> &'static str {
         let is_best = self.condition.as_deref() == Some(condition);
@@ -51,7 +52,7 @@ impl Best {
         }
     }
 
-    /// The best of a `number` of conditions in words.
+    /// The best of `number` conditions in words.
     #[must_use]
     pub fn words(&self, number: usize) -> String {
         let Some(condition) = &self.condition else { return "-".to_owned() };

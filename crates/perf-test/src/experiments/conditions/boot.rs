@@ -1,9 +1,9 @@
-//! The part of a condition that a boot decides: parameters of the kernel's command line, the frequency driver, the
-//! kernel itself.
+//! The settings of a condition that a boot decides: parameters of the kernel's command line, the frequency driver
+//! and the kernel itself.
 //!
-//! The boot is compared with the condition, never changed. If any condition of the plan names a kernel parameter, the
-//! parameter counts for all of them: a condition that names it needs the same value, and a condition that does not name
-//! it needs a boot without it. Otherwise `baseline` would be measured under `idle=poll`, too.
+//! The boot is only compared with the condition, never changed. A kernel parameter that any condition of the plan
+//! names counts for all conditions: a condition that names it needs a boot with the same value, and a condition
+//! that does not name it needs a boot without it. Otherwise `baseline` would be measured under `idle=poll`, too.
 
 use super::plan::Condition;
 use crate::common::distinct;
@@ -12,9 +12,9 @@ use crate::system::{
     root::{cpu_list, list_text},
 };
 
-/// Parameters whose values are CPUs, after flags.
+/// Parameters whose values are lists of CPUs, which may follow flags.
 const OF_CPUS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
-/// Frequency drivers, and the parameters that choose them where the CPU has them.
+/// Frequency drivers, each with the kernel parameter that chooses it on a CPU that supports it.
 const DRIVERS: [(&str, &str); 6] = [
     ("amd-pstate", "amd_pstate=passive"),
     ("amd-pstate-epp", "amd_pstate=active"),
@@ -24,7 +24,7 @@ const DRIVERS: [(&str, &str); 6] = [
     ("cpufreq-dt", ""),
 ];
 
-/// The reason why this boot is not the condition's, with the way to one that is; `None` if it is.
+/// The reason why this boot does not fit the condition, and how to boot so that it does; `None` if this boot fits.
 #[must_use]
 pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Option<String> {
     let line = system.kernel.command_line.as_deref().unwrap_or_default();
@@ -54,7 +54,7 @@ pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Optio
     Some(format!("it needs a boot {}{place}", problems.join(" and ")))
 }
 
-/// The frequency drivers of all policies, each once.
+/// The frequency drivers of all policies, without duplicates.
 #[must_use]
 pub fn drivers(system: &System) -> Vec<&str> {
     distinct(system.frequency.policies.iter().filter_map(|policy| policy.driver.as_deref()))
@@ -79,7 +79,7 @@ fn name_of(parameter: &str) -> &str {
     parameter.split_once('=').map_or(parameter, |(name, _)| name)
 }
 
-/// Whether two parameters of one name have the same value; lists of CPUs may be written in several ways.
+/// Whether two parameters with one name have the same value. Lists of CPUs are compared as sets: `0-1` equals `0,1`.
 fn same(one: &str, other: &str) -> bool {
     let value = |parameter: &str| {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));

@@ -1,8 +1,8 @@
-//! The settings of a condition that are changed while the machine runs: the check whether they can be changed, and the
-//! change.
+//! The settings of a condition that can be changed while the machine runs: a check whether they can be changed, and
+//! the change.
 //!
-//! Files of the kernel go through the journal. The limit on wake-up times ends when its device is closed, and
-//! scheduling ends with the process, so the kernel itself restores both after a kill.
+//! Files of the kernel are changed through the journal. The limit on wake-up times ends when its device file is
+//! closed, and the scheduling ends with the process, so the kernel itself restores both after a kill.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -27,14 +27,14 @@ use crate::{
 };
 use perf_worker::worker::placement::{Scheduling, run_on};
 
-/// The control group of a condition's partition.
+/// The prefix of the name of the control group with the isolated CPUs.
 const GROUP: &str = "perf_test";
 
-/// Checks whether the settings can be changed, and changes nothing. Returns a reason if the machine does not have a
-/// setting.
+/// Checks whether the settings of a condition can be changed, and changes nothing. Returns a reason if this machine
+/// lacks a setting.
 ///
 /// # Errors
-/// A sentence: a value is wrong here, or this user may not change the setting.
+/// A sentence: a value is not valid on this machine, or this user may not change the setting.
 pub fn check(condition: &Condition, root: &Root) -> Result<Option<String>, String> {
     let name = &condition.name;
     let wrong = |why: String| format!("condition {name}: {why}");
@@ -123,32 +123,32 @@ fn writable(root: &Root, path: &str) -> Result<(), String> {
     Err(format!("/{path} cannot be written: {error}. To change it, {way}"))
 }
 
-/// The machine while it is under a condition. Dropped, it is as it was.
+/// The machine while a condition holds. Dropping the value restores the settings.
 #[derive(Debug)]
 pub struct Machine {
     root: PathBuf,
-    /// The condition that holds now.
+    /// The condition that holds at present.
     condition: Option<Condition>,
     awake: Option<Awake>,
     journal: Journal,
-    /// The scheduling of this thread without the condition.
+    /// The scheduling of this thread before the condition.
     scheduling: Option<Scheduling>,
 }
 
 impl Machine {
-    /// Opens the machine with its present settings; no other process changes them while this value lives.
+    /// Opens the machine with its present settings. No other process changes them while this value exists.
     ///
     /// # Errors
-    /// A sentence, as [`Journal::open`].
+    /// The errors of [`Journal::open`].
     pub fn open(root: &Path) -> Result<Machine, String> {
         let journal = Journal::open(root)?;
         Ok(Machine { root: root.to_owned(), condition: None, awake: None, journal, scheduling: None })
     }
 
-    /// Puts the machine and this thread under a condition in place of the one that holds now.
+    /// Restores the settings of the present condition, if any, and applies `condition` to the machine and this thread.
     ///
     /// # Errors
-    /// A sentence: a setting cannot be changed or restored. No condition holds then.
+    /// A sentence: a setting cannot be changed or restored. Afterwards no condition holds.
     pub fn change_to(&mut self, condition: &Condition) -> Result<(), String> {
         if self.condition.as_ref() == Some(condition) {
             return Ok(());
@@ -171,7 +171,7 @@ impl Machine {
         if let Some(governor) = &condition.governor {
             for policy in policies(root) {
                 let folder = format!("{POLICIES}/{}", policy.name);
-                // Drivers that choose frequencies themselves change their preference along with the governor.
+                // Drivers that choose frequencies themselves change their energy preference along with the governor.
                 let preference = format!("{folder}/energy_performance_preference");
                 self.journal.write(&format!("{folder}/scaling_governor"), governor, &[preference])?;
             }
@@ -195,8 +195,8 @@ impl Machine {
     pub fn restore(&mut self) -> Result<(), String> {
         self.condition = None;
         self.awake = None;
-        // The scheduling is restored first, because a control group may refuse a real-time thread. The CPUs are
-        // restored once more after the group is left.
+        // The scheduling is restored first, because a control group may refuse a real-time thread. The CPU affinity
+        // is restored once more after the thread has left the group.
         self.scheduling.as_ref().map(Scheduling::restore).into_iter().for_each(drop);
         let files = self.journal.restore();
         let own = self.scheduling.as_ref().map_or(Ok(()), Scheduling::restore);
@@ -206,7 +206,7 @@ impl Machine {
         files.and(own)
     }
 
-    /// Makes an isolated partition and moves this process into it; workers are started there.
+    /// Makes an isolated partition and moves this process into it. Workers are started in it.
     fn isolate(&mut self, cpus: &[u32], root: &Root) -> Result<(), String> {
         let (Some(mount), Some(own)) = (cpuset_mount(root), own_group(root)) else {
             return Err("control groups of version 2 have gone".to_owned());
@@ -229,7 +229,7 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // The journal tries once more when it is dropped, and says so.
+        // The journal tries to restore once more when it is dropped, and reports a failure.
         drop(self.restore());
     }
 }

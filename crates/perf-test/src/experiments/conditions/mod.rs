@@ -4,8 +4,8 @@
 //! plan ─► boot, knobs: can each condition be had here? ─► knobs::Machine (journal) ─► batch ─► logs, record
 //! folders of logs ─► record ─► setup, best, table ─► text, CSV, JSON
 //! ```
-//! A condition holds while its runs of one round last. Rounds follow each other, every second one in the opposite
-//! order, so that a slow change of the machine concerns all conditions. `merge` measures nothing and only compares.
+//! A condition holds during its runs of one round. Every second round takes the conditions in the reverse order, so
+//! that a slow change of the machine concerns all conditions. `merge` measures nothing and only compares.
 
 mod best;
 mod boot;
@@ -38,16 +38,16 @@ use crate::{
     system::{self, System, root::Root},
 };
 
-/// The figures by which conditions and runs of topologies are compared. Less is better in all of them.
+/// The figures by which conditions and runs of topologies are compared. A lower value is better in each of them.
 pub static FIGURES: [&Figure; 6] = [&CPU, &PEAK_MEMORY, &MEAN, &LATE, &TOO_LATE, &LOST_PERCENT];
-/// The name of the results in a folder, without the suffix.
+/// The name of the files of results in a folder, without the suffix.
 const NAME: &str = "conditions";
 
 /// Measures a plan.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the plan is wrong, this user may not change a setting, or the folder cannot be used.
-/// [`Failure::Measurement`]: this machine can have none of the conditions, or a setting could not be restored.
+/// [`Failure::Usage`]: the plan is not valid, this user may not change a setting, or the folder cannot be used.
+/// [`Failure::Measurement`]: this machine can apply none of the conditions, or a setting could not be restored.
 pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
     let path = options.plan.as_ref().ok_or_else(|| Failure::Usage("give a plan".to_owned()))?;
     let mut plan = Plan::read(path).map_err(Failure::Usage)?;
@@ -82,15 +82,15 @@ pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
     Ok(results)
 }
 
-/// Puts the results in several folders together.
+/// Merges the results of several folders into one comparison.
 ///
 /// # Errors
-/// [`Failure::Usage`]: a folder has no results, or the results do not belong together.
+/// [`Failure::Usage`]: a folder has no results, or the results of the folders do not belong together.
 pub fn merge(options: &ConditionsMergeOptions) -> Result<Results, Failure> {
     merged(&options.folders, options.output.as_ref())
 }
 
-/// The reason why each condition is skipped; none if it can be had here.
+/// For each condition, the reason why it is skipped; `None` if this machine can apply it.
 fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
     let found = System::read(root);
     let reason = |condition: &Condition| match boot::needs(condition, &plan.conditions, &found) {
@@ -100,7 +100,8 @@ fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
     plan.conditions.iter().map(reason).collect()
 }
 
-/// Does all rounds. Returns the reason why the experiment is not complete, or the machine not as it was.
+/// Measures all rounds. Returns a sentence if the experiment is not complete or a setting of the machine is
+/// not restored.
 fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<Option<String>, Failure> {
     let (conditions, runs) = planned(plan, here).map_err(Failure::Usage)?;
     let mut machine = Machine::open(root).map_err(Failure::Usage)?;
@@ -108,13 +109,13 @@ fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<O
         Some(condition) => machine.change_to(condition),
         None => Ok(()),
     });
-    // Also after an error of a run. The figures are good, so the table follows.
+    // The settings are restored after an error of a run, too. The figures stay valid, so the table still follows.
     let not_restored = machine.restore().err().map(|why| format!("the machine is not as it was: {why}"));
     let problems: Vec<String> = not_restored.into_iter().chain(incomplete(&runs, &outcomes?)).collect();
     Ok((!problems.is_empty()).then(|| problems.join("; ")))
 }
 
-/// Each run of the plan under each condition, and the condition of each.
+/// Each run of the plan under each condition, and, in the same order, the condition of each run.
 fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<PlannedRun>), String> {
     let (mut conditions, mut runs) = (Vec::new(), Vec::new());
     for condition in here {
@@ -129,8 +130,8 @@ fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition
     Ok((conditions, runs))
 }
 
-/// The reason why the runs are not complete: the user has interrupted them, or a run has no figures under one of the
-/// conditions.
+/// The reason why the experiment is not complete: the user has interrupted it, or a run has no figures under one of
+/// the conditions.
 fn incomplete(runs: &[PlannedRun], outcomes: &[RunOutcomes]) -> Option<String> {
     let reason = |(run, outcomes): (&PlannedRun, &RunOutcomes)| {
         let shortfall = outcomes.rounds.iter().find_map(Outcome::shortfall).filter(|_| !outcomes.is_measured())?;
@@ -141,7 +142,7 @@ fn incomplete(runs: &[PlannedRun], outcomes: &[RunOutcomes]) -> Option<String> {
     RunOutcomes::ended_early(outcomes).or(without)
 }
 
-/// Puts the results in folders together, and writes them into `output`, or into the folder if there is only one.
+/// Merges the results of the folders and writes them into `output`, or into the folder itself if there is only one.
 fn merged(folders: &[PathBuf], output: Option<&PathBuf>) -> Result<Results, Failure> {
     let (mut measured, mut gaps, mut run_ids) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut known: Vec<PathBuf> = Vec::new();
@@ -171,13 +172,13 @@ fn merged(folders: &[PathBuf], output: Option<&PathBuf>) -> Result<Results, Fail
     Ok(results)
 }
 
-/// `night.yaml` has its results in `night-results`, in the folder of the plan.
+/// The folder of results beside the plan: `night-results` for the plan `night.yaml`.
 fn default_folder(plan: &Path) -> PathBuf {
     let name = plan.file_stem().unwrap_or_default().to_string_lossy();
     plan.with_file_name(format!("{name}-results"))
 }
 
 fn say(line: &str) {
-    // Fails only if the console has gone.
+    // The write fails only if the console is gone.
     let _ = writeln!(std::io::stderr().lock(), "perf_test: {line}");
 }

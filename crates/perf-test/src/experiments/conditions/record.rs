@@ -1,8 +1,8 @@
-//! The record of a condition in a folder of results: `CONDITION/condition.json` beside the logs
-//! `CONDITION/RUN-roundN.json`.
+//! The record of a condition in a folder of results: `CONDITION/condition.json`, beside the
+//! logs `CONDITION/RUN-roundN.json`.
 //!
-//! The table is made from these files alone, so the command that measured and a later `merge` of several boots make the
-//! same table.
+//! The table is made from these files alone. So the command that measured and a later `merge` of several boots make
+//! the same table.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,22 +28,23 @@ pub struct Record {
     schema: String,
     /// The condition.
     pub condition: Condition,
-    /// The reason why it was not measured; null if it was.
+    /// The reason why the condition was not measured; null if it was measured.
     pub skipped: Option<String>,
-    /// Its place in the plan.
+    /// The index of the condition in the plan.
     position: usize,
     rounds: u32,
     runs: Vec<LabelledRun>,
 }
 
-/// A condition. Rounds of two boots are never in one: a boot places memory anew, which alone changes figures.
+/// A condition of the comparison. Its rounds are all of one boot: a boot places memory anew, which alone
+/// changes figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionEntry {
-    /// Its name, with the difference if several boots had one of that name.
+    /// The name of the condition, with the difference if several boots had a condition with this name.
     pub name: String,
-    /// Its settings.
+    /// The settings of the condition.
     pub settings: Condition,
-    /// The machine under it.
+    /// The state of the machine under the condition.
     pub machine: Setup,
     /// The kernel's id of the boot.
     pub boot_id: String,
@@ -54,13 +55,13 @@ pub struct ConditionEntry {
 pub struct Measured {
     /// The run.
     pub run: LabelledRun,
-    /// The condition and the machine under it; the comparison gives it a name.
+    /// The condition and the state of the machine under it. The comparison sets its final name.
     pub condition: ConditionEntry,
-    /// The place of the condition in its plan.
+    /// The index of the condition in its plan.
     pub position: usize,
     /// The log.
     pub log: PathBuf,
-    /// Its summary.
+    /// The summary of the round.
     pub round: Summary,
 }
 
@@ -69,11 +70,11 @@ pub struct Measured {
 pub struct Gap {
     /// The condition.
     pub condition: String,
-    /// The label of the run; null of a whole condition.
+    /// The label of the run; null if the whole condition has no figures.
     pub label: Option<String>,
     /// The reason.
     pub reason: String,
-    /// The place of the condition in its plan.
+    /// The index of the condition in its plan.
     #[serde(skip)]
     pub position: usize,
 }
@@ -86,17 +87,17 @@ impl Record {
         Record { schema, condition: condition.clone(), skipped, position, rounds: plan.rounds, runs }
     }
 
-    /// The log of a run without its round and its suffix, relative to the folder of results.
+    /// The path of a run's log relative to the folder of results, without the round and the suffix.
     #[must_use]
     pub fn stem(condition: &Condition, label: &str) -> PathBuf {
         PathBuf::from(condition.folder()).join(file_name(label))
     }
 
-    /// Writes the record into a folder of results. A condition that was measured earlier and is skipped now keeps its
-    /// runs, so that one folder collects the runs of several boots.
+    /// Writes the record into a folder of results. If a condition was measured earlier and is skipped now, the
+    /// earlier record stays, so that one folder collects the runs of several boots.
     ///
     /// # Errors
-    /// A sentence: the folder has runs of a condition of that name with other settings, or cannot be written.
+    /// A sentence: the folder has runs of a condition with this name and other settings, or it cannot be written.
     pub fn write(&self, folder: &Folder, again: bool) -> Result<(), String> {
         let path = folder.path().join(self.condition.folder());
         if let Some(earlier) = Record::read(&path)?.filter(|earlier| earlier.skipped.is_none()) {
@@ -121,7 +122,7 @@ impl Record {
         folder.write_json(&format!("{}/{RECORD}", self.condition.folder()), self).map(drop)
     }
 
-    /// The record in the folder of a condition; `None` without one.
+    /// Reads the record in the folder of a condition; `None` if there is none.
     fn read(folder: &Path) -> Result<Option<Record>, String> {
         let path = folder.join(RECORD);
         if !path.exists() {
@@ -136,8 +137,8 @@ impl Record {
     }
 }
 
-/// Reads the runs in a folder of results: the measured runs, and a gap for each run without figures. `known` has the
-/// ids of the runs of other folders, so that a run that lies in several folders counts once.
+/// Reads the runs in a folder of results: the measured rounds, and a gap for each run without figures. `known` has
+/// the ids of the runs in other folders, so that a run that lies in several folders counts once.
 ///
 /// # Errors
 /// A sentence: the folder has no conditions, or a file is damaged.
@@ -166,7 +167,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     Ok((measured, gaps))
 }
 
-/// The rounds of a run under a condition, and the last reason of a missing one.
+/// The measured rounds of a run under a condition, and the reason for the last missing round.
 fn rounds(
     folder: &Path,
     record: &Record,

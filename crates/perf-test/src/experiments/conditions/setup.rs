@@ -1,5 +1,5 @@
-//! The state of the machine under a condition, from the environment record of a log. Each field is a column of the
-//! table of conditions.
+//! The state of the machine under a condition, from the description of the environment in a log. Each field is a
+//! column of the table of conditions.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::{
     system::{System, root::list_text},
 };
 
-/// The columns. Runs are put together where the values and the boot are equal.
+/// The columns of the table. Runs are merged if these values and the boot are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setup {
     /// The machine and its CPU.
@@ -21,13 +21,14 @@ pub struct Setup {
     pub driver: String,
     /// The governor.
     pub governor: String,
-    /// The lowest and the highest frequency allowed.
+    /// The lowest and the highest frequency that are allowed.
     pub frequency: String,
-    /// The sleep of idle CPUs.
+    /// The settings for idle CPUs: the kernel parameter `idle`, the limit on their wake-up time, and the disabled
+    /// idle states.
     pub idle: String,
-    /// Isolated CPUs and those without a tick.
+    /// The isolated CPUs, the CPUs without a scheduling tick, and the CPUs of isolated partitions.
     pub isolation: String,
-    /// Policy, priority, CPUs and pins of the program and its workers.
+    /// The scheduling policy, priority, CPU affinity and pins of the program and its workers.
     pub scheduling: String,
     /// The kernel's command line.
     pub command_line: String,
@@ -36,10 +37,10 @@ pub struct Setup {
 const UNKNOWN: &str = "-";
 
 impl Setup {
-    /// The names of the columns after the machine and before the command line.
+    /// The names of the columns between the machine and the command line.
     pub const COLUMNS: [&str; 7] = ["kernel", "driver", "governor", "frequency", "idle", "isolation", "scheduling"];
 
-    /// The setup of a machine as a run under this condition has recorded it.
+    /// The state of the machine that a run under this condition has recorded.
     #[must_use]
     pub fn new(system: &System, condition: &Condition) -> Setup {
         let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
@@ -82,7 +83,7 @@ fn frequency(system: &System) -> Option<String> {
     Some(format!("{} to {}", show(min_khz), show(max_khz)))
 }
 
-/// The parameter `name` of the kernel's command line, the last one if it is there twice.
+/// The parameter `name` of the kernel's command line; the last one if there are several.
 fn parameter<'a>(system: &'a System, name: &str) -> Option<&'a str> {
     let line = system.kernel.command_line.as_deref()?;
     line.split_whitespace().rev().find(|one| one.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))

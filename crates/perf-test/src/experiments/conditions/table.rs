@@ -1,5 +1,5 @@
-//! The comparison: runs × conditions × figures, with the best condition of each figure and the machine under each
-//! condition.
+//! The comparison of runs and conditions in all figures, with the best condition of each figure and the state of
+//! the machine under each condition.
 
 use std::path::PathBuf;
 
@@ -16,24 +16,24 @@ use crate::{
     measure::interval::Interval,
 };
 
-/// The comparison; serialises as the `details` of `conditions.json`.
+/// The comparison. It is serialised as the `details` of `conditions.json`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     /// The conditions, in the order of the plan.
     pub conditions: Vec<ConditionEntry>,
     /// The runs.
     pub runs: Vec<LabelledResults>,
-    /// Conditions and runs without figures.
+    /// The conditions and the runs without figures.
     pub missing: Vec<Gap>,
 }
 
 /// A run under all conditions.
 #[derive(Debug, Serialize)]
 pub struct LabelledResults {
-    /// Its label and its arguments.
+    /// The label and the arguments of the run.
     #[serde(flatten)]
     pub run: LabelledRun,
-    /// Its figures under each condition that has some.
+    /// The figures of the run under each condition in which it has any.
     pub cells: Vec<Cell>,
     /// The best condition of each figure.
     pub best: Vec<Best>,
@@ -44,17 +44,17 @@ pub struct LabelledResults {
 pub struct Cell {
     /// The name of the condition.
     pub condition: String,
-    /// The logs of its rounds.
+    /// The logs of the rounds.
     pub logs: Vec<PathBuf>,
-    /// The results, whose contestant is the label of the run.
+    /// The results of the run under the condition. Their contestant is the label of the run.
     pub results: RunResults,
 }
 
 impl Comparison {
-    /// The comparison of measured rounds, which may come from several folders.
+    /// Compares measured rounds, which may come from several folders.
     ///
     /// # Errors
-    /// A sentence: runs of one label have different arguments.
+    /// A sentence: two runs with one label have different arguments.
     pub fn new(mut measured: Vec<Measured>, mut gaps: Vec<Gap>) -> Result<Comparison, String> {
         measured.sort_by_key(|one| one.position);
         gaps.sort_by_key(|gap| gap.position);
@@ -68,7 +68,7 @@ impl Comparison {
         let labels = distinct(measured.iter().map(|one| one.run.label.as_str()));
         let results = labels.into_iter().map(|label| LabelledResults::new(label, &measured, &conditions));
         let runs = results.collect::<Result<_, String>>()?;
-        // A condition that one boot had to skip may come from another.
+        // A condition that was skipped on one boot may have been measured on another.
         let is_there = |gap: &Gap| {
             gap.label.is_none() && conditions.iter().any(|condition| condition.settings.name == gap.condition)
         };
@@ -77,7 +77,7 @@ impl Comparison {
     }
 }
 
-/// The names of conditions; several of one name have their kernels, boots or numbers with them.
+/// The names of the conditions. If several conditions have one name, their kernels, boots or numbers are added.
 fn names(conditions: &[ConditionEntry]) -> Vec<String> {
     let name = |(index, one): (usize, &ConditionEntry)| {
         let (name, machine) = (&one.settings.name, &one.machine);
@@ -132,7 +132,7 @@ impl LabelledResults {
 }
 
 impl Cell {
-    /// A figure of its rounds.
+    /// The median of a figure over the rounds, with its interval.
     pub fn interval(&self, figure: &Figure) -> Option<Interval> {
         figure.interval(self.results.rounds.iter().flatten())
     }

@@ -1,5 +1,6 @@
-//! Several contestants side by side (`perf_test compare middlewares`): the same cases for each, in rounds, so that a
-//! slow change of the machine concerns all. Results are medians over the rounds and ratios within rounds.
+//! Several contestants compared (`perf_test compare middlewares`): all contestants are measured in the same cases,
+//! in rounds, so that a slow change of the machine concerns them all. Results are medians over the rounds, and
+//! ratios within rounds.
 
 mod case;
 mod pairs;
@@ -19,13 +20,13 @@ use crate::{
 use case::{Case, cases};
 use pairs::ratios;
 
-/// Rounds from which on a warm-up run of each contestant is little beside them.
+/// The number of rounds from which on each contestant also has a warm-up run: it costs little beside them.
 const CHEAP_FROM_ROUNDS: u32 = 3;
 
 /// The comparison.
 #[derive(Debug)]
 struct Versus {
-    /// The rounds that were asked for.
+    /// The number of rounds that the options ask for.
     rounds: u32,
     cases: Vec<CaseResults>,
     ratios: Vec<Ratio>,
@@ -39,7 +40,7 @@ struct CaseResults {
     rows: Vec<RunResults>,
 }
 
-/// Measures all contestants. The figures go into a file only with `options.results`.
+/// Measures all contestants. The figures go into a file only if `options.results` names a folder.
 ///
 /// # Errors
 /// [`Failure::Usage`]: an option does not apply, a contestant, message or topic is not valid, or the folder of results

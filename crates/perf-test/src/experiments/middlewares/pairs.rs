@@ -1,8 +1,8 @@
 //! The pairs of contestants whose ratios are shown.
 //!
-//! The base is Gantry, or the first middleware if Gantry is not measured; a baseline is the base only if all
-//! contestants are baselines. Defaults are compared with defaults and bests with bests; a contestant that has one form
-//! is compared with both forms of the base.
+//! The base is Gantry, or the first middleware if Gantry is not measured. A baseline is the base only if all
+//! contestants are baselines. A contestant with defaults is compared with the base's defaults, and its `best` form
+//! with the base's `best` form. A contestant with only one form is compared with both forms of the base.
 
 use super::CaseResults;
 use crate::{
@@ -21,7 +21,7 @@ fn ratio(base: &RunResults, other: &RunResults, case: Option<&str>, figure: (&st
     Ratio::new((&base.contestant, &base.rounds), (&other.contestant, &other.rounds), case, figure)
 }
 
-/// All ratios, contestant by contestant.
+/// All ratios, ordered by contestant.
 pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
     let Some(first) = cases.first() else { return Vec::new() };
     let mut ratios = Vec::new();
@@ -38,7 +38,7 @@ pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
     ratios
 }
 
-/// The bases and the others that are compared with them, as indices of rows.
+/// The pairs of a base and a contestant that is compared with it, as indices into `rows`.
 fn pairs(rows: &[RunResults]) -> Vec<(usize, usize)> {
     let Some(first) = rows.first() else { return Vec::new() };
     let first = rows.iter().find(|row| !is_baseline(&row.contestant)).unwrap_or(first);
@@ -69,7 +69,7 @@ fn middleware(row: &RunResults) -> &str {
     middleware_of(&row.contestant)
 }
 
-/// The spelling of a contestant without its middleware, as `:best`.
+/// The form of a contestant as the command line spells it, without the middleware: `:best`.
 fn form(row: &RunResults) -> &str {
     row.contestant.strip_prefix(middleware(row)).unwrap_or_default()
 }

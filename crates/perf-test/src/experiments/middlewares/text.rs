@@ -1,4 +1,4 @@
-//! The results as tables and as a file, and as the panels of the picture.
+//! The results of the comparison as tables, as a file, and as the panels of a picture.
 
 use super::{CaseResults, Versus};
 use crate::{
@@ -9,11 +9,11 @@ use crate::{
     report::plot::dots::{Dot, Panel},
 };
 
-/// The figures of the first table of a case. The others have a table of their own, so that lines stay short.
+/// The figures of the first table of a case. The other figures have a second table, so that the rows stay short.
 static FIGURES: [&Figure; 3] = [&P50, &P99, &LOST];
 /// The figures of the second table.
 static COSTS: [&Figure; 5] = [&CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &RECEIVED_HZ, &THROUGHPUT];
-/// The meaning of the memory.
+/// The note that explains the figures of memory.
 const MEMORY: &str = "memory: the sum of the processes' peaks, daemons included; pages that they share count in each. \
     PSS: at the end of the run; shared pages count once, and the instrument's counts do not";
 /// The figures of the picture, with their titles.
@@ -21,7 +21,7 @@ static PICTURED: [(&str, &Figure); 3] =
     [("median latency", &P50), ("CPU time per message", &CPU_PER_MESSAGE), ("memory", &PEAK_MEMORY)];
 
 impl Versus {
-    /// The results as a file has them.
+    /// The results in the form of a file of results.
     #[must_use]
     pub fn file(&self) -> ResultsFile {
         let runs = self.cases.iter().flat_map(|case| &case.rows).cloned();
@@ -30,8 +30,8 @@ impl Versus {
         ResultsFile { ratios: self.ratios.clone(), ..file }
     }
 
-    /// The tables of a case: latency and losses, costs, and the parts of a message's way if they were measured. The
-    /// first table also lists the contestants without figures.
+    /// The tables of a case: latency and losses; costs; and, if they were measured, the sections of a message's
+    /// way. The first table also lists the contestants without figures.
     fn tables(&self, case: &CaseResults) -> Vec<Table> {
         let of_measured = |title: &str, notes, figures: &[&Figure]| {
             let measured = case.rows.iter().filter(|row| row.medians.is_some());

@@ -1,4 +1,4 @@
-//! The experiment and the contestant of a log, by its place in the folder of results.
+//! The experiment and the contestant of a log, which its path in the folder of results shows.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,31 +6,32 @@ use std::path::Path;
 use super::run::Run;
 use crate::experiments::batch::BEST;
 
-/// The experiments of a folder: the folders in it that have a file of results or the description of a machine.
+/// The experiments of a folder: each of its subfolders that has a file of results or the description of a machine.
 #[derive(Debug, Default)]
 pub struct Experiments(BTreeSet<String>);
 
 impl Experiments {
-    /// Adds the experiment whose folder has this file.
+    /// Adds an experiment: the folder in which `file` lies.
     pub fn add(&mut self, file: &str) {
         self.0.extend(Path::new(file).parent().map(|folder| folder.display().to_string()));
     }
 
-    /// The experiment of a file: the nearest of the folders above it. Empty if there is none but the whole folder.
+    /// The experiment of a file: the nearest folder above the file that is an experiment. Empty if no folder above
+    /// it is one.
     pub fn of_file(&self, file: &str) -> String {
         let folders = Path::new(file).ancestors().skip(1).map(|folder| folder.display().to_string());
         folders.into_iter().find(|folder| self.0.contains(folder)).unwrap_or_default()
     }
 
-    /// Names the experiment and the contestant of a run.
+    /// Sets the experiment and the form of the contestant of a run.
     pub fn name(&self, run: &mut Run) {
         run.experiment = self.of_file(&run.file);
         run.form = form(&run.file, &run.entry.spec.communicator);
     }
 }
 
-/// The form of the contestant, from the path of its log. Commands of several runs write the form there: `zenoh_best/…`,
-/// `zenoh_best-round1.json` or `rclcpp_executor=events`.
+/// The form of the contestant (as `best`), from the path of the run's log. Commands of several runs write the form
+/// there: `zenoh_best/…`, `zenoh_best-round1.json` or `rclcpp_executor=events`.
 fn form(file: &str, middleware: &str) -> Option<String> {
     let middleware = format!("{}_", middleware.to_lowercase());
     let of_part = |part: &str| {

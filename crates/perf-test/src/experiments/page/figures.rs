@@ -7,11 +7,11 @@ use crate::log::{
 
 /// The figures of the latency, in the order of [`latencies`].
 pub static LATENCIES: [&Figure; 4] = [&P50, &P99, &P99_9, &MAX];
-/// All figures in the order of the plots; the first ones are [`LATENCIES`].
+/// All figures in the order of the plots; the first four are [`LATENCIES`].
 pub static FIGURES: [&Figure; 9] = [&P50, &P99, &P99_9, &MAX, &CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &THROUGHPUT, &LOST];
-/// The figures that a reader needs first, before the conditions.
+/// The figures that a reader of the table needs first: their columns stand before the columns of the conditions.
 pub static FIRST: [&Figure; 3] = [&P50, &P99, &LOST];
-/// The other ones, after the conditions.
+/// The other figures, whose columns stand after the columns of the conditions.
 pub static OTHERS: [&Figure; 6] = [&P99_9, &MAX, &CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &THROUGHPUT];
 
 /// The figures of a distribution of latencies, ns.

@@ -14,27 +14,28 @@ use crate::experiments::results_file::{self, Ratio, Table, ratio_tables};
 use crate::log::Log;
 use crate::system::{ENVIRONMENT, System};
 
-/// The schema of `versus.json` before all results had one.
+/// The schema that `versus.json` had before all files of results got a common schema.
 const OLD_VERSUS: &str = "gantry.perf_test.versus/1";
-/// The beginning of the schema of all results of several runs.
+/// The prefix of the schema of every file with the results of several runs.
 const OF_SEVERAL_RUNS: &str = "gantry.perf_test.";
 
 /// A folder of results.
 #[derive(Debug, Default)]
 pub struct Folder {
-    /// Its name.
+    /// The name of the folder.
     pub name: String,
-    /// The runs that have a log, by their files' names.
+    /// The runs that have a log, ordered by the names of the log files.
     pub runs: Vec<Run>,
-    /// The runs of topologies that have a log, by their files' names.
+    /// The runs of topologies that have a log, ordered by the names of the log files.
     pub robots: Vec<Run>,
-    /// The runs without figures, with the names of their files.
+    /// The runs without figures, each with the name of its file.
     pub shortfalls: Vec<(String, Shortfall)>,
-    /// The ratios of each file of results, with its name.
+    /// The ratios of each file of results, with the name of the file.
     pub ratios: Vec<(String, Vec<Ratio>)>,
-    /// The tables of each file of results, with its name and its command.
+    /// The tables of each file of results, with the name of the file and the command that wrote it.
     pub tables: Vec<(String, String, Vec<Table>)>,
-    /// The machines: each as one `environment.json` describes it, else as its first log does.
+    /// The machines, as an `environment.json` describes each; a machine without such a file as its first log
+    /// describes it.
     pub machines: Vec<System>,
     /// The experiments.
     pub experiments: Experiments,
@@ -42,14 +43,14 @@ pub struct Folder {
     pub skipped: Vec<String>,
 }
 
-/// The part of `environment.json` that is shown.
+/// The fields of `environment.json` that the page shows.
 #[derive(Deserialize)]
 struct Description {
     system: System,
 }
 
 impl Folder {
-    /// Reads all JSON files in the folder, at any depth. Links to folders are not followed.
+    /// Reads all JSON files in the folder and its subfolders at any depth. Symbolic links to folders are not followed.
     ///
     /// # Errors
     /// A sentence: a folder cannot be read, or there is no log and no run without figures.
@@ -103,13 +104,13 @@ impl Folder {
         }
     }
 
-    /// The runs, the runs of topologies last.
+    /// All runs of the folder; the runs of topologies come last.
     pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().chain(&self.robots)
     }
 }
 
-/// The machines that differ in a word of their line. Descriptions precede logs.
+/// The machines whose short descriptions differ, one of each. An `environment.json` takes precedence over a log.
 fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> Vec<System> {
     let mut machines: BTreeMap<String, System> = BTreeMap::new();
     for machine in described.into_iter().chain(runs.filter_map(|run| run.machine.clone())) {
@@ -118,7 +119,7 @@ fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> 
     machines.into_values().collect()
 }
 
-/// Adds the JSON files of a folder and of the folders in it, by their names.
+/// Adds the JSON files of a folder and its subfolders to `files`, ordered by name.
 fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     for path in paths_in(folder)? {
         if path.is_dir() && !path.is_symlink() {
@@ -130,10 +131,10 @@ fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-/// A file of results of several runs.
+/// The fields of a file with the results of several runs that the page shows.
 #[derive(Debug, Default, Deserialize)]
 struct Found {
-    /// The command that measured.
+    /// The command of `perf_test` that measured the results.
     #[serde(default)]
     command: String,
     /// The tables.
@@ -143,8 +144,8 @@ struct Found {
     ratios: Vec<Ratio>,
 }
 
-/// The tables and the ratios of a file of results of several runs. Of the formats of earlier versions only `versus` is
-/// read. `None` if the file is no such file.
+/// The tables and the ratios of a file with the results of several runs. Of the formats of earlier versions, only
+/// the file of `versus` is read; the others give no tables. `None` if the file has no such results.
 fn results(file: &Path) -> Option<Result<Found, String>> {
     let content: serde_json::Value = json_file(file).ok()?;
     let schema = content["schema"].as_str()?;

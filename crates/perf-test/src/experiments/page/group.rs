@@ -1,4 +1,4 @@
-//! Groups of runs with equal settings: a row of the tables and a mark of the plots.
+//! Groups of runs with equal settings. Each group is a row of the tables and a mark of the plots.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ use perf_worker::run_spec::RunSpec;
 /// Runs with equal settings.
 #[derive(Debug)]
 pub struct Group<'a> {
-    /// Its runs, by the names of their logs.
+    /// The runs of the group, ordered by the names of their logs.
     pub runs: Vec<&'a Run>,
-    /// The settings of each of them.
+    /// The settings, which all runs of the group share.
     pub settings: Settings,
-    /// The index of its line in the plots over size.
+    /// The index of the curve in the plots over message size to which the group belongs.
     pub series: usize,
-    /// The latencies of all its good runs together.
+    /// The distribution of the latencies of all runs without a fault.
     pub cells: Cells,
 }
 
@@ -34,22 +34,22 @@ impl<'a> Group<'a> {
         Group { settings, series: 0, cells, runs }
     }
 
-    /// Its runs that measured.
+    /// The runs of the group that measured: they have no fault.
     pub fn good(&self) -> impl Iterator<Item = &'a Run> {
         self.runs.iter().copied().filter(|run| run.fault.is_none())
     }
 
-    /// A figure of its good runs.
+    /// The median of a figure over the runs that measured, with its interval.
     pub fn interval(&self, figure: &Figure) -> Option<Interval> {
         figure.interval(self.good().map(|run| &run.values))
     }
 
-    /// Whether a figure rests on too few samples in one of its runs.
+    /// Whether a figure rests on too few samples in one of the group's runs.
     pub fn is_uncertain(&self, figure: &Figure) -> bool {
         self.good().any(|run| run.values.get(figure).is_some() && figure.is_uncertain(run.samples))
     }
 
-    /// The contestant as it is spelt.
+    /// The contestant as the command line spells it.
     pub fn contestant(&self) -> String {
         self.runs[0].contestant()
     }
@@ -59,7 +59,7 @@ impl<'a> Group<'a> {
         &self.runs[0].experiment
     }
 
-    /// The conditions of its first run.
+    /// The conditions of the group's first run.
     pub fn conditions(&self) -> &'a RunSpec {
         &self.runs[0].entry.spec
     }
@@ -70,13 +70,13 @@ impl<'a> Group<'a> {
         format!("{}, {}", message.name, format_bytes(message.bytes as u64))
     }
 
-    /// The message in the page's address.
+    /// The name and the size of the message, as the page's URL has them.
     pub fn message_key(&self) -> String {
         let message = &self.conditions().message;
         format!("{}:{}", message.name, message.bytes)
     }
 
-    /// The values by which the page filters its row and its runs.
+    /// The values by which the page filters the group's row and its runs.
     pub fn filtered_by(&self) -> Vec<(&'static str, String)> {
         let middleware = self.conditions().communicator.to_lowercase();
         let (message, experiment) = (self.message_key(), self.experiment().to_owned());
@@ -84,35 +84,35 @@ impl<'a> Group<'a> {
     }
 }
 
-/// A line of the plots over size: groups whose settings differ in the message alone.
+/// A curve of the plots over message size: groups whose settings differ in the message alone.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
-    /// The contestant, and the settings in which its lines of the experiment differ.
+    /// The contestant, and the settings in which its curves of one experiment differ.
     pub label: String,
     /// The middleware in lower case.
     pub middleware: String,
     /// The experiment.
     pub experiment: String,
-    /// The index of the line among the lines of the middleware in the experiment.
+    /// The index of the curve among the curves of the same middleware in the experiment.
     pub variant: usize,
 }
 
 /// All groups of a folder, or of one topology.
 #[derive(Debug)]
 pub struct Groups<'a> {
-    /// The groups: by the size of the message, then by the other conditions, and last by the middleware, so that the
-    /// contestants of one case are neighbours.
+    /// The groups, ordered by the size of the message, then by the other conditions, and last by the middleware, so
+    /// that the contestants of one case are neighbours.
     pub groups: Vec<Group<'a>>,
-    /// The lines of the plots.
+    /// The curves of the plots over message size.
     pub series: Vec<Series>,
     /// The settings that all groups have in common.
     pub common: Settings,
-    /// The settings that all groups of an experiment have in common, by its name.
+    /// The settings that all groups of an experiment have in common, by the name of the experiment.
     of_experiments: BTreeMap<String, Settings>,
 }
 
 impl<'a> Groups<'a> {
-    /// The groups of runs.
+    /// Groups the runs by their settings.
     pub fn new(runs: impl IntoIterator<Item = &'a Run>) -> Groups<'a> {
         let mut by_settings: BTreeMap<Settings, Vec<&Run>> = BTreeMap::new();
         for run in runs {
@@ -135,7 +135,7 @@ impl<'a> Groups<'a> {
         Groups { groups, series, common, of_experiments }
     }
 
-    /// The topologies of runs with their groups, by their names.
+    /// The topologies of the runs with their groups, ordered by the names of the topologies.
     pub fn of_topologies(runs: &'a [Run]) -> Vec<(&'a str, Groups<'a>)> {
         let mut by_name: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
         runs.iter().for_each(|run| by_name.entry(&run.entry.spec.topic).or_default().push(run));
@@ -147,8 +147,9 @@ impl<'a> Groups<'a> {
         self.of_experiments.keys().map(String::as_str)
     }
 
-    /// The settings of a group in words, the settings of the middleware first. Settings that have a column or that all
-    /// groups of the experiment share are left out. The name of the experiment comes last, if there are several.
+    /// The settings of a group in words, the settings of the middleware first. Settings that have a column of their
+    /// own, or that all groups of the experiment share, are left out. If there are several experiments, the name of
+    /// the experiment comes last.
     pub fn settings_in_words(&self, group: &Group) -> String {
         let of_middleware = group.settings.iter().filter(|(name, _)| is_of_middleware(name));
         let common = self.of_experiments.get(group.experiment());
@@ -167,7 +168,7 @@ fn common(groups: &[&Group]) -> Settings {
     common
 }
 
-/// Finds the lines and gives each group its own.
+/// Finds the curves over message size and sets the `series` of each group.
 fn name_series(groups: &mut [Group]) -> Vec<Series> {
     let line_of = |group: &Group| {
         let middleware = group.conditions().communicator.clone();

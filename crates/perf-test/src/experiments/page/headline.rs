@@ -1,8 +1,8 @@
-//! The sentences at the head of the page: each says how much faster a contestant is than the others, with intervals.
+//! The sentences at the top of the page: each says how much faster a contestant is than the others, with intervals.
 //!
-//! The ratios in a file of results are paired by rounds, and the tables of the page have the same ones. An experiment
-//! without such a file has the ratio of two groups that are not paired. Baselines are not middlewares, so they have no
-//! sentence.
+//! The ratios in a file of results are paired by rounds, and the page's tables show the same ratios. For an
+//! experiment without such a file, two groups are compared, whose runs are not paired. Baselines are not
+//! middlewares, so no sentence names them.
 
 use super::folder::Folder;
 use super::group::{Group, Groups};
@@ -14,11 +14,11 @@ use crate::log::figures::P50;
 use crate::measure::interval::Interval;
 use crate::measure::ranks::ratio_of_groups;
 
-/// The contestant with which the others are compared, if no file of results names one.
+/// The contestant with which the others are compared if there is no file of results.
 const BASE: &str = "gantry";
-/// The settings that contestants share if their latencies are compared.
+/// The settings that two contestants must share for their latencies to be compared.
 const ALIKE: [&str; 2] = ["rate_hz", "execution_strategy"];
-/// Names in a list before the rest is counted.
+/// The number of names that a list spells out. Further names are only counted.
 const MOST_NAMES: usize = 4;
 
 /// A sentence.
@@ -28,11 +28,11 @@ pub struct Headline {
     pub experiment: String,
     /// The sentence.
     pub sentence: String,
-    /// Whether a file of results has its ratios.
+    /// Whether the ratios come from a file of results, where they are paired by rounds.
     pub is_paired: bool,
 }
 
-/// The sentences of a folder, the largest message of each experiment first.
+/// The sentences of a folder; within an experiment, the sentence on the largest message comes first.
 pub fn headlines(folder: &Folder, groups: &Groups) -> Vec<Headline> {
     let of = |experiment: &str, ratios: &[Ratio], is_paired| {
         let sentences = sentences(ratios).into_iter();
@@ -61,8 +61,8 @@ fn sentences(ratios: &[Ratio]) -> Vec<String> {
     keys.into_iter().filter_map(of_key).collect()
 }
 
-/// The ratios of the largest message of an experiment. Each contestant takes part with its settings of the lowest
-/// latency, chosen among the settings that agree with the base in [`ALIKE`].
+/// The ratios for the largest message of an experiment. Each contestant takes part with the settings under which
+/// its latency is lowest, among the settings that agree with the base in [`ALIKE`].
 fn unpaired(groups: &Groups, experiment: &str) -> Option<Vec<Ratio>> {
     let p50 = |group: &&Group| group.interval(&P50).map(|found| found.median);
     let is_middleware = |group: &Group| group.experiment() == experiment && !is_baseline(&group.contestant());
@@ -89,7 +89,7 @@ fn unpaired(groups: &Groups, experiment: &str) -> Option<Vec<Ratio>> {
     Some(fastest.iter().skip(1).filter_map(ratio).collect())
 }
 
-/// The factor with its interval, for the contestant that is the faster one.
+/// The factor by which the faster of the two contestants is faster, with its interval.
 fn factor(ratio: &Ratio) -> String {
     let Interval { median, low, high, .. } = ratio.interval;
     let of_slower = [1.0 / median, 1.0 / high, 1.0 / low];
@@ -97,7 +97,7 @@ fn factor(ratio: &Ratio) -> String {
     format!("{median} × [{low}, {high}]")
 }
 
-/// The sentence on the ratios of one base; none without another contestant.
+/// The sentence on the ratios of one base; `None` if the base has no other contestant beside it.
 fn sentence(mut ratios: Vec<&Ratio>) -> Option<String> {
     ratios.sort_by(|one, other| other.interval.median.total_cmp(&one.interval.median));
     let Ratio { case, base, .. } = ratios.first()?;
@@ -120,7 +120,7 @@ fn sentence(mut ratios: Vec<&Ratio>) -> Option<String> {
     Some(format!("{case}{}.", parts.join("; ")))
 }
 
-/// Names as a list; none without a name.
+/// The names as a list in words; `None` without a name.
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
     let names: Vec<&str> = names.collect();
     match names.as_slice() {

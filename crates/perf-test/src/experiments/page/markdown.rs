@@ -7,7 +7,7 @@ use super::table::{PageTable, plain};
 use crate::experiments::results_file::MEANING_OF_INTERVALS;
 use crate::experiments::results_file::ratio_tables;
 
-/// The tables with a sentence on the machine above them.
+/// The tables, with a sentence about the machine above them.
 pub fn text(folder: &Folder, groups: &Groups) -> String {
     let machines: Vec<String> =
         folder.machines.iter().map(machine_in_short).filter(|machine| !machine.is_empty()).collect();

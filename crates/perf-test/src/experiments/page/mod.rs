@@ -1,8 +1,9 @@
-//! A folder of results as one page (`perf_test report`): every full log in it, in groups of runs with equal settings.
+//! A folder of results as one page (`perf_test report`): every full log in the folder, in groups of runs with
+//! equal settings.
 //!
-//! The page is one HTML file without a reference to any other. The tables are HTML, so that they can be read,
-//! printed and searched without a script; scripts filter, sort and draw. No measured value is left out: a
-//! group shows the medians of its runs with their intervals, and each run stands below with its log.
+//! The page is one HTML file that refers to no other file. The tables are HTML, so that they can be read, printed
+//! and searched without a script; scripts only filter, sort and draw. No measured value is left out: a group shows
+//! the medians of its runs with their intervals, and below it stands each run with its log.
 //!
 //! ```text
 //! folder ─► run ─► group ─► headline, table ─► html, markdown
@@ -26,11 +27,11 @@ use std::path::{Path, PathBuf};
 use folder::Folder;
 use group::Groups;
 
-/// The name of the page within the folder, if no other is given.
+/// The file name of the page within the folder, if the user gives no other.
 const PAGE: &str = "report.html";
 
-/// Writes the page of a folder into `page`, or into `report.html` within it, and its table into `markdown`. Returns the
-/// names of the written files.
+/// Writes the page of a folder into the file `page`, or into `report.html` in the folder, and the page's tables
+/// into the file `markdown`, if it is given. Returns the names of the written files.
 ///
 /// # Errors
 /// A sentence: the folder cannot be read or has no log, or a file cannot be written.

@@ -1,4 +1,4 @@
-//! One run of a folder: its conditions and figures, also of a run that was killed or failed.
+//! One run of a folder, with its conditions and figures, even if the run was killed or failed.
 
 use super::figures::{LATENCIES, latencies};
 use crate::common::warning::Warning;
@@ -9,27 +9,28 @@ use perf_worker::measure::cells::Cells;
 /// One run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The name of its log in the folder.
+    /// The path of the run's log in the folder.
     pub file: String,
-    /// The experiment that it belongs to; empty if the folder has none.
+    /// The experiment that the run belongs to; empty if the folder has no experiments.
     pub experiment: String,
-    /// The form of its contestant, as `best`; none if it is measured as it is, or its log does not say it.
+    /// The form of the contestant, as `best`; `None` for a middleware with its defaults, or if the path of the log
+    /// has no form.
     pub form: Option<String>,
-    /// Its description.
+    /// The description of the run in its log.
     pub entry: RunEntry,
-    /// The machine; `None` if the log describes it in another way.
+    /// The machine; `None` if the log describes it in another format.
     pub machine: Option<System>,
-    /// The reason why its figures are in no median, with its kind: `failed`, `killed` or `stopped early`.
+    /// The reason why the run's figures enter no median, with its kind: `failed`, `killed` or `stopped early`.
     pub fault: Option<Warning>,
-    /// Its figures; of a run that was killed, the latencies alone.
+    /// The figures of the run. A run that was killed has only the latencies.
     pub values: Values,
-    /// Samples with a latency.
+    /// The number of samples with a latency.
     pub samples: u64,
-    /// The distribution of its latencies.
+    /// The distribution of the latencies.
     pub cells: Cells,
-    /// The end of each second from the start, s, and the latencies in it, ns.
+    /// The latencies of each second, ns, with the end of the second, counted from the start in s.
     pub seconds: Vec<(f64, [Option<f64>; LATENCIES.len()])>,
-    /// The reasons not to trust it without a second look.
+    /// The reasons not to trust the run without a second look.
     pub warnings: Vec<Warning>,
 }
 
@@ -56,19 +57,19 @@ impl Run {
         }
     }
 
-    /// The contestant as it is spelt: the middleware, and its form if it has one.
+    /// The contestant as the command line spells it: the middleware, followed by its form if it has one.
     pub fn contestant(&self) -> String {
         let middleware = &self.entry.spec.communicator;
         self.form.as_ref().map_or_else(|| middleware.clone(), |form| format!("{middleware}:{form}"))
     }
 
-    /// Its fault and its warnings.
+    /// The fault of the run, if any, and its warnings.
     pub fn problems(&self) -> impl Iterator<Item = &Warning> {
         self.fault.iter().chain(&self.warnings)
     }
 }
 
-/// The reason why the figures of a run are in no median.
+/// The reason why the figures of a run enter no median.
 fn fault(summary: Option<&Summary>, rows: &[RowEntry]) -> Option<Warning> {
     let (kind, sentence) = match summary {
         None => {
@@ -82,7 +83,7 @@ fn fault(summary: Option<&Summary>, rows: &[RowEntry]) -> Option<Warning> {
     Some(Warning { kind: kind.to_owned(), sentence, hint: "The figures are in no median".to_owned() })
 }
 
-/// The latencies of a run without a summary; its other figures are not known.
+/// The latencies of a run without a summary, from its rows. The other figures of such a run are not known.
 fn values_of_rows(rows: &[RowEntry], cells: &Cells) -> Values {
     let quantile = |quantile| (cells.n() > 0).then(|| cells.quantile_ns(quantile) as f64);
     let max = rows.iter().filter_map(|row| row.total.latency.max_ns).reduce(f64::max);

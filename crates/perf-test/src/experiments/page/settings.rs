@@ -1,4 +1,4 @@
-//! The settings of a run as names and values: the conditions in its log, and its machine.
+//! The settings of a run as names and values, from its log: the conditions of the run, and the machine.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::run::Run;
 use crate::{log::conditions, system::System};
 
-/// The settings of a run. A setting of the middleware is named `setting NAME`.
+/// The settings of a run, by their names. A setting of the middleware has the name `setting NAME`.
 pub type Settings = BTreeMap<String, String>;
 
-/// Conditions that may differ between runs with equal settings: they name the run, or follow from others.
+/// Conditions that may differ within a group of runs: they name one run, or follow from other conditions.
 const OF_ONE_RUN: [&str; 9] = [
     "topic",
     "domain_id",
@@ -22,19 +22,19 @@ const OF_ONE_RUN: [&str; 9] = [
     "late_above_ns",
     "too_late_above_ns",
 ];
-/// Conditions that the size of a message may change.
+/// Conditions that may change with the size of the message.
 const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
-/// Conditions that have columns of their own, or belong to a middleware as its name does.
+/// Conditions that have a column of their own, or that belong to the middleware like its name.
 const IN_COLUMNS: [&str; 8] =
     [CONTESTANT, "communicator", "executor", "middleware_version", "delivery", "rate_hz", "wait", "zero_copy"];
-/// The name of the contestant, if it has a form.
+/// The setting with the contestant's name, if the contestant has a form.
 const CONTESTANT: &str = "contestant";
 /// The experiment.
 pub const EXPERIMENT: &str = "experiment";
-/// The beginning of the name of a setting of the middleware.
+/// The prefix of the name of every setting of the middleware.
 const OF_MIDDLEWARE: &str = "setting ";
 
-/// The settings of a run, without its name, its topic and the like.
+/// The settings of a run, without the conditions that only name the run.
 pub fn of_run(run: &Run) -> Settings {
     let mut settings = Settings::new();
     for (name, value) in conditions(&run.entry.spec) {
@@ -55,7 +55,8 @@ pub fn of_run(run: &Run) -> Settings {
     settings
 }
 
-/// The settings that two runs share if they are marks of one line over the size of the message.
+/// The settings without the message. Runs that agree in these settings belong to one curve over the size of
+/// the message.
 pub fn without_message(settings: &Settings) -> Settings {
     settings
         .iter()
@@ -69,12 +70,12 @@ pub fn has_no_column(name: &str) -> bool {
     !IN_COLUMNS.contains(&name) && !OF_THE_MESSAGE.contains(&name) && !is_of_middleware(name)
 }
 
-/// Whether it is a setting of the middleware.
+/// Whether a setting is a setting of the middleware, by its name.
 pub fn is_of_middleware(name: &str) -> bool {
     name.starts_with(OF_MIDDLEWARE)
 }
 
-/// A setting in words, as short as it can be understood.
+/// A setting in words, as short as possible.
 pub fn in_words(name: &str, value: &str) -> String {
     if name == "executor" {
         return value.to_owned();
@@ -96,7 +97,7 @@ pub fn in_words(name: &str, value: &str) -> String {
     }
 }
 
-/// The machine in one line.
+/// A description of the machine in a single line of text.
 pub fn machine_in_short(machine: &System) -> String {
     let kernel = machine.kernel.release.as_ref().map(|release| format!("Linux {release}"));
     let parts = [machine.machine.model.clone(), machine.cpu.model.clone(), kernel];

@@ -1,4 +1,4 @@
-//! A table of the page: HTML and Markdown write the same.
+//! A table of the page, from which both HTML and Markdown are written.
 
 use std::collections::BTreeMap;
 
@@ -15,37 +15,37 @@ use perf_worker::choice::Choice;
 /// A table.
 #[derive(Debug)]
 pub struct PageTable {
-    /// The headings, and whether their columns hold numbers.
+    /// The headings, each with a flag: whether its column holds numbers.
     pub heads: Vec<(String, bool)>,
     /// The rows.
     pub rows: Vec<PageRow>,
 }
 
-/// A row; if it is shorter than the table, its last cell is as wide as the rest.
+/// A row. If it has fewer cells than the table has columns, its last cell spans the remaining columns.
 #[derive(Debug, Default)]
 pub struct PageRow {
-    /// The cells, the first of which is a heading.
+    /// The cells of the row; the first one is a heading.
     pub cells: Vec<Cell>,
-    /// The class of its style.
+    /// The CSS class of the row.
     pub class: &'static str,
-    /// The values by which scripts find it, with their names.
+    /// The values by which scripts find the row, with their names.
     pub data: Vec<(&'static str, String)>,
 }
 
 /// A cell.
 #[derive(Debug, Default)]
 pub struct Cell {
-    /// The text; lines of it are paragraphs.
+    /// The text of the cell; each line of the text is a paragraph.
     pub text: String,
-    /// Whether the text stands out.
+    /// Whether the text is printed in bold.
     pub is_strong: bool,
     /// Whether the text is a number that rests on few samples.
     pub is_uncertain: bool,
     /// An addition in small letters.
     pub small: String,
-    /// The value by which the column is sorted; none if that is the text.
+    /// The value by which the column is sorted; `None` if it is sorted by the text.
     pub sort: Option<String>,
-    /// The part of the page that it names.
+    /// The id of the element of the page that the cell links to.
     pub link: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Cell {
         Cell { text: text.into(), ..Cell::default() }
     }
 
-    /// A text that is sorted by a value.
+    /// A cell with a text, sorted by another value than the text.
     pub fn sorted(text: impl Into<String>, sort: impl ToString) -> Cell {
         Cell { sort: Some(sort.to_string()), ..Cell::new(text) }
     }
@@ -67,7 +67,7 @@ impl Cell {
         Cell { small, is_uncertain, ..Cell::sorted(figure.show(found.median), found.median) }
     }
 
-    /// The number of runs that measured, and of those that did not.
+    /// The number of runs that measured, and the number of runs with a fault, by kind.
     fn runs(group: &Group) -> Cell {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         let faults = group.runs.iter().filter_map(|run| run.fault.as_ref());
@@ -87,7 +87,7 @@ fn number(name: &str) -> (String, bool) {
 }
 
 impl PageTable {
-    /// The table of all groups, with a row for each run without figures.
+    /// The table of all groups, which also has a row for each run without figures.
     pub fn of_groups(folder: &Folder, groups: &Groups) -> PageTable {
         let figures = |figures: &[&'static Figure]| figures.iter().map(|figure| number(figure.column)).collect();
         let names = vec![text("Middleware, settings"), number("Message")];
@@ -115,7 +115,7 @@ impl PageTable {
         }
     }
 
-    /// The table of a topology: its contestants and their executors.
+    /// The table of a topology: a row for each contestant and executor.
     pub fn of_topology(groups: &Groups) -> PageTable {
         let names = ["Middleware, settings", "Executor"].map(text).into_iter();
         let numbers = ["Runs"].into_iter().chain(OF_TOPOLOGIES.iter().map(|figure| figure.column)).map(number);
@@ -138,7 +138,7 @@ impl PageTable {
         PageTable { heads, rows: rows.map(row).collect() }
     }
 
-    /// As a table of Markdown.
+    /// The table in Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let heads = line(self.heads.iter().map(|(head, _)| plain(head)).collect());
@@ -178,7 +178,7 @@ impl PageRow {
 }
 
 impl Cell {
-    /// Its text and its addition.
+    /// The text of the cell and its addition, in Markdown.
     fn markdown(&self) -> String {
         let text = plain(&self.text) + if self.is_uncertain { "\\*" } else { "" };
         match self.small.as_str() {
@@ -189,7 +189,7 @@ impl Cell {
     }
 }
 
-/// A text in a cell of Markdown: it ends neither the cell nor the row, and is no markup.
+/// A text for a cell of Markdown, with all characters escaped that would end the cell or the row or that are markup.
 pub fn plain(text: &str) -> String {
     let mut cell = String::new();
     for c in text.chars() {

@@ -1,8 +1,8 @@
-//! The results file, which a command with several runs writes: the runs with their figures, the tables as the user sees
-//! them, and the findings.
+//! The file of results, which a command with several runs writes: the runs with their figures, the tables that the
+//! user sees, and the findings.
 //!
-//! `docs/internals/perf_test-results-1.schema.json` is generated from the types here, and the comments here are the
-//! descriptions there.
+//! `docs/internals/perf_test-results-1.schema.json` is generated from the types in this module; their comments
+//! become the descriptions in the schema.
 
 mod ratio;
 mod row;
@@ -28,22 +28,22 @@ use crate::{
 /// The name and the version of the format.
 pub const SCHEMA: &str = "gantry.perf_test.results/1";
 
-/// The results of a command of several runs, as its user sees them.
+/// The results of a command with several runs, as the command prints them.
 #[derive(Debug, Default)]
 pub struct Results {
     /// The lines of text.
     pub lines: Vec<String>,
-    /// The files that were written, if the command names them.
+    /// The files that were written, for a command that lists them.
     pub files: Vec<PathBuf>,
-    /// The reason why the results are not complete, for the exit code.
+    /// The reason why the results are not complete, which sets the exit code; `None` if they are complete.
     pub failure: Option<String>,
 }
 
 impl Results {
-    /// Prints the results, also with `-o none`.
+    /// Prints the results, even with `-o none`.
     ///
     /// # Errors
-    /// [`Failure::Measurement`]: the results are not complete, or the console has gone.
+    /// [`Failure::Measurement`]: the results are not complete, or the console is gone.
     pub fn print(self) -> Result<(), Failure> {
         let files = self.files.iter().map(|file| format!("written: {}", file.display()));
         let lines: Vec<String> = self.lines.into_iter().chain(files).collect();
@@ -56,28 +56,28 @@ impl Results {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResultsFile {
-    /// Name and version of this format: gantry.perf_test.results/1.
+    /// The name and the version of this format: gantry.perf_test.results/1.
     pub schema: &'static str,
-    /// The command that measured, as `sweep sizes`.
+    /// The command of `perf_test` that measured, as `sweep sizes`.
     pub command: String,
-    /// The program that measured, and the boot.
+    /// The program that measured, and the boot of the machine.
     pub build: Build,
     /// The machine, as the log of a run describes it.
     #[cfg_attr(test, schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub machine: System,
-    /// The rounds that were asked for.
+    /// The number of rounds that the user asked for.
     pub rounds: u32,
-    /// Each kind of run with its results.
+    /// The results of each kind of run.
     pub runs: Vec<RunResults>,
     /// The tables.
     pub tables: Vec<Table>,
-    /// The meaning of the figures of `runs`.
+    /// The meaning of the figures in `runs`.
     pub figures: Vec<FigureEntry>,
-    /// The ratios of the figures of two kinds of run.
+    /// The ratios between the figures of two kinds of run.
     pub ratios: Vec<Ratio>,
-    /// The knees of latencies over the size of the message.
+    /// The knees in the curves of latency over the size of the message.
     pub knees: Vec<KneeEntry>,
-    /// The results that only this command has; null if it has none.
+    /// The results that only this command has; null if it has no such results.
     pub details: Option<serde_json::Value>,
 }
 
@@ -85,24 +85,24 @@ pub struct ResultsFile {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FigureEntry {
-    /// The name of its field.
+    /// The name of the figure's field in the JSON.
     pub field: &'static str,
-    /// The name in tables and sentences.
+    /// The name of the figure in tables and sentences.
     pub name: &'static str,
-    /// The unit of its values; empty of a count.
+    /// The unit of the figure's values; empty for a count.
     #[cfg_attr(test, schemars(with = "String"))]
     pub unit: Unit,
 }
 
-/// The knee of a contestant's latency over the size of the message.
+/// The knee in a contestant's curve of latency over the size of the message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KneeEntry {
-    /// The contestant as it is spelt.
+    /// The contestant as the user wrote it, as `zenoh:best`.
     pub contestant: String,
-    /// The options of the runs besides the message that differ from the options of others.
+    /// The options, except the message, in which the runs of this curve differ from the runs of other curves.
     pub options: Options,
-    /// The knee; null if one line explains the latencies as well, or of too few sizes.
+    /// The knee; null if a straight line fits the latencies as well, or if there are too few sizes.
     pub knee: Option<Knee>,
     /// The cache whose size is nearest to the knee.
     pub nearest_cache: Option<CacheEntry>,
@@ -114,12 +114,12 @@ pub struct KneeEntry {
 pub struct CacheEntry {
     /// L1d, L2 or L3.
     pub name: String,
-    /// Its size, bytes; of several sizes the largest.
+    /// The size of the cache in bytes; the largest one if the machine has several sizes.
     pub size_bytes: u64,
 }
 
 impl ResultsFile {
-    /// The file of a command, on this machine.
+    /// The file of results of a command that ran on this machine.
     #[must_use]
     pub fn new(command: &str, rounds: u32, runs: Vec<RunResults>, tables: Vec<Table>) -> ResultsFile {
         let figure = |figure: &crate::log::figures::Figure| FigureEntry {
@@ -142,8 +142,8 @@ impl ResultsFile {
         }
     }
 
-    /// Writes the file into a folder of results, and `others`, each with a suffix, beside it. Returns the paths of the
-    /// files.
+    /// Writes the file into a folder of results, and `others` (suffixes and texts) beside it. Returns the paths of
+    /// all files.
     ///
     /// # Errors
     /// [`Failure::Measurement`]: a file cannot be written.

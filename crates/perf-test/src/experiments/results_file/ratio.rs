@@ -1,4 +1,4 @@
-//! The ratio of a figure of two kinds of run, within rounds: the statistic of every comparison of interleaved runs.
+//! The ratio of two kinds of run in a figure, within rounds: the statistic of every comparison of interleaved runs.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// The figures of ratios, with their names there. Less is better.
+/// The figures that ratios compare, with the names of the figures in ratios. A lower value is better.
 pub static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
 /// The finding of a ratio whose interval is below 1.
@@ -27,12 +27,12 @@ pub const NO_DIFFERENCE: &str = "no difference shown";
 /// The finding of a ratio whose interval has too little confidence.
 pub const TOO_FEW_ROUNDS: &str = "too few rounds to say";
 
-/// The findings that are neither better nor worse, with their marks and legends.
+/// The findings that are neither better nor worse, with their marks in tables and the legends of the marks.
 const MARKS: [(&str, &str, &str); 2] = [
     (NO_DIFFERENCE, "○", "marks an interval that holds 1: no difference shown."),
     (TOO_FEW_ROUNDS, "?", "marks too few rounds to say."),
 ];
-/// The figures of the columns.
+/// The note that explains the figures of the columns.
 const FIGURES: &str =
     "Latency is the median from send to reception, CPU the CPU time per message, memory the peak in the first case.";
 
@@ -40,17 +40,17 @@ const FIGURES: &str =
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ratio {
-    /// The base as it is spelt.
+    /// The base as the user wrote it, as `gantry:best`.
     pub base: String,
-    /// The other contestant as it is spelt.
+    /// The other contestant as the user wrote it, as `zenoh:best`.
     pub other: String,
-    /// The case, as `4MB`; none of the memory, which is the memory in the first case.
+    /// The case, as `4MB`; null for a ratio of memory, which is always from the first case.
     pub case: Option<String>,
-    /// `latency` (the median), `cpu` (CPU time for each message) or `rss` (memory).
+    /// The figure: `latency` (the median), `cpu` (CPU time per message) or `rss` (memory).
     pub figure: String,
-    /// The base's value divided by the other's in each round in which both were measured.
+    /// The base's value divided by the other contestant's value, for each round in which both were measured.
     pub by_round: Vec<f64>,
-    /// The median of them, with its interval.
+    /// The median of the ratios in `by_round`, with its interval.
     #[serde(flatten)]
     pub interval: Interval,
     /// The finding: `better`, `worse`, [`NO_DIFFERENCE`] or [`TOO_FEW_ROUNDS`].
@@ -58,8 +58,8 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of the base's figure to the other contestant's figure. Each side has a name and the values of its
-    /// rounds. `None` if no round has both values.
+    /// The ratio of the base's figure to the other contestant's figure. `base` and `other` are a name and the
+    /// values of the rounds. `None` if no round has both values.
     #[must_use]
     pub fn new(
         base: (&str, &[Option<Values>]),
@@ -77,7 +77,7 @@ impl Ratio {
         Some(Ratio { by_round, ..Ratio::of_interval(base.0, other.0, case, name, interval) })
     }
 
-    /// The ratio of a figure with its interval.
+    /// The ratio of a figure whose interval is given.
     #[must_use]
     pub fn of_interval(base: &str, other: &str, case: Option<&str>, figure: &str, interval: Interval) -> Ratio {
         let base_is = match interval {
@@ -90,26 +90,26 @@ impl Ratio {
         Ratio { base, other, case: case.map(str::to_owned), figure, by_round: Vec::new(), interval, base_is }
     }
 
-    /// Whether one of both is no middleware, so that no sentence ranks them.
+    /// Whether the base or the other contestant is a baseline, not a middleware, so that no sentence ranks the two.
     #[must_use]
     pub fn has_baseline(&self) -> bool {
         is_baseline(&self.base) || is_baseline(&self.other)
     }
 
-    /// The ratio with its interval; a single round has none.
+    /// The ratio as text with its interval; with one round, the ratio alone.
     #[must_use]
     pub fn value(&self) -> String {
         let Interval { n, median, low, high, .. } = self.interval;
         if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
     }
 
-    /// The ratio with its interval and its mark.
+    /// The ratio as text with its interval and the mark of its finding.
     fn marked(&self) -> String {
         let mark = MARKS.iter().find(|(finding, ..)| self.base_is == *finding);
         mark.map_or_else(|| self.value(), |(_, mark, _)| format!("{} {mark}", self.value()))
     }
 
-    /// The ratio with its interval and the confidence of that.
+    /// The ratio as text with its interval and the confidence of the interval.
     #[must_use]
     pub fn text(&self) -> String {
         let Interval { n, confidence, .. } = self.interval;
@@ -132,7 +132,7 @@ impl fmt::Display for Ratio {
 }
 
 /// Makes a table for each base, with a row for each contestant and a column for each figure of each case. The last
-/// table has the note about the meaning of the ratios.
+/// table has the note that explains the ratios.
 #[must_use]
 pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
     let of_base = |base: &str| {
@@ -155,7 +155,7 @@ pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
     tables
 }
 
-/// The heading of a figure.
+/// The heading of the column of a figure.
 fn heading(case: Option<&str>, figure: &str) -> String {
     let figure = match figure {
         "cpu" => "CPU",
@@ -165,7 +165,7 @@ fn heading(case: Option<&str>, figure: &str) -> String {
     case.map_or_else(|| figure.to_owned(), |case| format!("{case} {figure}"))
 }
 
-/// The meaning of ratios, with the legends of their marks.
+/// The notes that explain the ratios and their marks.
 fn notes(ratios: &[Ratio]) -> Vec<String> {
     let least = ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
     let of_interval = if ratios.iter().all(|ratio| ratio.interval.n == 1) {
@@ -183,16 +183,16 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
     [of_ratio.to_owned(), of_interval].into_iter().chain(of_number).chain([FIGURES.to_owned()]).chain(legends).collect()
 }
 
-/// Returns a sentence with the number of ratios that would be shown as different by chance alone; `None` if fewer than
-/// two ratios have an interval of [`CONFIDENCE`].
+/// A sentence with the number of ratios that chance alone would show as different; `None` if fewer than two ratios
+/// have an interval with a confidence of at least [`CONFIDENCE`].
 ///
-/// `compare logs` has few figures and corrects for their number. The same correction here would leave no finding in the
-/// usual six rounds, so the sentence gives the expected number of wrong findings instead.
+/// `compare logs` has few figures and corrects for their number. The same correction here would leave no finding in
+/// the usual six rounds, so the sentence instead gives the number of wrong findings to expect.
 fn of_number(ratios: &[Ratio]) -> Option<String> {
     let with_finding = || ratios.iter().filter(|ratio| ratio.interval.confidence >= CONFIDENCE);
     let (count, by_chance) = (with_finding().count(), with_finding().map(|ratio| 1.0 - ratio.interval.confidence));
     let by_chance: f64 = by_chance.sum();
-    // All rounds on one side of 1 have this probability by chance (sign test).
+    // The probability that by chance all rounds are above 1 or all are below 1 (sign test).
     let is_enough = |rounds: &i32| 2.0 * 0.5_f64.powi(*rounds) <= (1.0 - CONFIDENCE) / count as f64;
     let rounds = (1..64).find(is_enough)?;
     (count > 1).then(|| {

@@ -1,4 +1,4 @@
-//! The results of one kind of run.
+//! The results of one kind of run, over all its rounds.
 
 use std::collections::BTreeMap;
 
@@ -14,53 +14,53 @@ use crate::{
 };
 use perf_worker::run_spec::RunSpec;
 
-/// The results of a kind of run, which is done once in each round.
+/// The results of a kind of run, which is measured once in each round.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResults {
-    /// The contestant as it is spelt.
+    /// The contestant as the user wrote it, as `zenoh:best`.
     pub contestant: String,
-    /// Its options: names and values.
+    /// The options of the run: names and values.
     pub options: Options,
-    /// The arguments of the same single run, without -c.
+    /// The command-line arguments with which a single run repeats this one, without -c.
     pub arguments: Vec<String>,
-    /// The figures of its rounds together; null if it was never measured.
+    /// The figures over all rounds, as a rule medians; null if no round was measured.
     pub medians: Option<Values>,
-    /// The figures of each round; null of a round without figures.
+    /// The figures of each round; null for a round without figures.
     pub rounds: Vec<Option<Values>>,
-    /// The last run without figures.
+    /// The last round or warm-up without figures, with the reason.
     pub shortfall: Option<Shortfall>,
     /// The warnings of the measured rounds.
     pub warnings: Warnings,
-    /// The differences of the run from the one that was asked for.
+    /// The differences between the run and the run that the user asked for.
     pub remarks: Vec<String>,
-    /// Messages that were due in each run; null if it sent as fast as possible.
+    /// The number of messages that were due in each run; null if the run sent as fast as possible.
     pub due: Option<u64>,
-    /// The size of the message as it is sent, bytes.
+    /// The size of the message as it is sent, in bytes.
     pub message_bytes: usize,
-    /// The way in which the subscriptions wait, as `block` or `adaptive (push)`.
+    /// The wait strategy of the subscriptions, as `block` or `adaptive (push)`.
     pub wait: String,
     /// The quality of service.
     pub qos: String,
-    /// Whether messages were to be loaned.
+    /// Whether the run asked for loaned messages.
     pub zero_copy: bool,
     /// The settings of the middleware.
     pub settings: BTreeMap<String, String>,
-    /// `loaned`, `copied`, or `partly loaned` if the middleware copied some messages that were to be loaned; `-` for a
-    /// run without figures.
+    /// The way of the messages: `loaned`, `copied`, or `partly loaned` if the middleware copied some messages that
+    /// should have been loaned; `-` for a run without figures.
     #[serde(skip)]
     pub path: &'static str,
 }
 
 impl RunResults {
-    /// The results of a run by the outcomes of its rounds.
+    /// The results of a run, from the outcomes of its rounds.
     #[must_use]
     pub fn new(run: &PlannedRun, outcomes: &RunOutcomes) -> RunResults {
         let rounds: Vec<Option<&Summary>> = outcomes.rounds.iter().map(Outcome::measured).collect();
         let found = RunResults {
             options: run.options.clone(),
             arguments: run.arguments.clone(),
-            // A warm-up run may have no figures, either.
+            // The run without figures may be the warm-up run.
             shortfall: outcomes.all().filter_map(Outcome::shortfall).last().cloned(),
             wait: "-".to_owned(),
             path: "-",
@@ -82,7 +82,7 @@ impl RunResults {
         }
     }
 
-    /// The figures and warnings of rounds.
+    /// The results of a contestant with the figures and the warnings of its rounds.
     #[must_use]
     pub fn of_rounds(contestant: &str, rounds: &[Option<&Summary>]) -> RunResults {
         let warnings = Warnings::from_runs(rounds.iter().copied().flatten());
@@ -97,8 +97,8 @@ impl RunResults {
         value(&self.options, name)
     }
 
-    /// The value of a figure over all rounds of the row, with the interval of the median if the rounds differ; `-` if
-    /// the value is not known.
+    /// The value of a figure over all rounds, with the interval of the median if the rounds differ; `-` if the
+    /// value is not known.
     #[must_use]
     pub fn show(&self, figure: &Figure) -> String {
         let shown = self.medians.as_ref().map_or("-".to_owned(), |medians| medians.show(figure));
@@ -107,13 +107,14 @@ impl RunResults {
         interval.map_or(shown.clone(), |interval| format!("{shown} {interval}"))
     }
 
-    /// The reason why there are no figures; none if there are some.
+    /// The reason why the run has no figures; `None` if it has figures.
     #[must_use]
     pub fn missing(&self) -> Option<String> {
         self.medians.is_none().then(|| self.shortfall.as_ref().map_or("not done".to_owned(), Shortfall::reason))
     }
 
-    /// The conditions that a middleware may have in place of those that were asked for, but for the setting `varied`.
+    /// The conditions in which a middleware's run may differ from the run that the user asked for, without the
+    /// setting `varied`.
     #[must_use]
     pub fn conditions(&self, varied: &str) -> String {
         let path = if self.zero_copy { "zero copy" } else { "copy" };
@@ -123,7 +124,7 @@ impl RunResults {
     }
 }
 
-/// The way of a run's messages.
+/// The way of a run's messages, as in [`RunResults::path`].
 fn path(spec: &RunSpec, medians: &Values, outcomes: &RunOutcomes) -> &'static str {
     let has_loans = |run: &Summary| {
         let (sent, received) = (&run.total.sent, &run.total.received);
@@ -137,8 +138,8 @@ fn path(spec: &RunSpec, medians: &Values, outcomes: &RunOutcomes) -> &'static st
     }
 }
 
-/// The notes about a contestant: each remark on its runs once, its runs without figures if other runs have figures, the
-/// number of messages that it copied in place of a loan, and one note on its warnings.
+/// The notes about a contestant: each remark on its runs once; its runs without figures, if other runs have figures;
+/// the number of messages that it copied although they should have been loaned; and one note on its warnings.
 #[must_use]
 pub fn notes_of<'a>(contestant: &str, runs: impl IntoIterator<Item = &'a RunResults>) -> Vec<String> {
     let (mut warnings, mut copied, mut remarks) = (Warnings::default(), 0_u64, Vec::new());

@@ -1,4 +1,4 @@
-//! A table of results with its notes, for the terminal, Markdown and the page.
+//! A table of results with notes, for the terminal, for Markdown and for the page.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::{
     report::tables::{markdown_table, table},
 };
 
-/// The meaning of the numbers in brackets.
+/// The note that explains the numbers in brackets.
 pub const MEANING_OF_INTERVALS: &str = "Figures are medians of the runs. The interval in brackets holds the true median \
     with 95 % or more; fewer than 6 runs have their range.";
 
@@ -17,15 +17,15 @@ pub const MEANING_OF_INTERVALS: &str = "Figures are medians of the runs. The int
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Table {
-    /// Its title.
+    /// The title of the table.
     pub title: String,
-    /// Its rows, the first of which has the headings. A short row has no further cells.
+    /// The rows; the first one has the headings. A short row has no cells in the last columns.
     pub rows: Vec<Vec<String>>,
-    /// The sentences below it, the last of them the reasons of cells without figures.
+    /// The sentences below the table. The last ones are the reasons why cells have no figures.
     pub notes: Vec<String>,
 }
 
-/// A column of a table with a row for each `T`: its heading and its cells.
+/// A column of a table that has a row for each `T`: the heading, and the function that writes a cell.
 pub type Column<T> = (&'static str, fn(&T) -> String);
 
 impl Table {
@@ -43,8 +43,7 @@ impl Table {
     }
 
     /// Makes a table with a row for each kind of run: a column for each of `conditions`, and a column for each figure.
-    /// A run without figures has the kind of its shortfall in place of the figures, with the number of the note that
-    /// has the sentence.
+    /// A run without figures has the kind of its shortfall instead, with the number of the note that gives the reason.
     #[must_use]
     pub fn of_runs<'a>(
         title: String,
@@ -73,13 +72,13 @@ impl Table {
         Table { title, rows, notes }
     }
 
-    /// As lines of text.
+    /// The table as lines of text.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         [table(&self.title, &self.rows), self.notes.clone()].concat()
     }
 
-    /// As a section of Markdown.
+    /// The table as a section of Markdown.
     #[must_use]
     pub fn markdown(&self) -> Vec<String> {
         let mut lines = vec![format!("## {}", self.title), String::new()];
@@ -92,14 +91,14 @@ impl Table {
     }
 }
 
-/// The headings of columns: of conditions, and of figures.
+/// The headings of the columns: first the conditions, then the figures.
 #[must_use]
 pub fn headings(conditions: &[&str], figures: &[&Figure]) -> Vec<String> {
     let figures = figures.iter().map(|figure| figure.column);
     conditions.iter().copied().chain(figures).map(str::to_owned).collect()
 }
 
-/// The end of a title: `, medians of 3 rounds`; empty for one round.
+/// The end of a table's title: `, medians of 3 rounds`; empty for one round.
 #[must_use]
 pub fn of_rounds(rounds: u32) -> String {
     if rounds == 1 { String::new() } else { format!(", medians of {rounds} rounds") }

@@ -1,4 +1,4 @@
-//! The committed schema is the schema of the types.
+//! The test that the committed schema is the schema of the types.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! The estimate: CPU time and memory of a topology from its load, fitted to measured ones; and the size that a machine
-//! holds.
+//! The estimate of a topology's CPU time and memory from its load, fitted to measured topologies; and the size of
+//! topology that a machine can hold.
 
 use serde::Serialize;
 
@@ -11,38 +11,39 @@ use crate::measure::least_squares::weighted_sum;
 pub struct Cost {
     /// CPU time, percent of one core.
     pub cpu_percent: f64,
-    /// Resident memory without the instrument's, KiB.
+    /// Resident memory (PSS) without the instrument's memory, KiB.
     pub pss_kib: f64,
 }
 
-/// The costs of single parts, fitted to measured topologies.
+/// The costs of the single components of a load, fitted to measured topologies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The cost in CPU time of a process, of a wake-up of an executor, of an endpoint, of a message sent, of a message
-    /// received, and of a byte sent: percent of one core for a rate of one per second.
+    /// The costs in CPU time of a process, a wake-up of an executor, an endpoint, a message sent, a message
+    /// received, and a byte sent. Each is in percent of one core, for a rate of one per second.
     cpu: Vec<f64>,
-    /// The cost in memory, KiB, of the program's files, of a process, of a publisher, of a subscription, and of a byte
-    /// of one message of each publisher, for small and for large messages.
+    /// The costs in memory, KiB: of the program's files, of a process, of a publisher, of a subscription, and of a
+    /// byte of each publisher's message, for small and for large messages.
     memory: Vec<f64>,
 }
 
-/// The part of a machine that the nodes of a robot may use: the rest is for bursts, and for the work in their
-/// callbacks.
+/// The fraction of a machine that the nodes of a robot may use: the rest is for bursts, and for the work in
+/// their callbacks.
 pub const FULL: f64 = 0.7;
 
-/// The quantities of CPU time.
+/// The quantities of a load on which CPU time depends, in the order of `Estimate::cpu`.
 fn for_cpu(load: &Load) -> Vec<f64> {
     let endpoints = load.publishers + load.subscriptions;
     vec![load.processes, load.wake_ups_hz, endpoints, load.sent_hz, load.received_hz, load.sent_bytes_per_s]
 }
 
-/// The quantities of memory. The program's files are there once.
+/// The quantities of a load on which memory depends, in the order of `Estimate::memory`. The program's files
+/// count once.
 fn for_memory(load: &Load) -> Vec<f64> {
     vec![1.0, load.processes, load.publishers, load.subscriptions, load.small_bytes, load.large_bytes]
 }
 
 impl Estimate {
-    /// The estimate that fits these topologies best; `None` without any.
+    /// The estimate that best fits the measured topologies; `None` if there are none.
     #[must_use]
     pub fn fitted(measured: &[(Load, Cost)]) -> Option<Estimate> {
         let of = |row: fn(&Load) -> Vec<f64>, value: fn(&Cost) -> f64| {
@@ -52,7 +53,7 @@ impl Estimate {
         Some(Estimate { cpu: of(for_cpu, |of| of.cpu_percent)?, memory: of(for_memory, |of| of.pss_kib)? })
     }
 
-    /// The cost of a topology.
+    /// The estimated cost of a topology.
     #[must_use]
     pub fn cost(&self, load: &Load) -> Cost {
         Cost {
@@ -61,8 +62,8 @@ impl Estimate {
         }
     }
 
-    /// The factor by which a load may grow until it fills the part [`FULL`] of the machine's cores or of its memory
-    /// (KiB). The load's processes and their wake-ups do not grow with the factor.
+    /// The factor by which a load can grow until it fills the fraction [`FULL`] of the machine's cores or of its
+    /// memory (KiB). The processes of the load and their wake-ups do not grow with the factor.
     #[must_use]
     pub fn held(&self, load: &Load, cores: u32, memory_kib: Option<u64>) -> Held {
         let all = self.cost(load);
@@ -74,11 +75,11 @@ impl Estimate {
         Held { cores, times: by_cpu.min(by_memory), is_limited_by_memory: by_memory < by_cpu }
     }
 
-    /// The costs of the parts in words.
+    /// The costs of the components in words.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let part = |coefficients: &[f64], index: usize| coefficients.get(index).copied().unwrap_or(0.0);
-        // A percent of a core for one message a second is 10 ms a message.
+        // One percent of a core for one message per second is 10 ms per message.
         let [process_us, wake_up, endpoint, sent, received, byte] =
             [0, 1, 2, 3, 4, 5].map(|index| part(&self.cpu, index) * 1e4);
         let [program, process, publisher, subscription, small, large] =
@@ -101,14 +102,14 @@ impl Estimate {
     }
 }
 
-/// The size that a machine holds.
+/// The size of a load that a machine can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Held {
-    /// Its cores.
+    /// The number of the machine's cores.
     pub cores: u32,
-    /// How many times the load.
+    /// The factor by which the load can grow until the machine is full.
     pub times: f64,
-    /// The limit is its memory, not its cores.
+    /// Whether memory, not the cores, limits the load.
     pub is_limited_by_memory: bool,
 }
 
@@ -130,8 +131,8 @@ mod tests {
         }
     }
 
-    /// A true cost for the tests: 3 µs for a message sent and 5 µs for a message received; 4 MiB for the program, 8 MiB
-    /// for a process, 20 KiB for a publisher and 10 KiB for a subscription.
+    /// The true cost in the tests: 3 µs for a message sent and 5 µs for a message received; 4 MiB for the program,
+    /// 8 MiB for a process, 20 KiB for a publisher and 10 KiB for a subscription.
     fn cost(load: &Load) -> Cost {
         Cost {
             cpu_percent: (3.0 * load.sent_hz + 5.0 * load.received_hz) / 1e4,
@@ -155,7 +156,8 @@ mod tests {
         let (found, wanted) = (estimate.cost(&unseen), cost(&unseen));
         assert!((found.cpu_percent / wanted.cpu_percent - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
         assert!((found.pss_kib / wanted.pss_kib - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
-        // A node of 4 x 10 messages sent and 6 x 10 received a second: 420 µs a second of a core.
+        // A node sends 4 x 10 messages and receives 6 x 10 messages per second, so it needs 420 µs of a core
+        // per second.
         let node = load(1.0, 10.0, 6.0);
         let held = estimate.held(&node, 4, None);
         assert!((held.times / (FULL * 4e6 / 420.0) - 1.0).abs() < 1e-2, "{held:?}");

@@ -6,21 +6,21 @@ use serde::Serialize;
 
 use crate::topology::Topology;
 
-/// A small and a large message: a publisher has memory for many small ones, and for few large ones. A message of a size
-/// between the two counts partly as small and partly as large.
+/// The sizes of a small and of a large message. A publisher has memory for many small messages, but for few large
+/// ones. A message of a size between the two counts partly as small and partly as large.
 pub const SMALL_BYTES: u32 = 16 << 10;
 pub const LARGE_BYTES: u32 = 256 << 10;
 
 /// The quantities on which the cost of a topology depends.
 ///
-/// The depths of histories are not among them: a history fills up only where a reader falls behind, or where it is kept
-/// for late joiners.
+/// The depths of histories are not among the quantities: a history fills up only if a reader falls behind, or if it
+/// is kept for late joiners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Load {
     /// Processes.
     pub processes: f64,
-    /// Wake-ups of all executors per second. Timers of an executor expire together, so each executor wakes as often as
-    /// its fastest timer or topic.
+    /// Wake-ups of all executors per second. The timers of an executor expire together, so each executor wakes as
+    /// often as its fastest timer or topic.
     pub wake_ups_hz: f64,
     /// Publishers.
     pub publishers: f64,
@@ -32,9 +32,9 @@ pub struct Load {
     pub received_hz: f64,
     /// Bytes that all publishers send per second.
     pub sent_bytes_per_s: f64,
-    /// The bytes of one message of each publisher, as far as these are small ...
+    /// The sum over all publishers of the bytes of one message, as far as it counts as small.
     pub small_bytes: f64,
-    /// ... and as far as they are large.
+    /// The sum over all publishers of the bytes of one message, as far as it counts as large.
     pub large_bytes: f64,
 }
 
@@ -72,7 +72,7 @@ impl Load {
         }
     }
 
-    /// The load of `times` the nodes in as many processes.
+    /// The load of `times` as many nodes in the same number of processes.
     #[must_use]
     pub fn times(&self, times: f64) -> Load {
         Load {
@@ -87,7 +87,7 @@ impl Load {
         }
     }
 
-    /// The load of the same endpoints at `times` the rates; each message is received `received` times as often besides.
+    /// The load of the same endpoints at `times` the rates. Each message is also received `received` times as often.
     #[must_use]
     pub fn faster(&self, times: f64, received: f64) -> Load {
         Load {
@@ -100,7 +100,7 @@ impl Load {
     }
 }
 
-/// The part of a message that counts as large: by the logarithm of its size.
+/// The fraction of a message that counts as large, by the logarithm of its size.
 fn part_large(bytes: f64) -> f64 {
     let [small, large] = [SMALL_BYTES, LARGE_BYTES].map(f64::from);
     ((bytes.max(1.0) / small).ln() / (large / small).ln()).clamp(0.0, 1.0)

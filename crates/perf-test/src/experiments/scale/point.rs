@@ -1,4 +1,4 @@
-//! A topology with its figures, and with the figures of the estimate.
+//! A measured topology: its figures, and the figures that the estimate gives for it.
 
 use serde::{Serialize, Serializer};
 
@@ -12,22 +12,22 @@ use crate::{
     log::figures::{CPU, DUE, Figure, LOST, P99, PSS, RECEIVED, SENT, Values},
 };
 
-/// A topology and its figures.
+/// A topology and its measured figures.
 #[derive(Debug, Serialize)]
 pub struct Point {
-    /// Its name in the tables.
+    /// The name of the topology in the tables.
     pub name: String,
-    /// None of a topology that was not generated.
+    /// The shape of a generated topology; `None` if the topology was not generated.
     pub shape: Option<Shape>,
-    /// As it was planned.
+    /// The planned load.
     pub load: Load,
-    /// The results of its run.
+    /// The results of the topology's run.
     #[serde(flatten, serialize_with = "in_details")]
     pub results: RunResults,
 }
 
-/// Serialises the results for the JSON file: the figures, with [`P99`] under a second name, or the reason why there are
-/// no figures.
+/// Serialises the results for the JSON file: the figures, with [`P99`] under a second name, or the reason why there
+/// are no figures.
 fn in_details<S: Serializer>(results: &RunResults, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct InDetails {
@@ -42,39 +42,39 @@ fn in_details<S: Serializer>(results: &RunResults, serializer: S) -> Result<S::O
     InDetails { figures, missing: results.missing() }.serialize(serializer)
 }
 
-/// A check of the estimate.
+/// A check of the estimate with a topology that the fit does not use.
 #[derive(Debug, Serialize)]
 pub struct Check {
     /// The topology.
     #[serde(flatten)]
     pub point: Point,
-    /// For the messages that were sent.
+    /// The estimated cost for the messages that were in fact sent.
     pub estimated: Cost,
-    /// The estimate divided by the measurement, less 1; null without figures.
+    /// The relative error of the CPU time: the estimate divided by the measurement, less 1; null without figures.
     pub cpu_error: Option<f64>,
-    /// The same of the memory.
+    /// The relative error of the memory, in the same way.
     pub memory_error: Option<f64>,
 }
 
 impl Point {
-    /// Its endpoints.
+    /// The number of publishers and subscriptions.
     pub fn endpoints(&self) -> f64 {
         self.load.publishers + self.load.subscriptions
     }
 
-    /// A figure; none if it was not measured.
+    /// A figure of the run; `None` if it was not measured.
     pub fn figure(&self, figure: &Figure) -> Option<f64> {
         self.results.medians.as_ref()?.get(figure)
     }
 
-    /// A part of a count in percent, with its unit.
+    /// The figure `part` in percent of the figure `of`, with the unit.
     pub fn percent(&self, part: &Figure, of: &Figure) -> String {
         let [part, of] = [part, of].map(|figure| self.figure(figure).unwrap_or_default());
         crate::common::units::Unit::Percent.show(100.0 * part / of.max(1.0))
     }
 
-    /// The load of the messages that were sent, because a message that is not sent costs nothing. A run without figures
-    /// has its planned load.
+    /// The load of the messages that were sent: a message that is not sent costs nothing. A run without figures has
+    /// its planned load.
     pub fn carried(&self) -> Load {
         let count = |figure| self.figure(figure).unwrap_or_default();
         let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 1.0 };
@@ -82,19 +82,19 @@ impl Point {
         self.load.faster(part(sent, count(&DUE)), part(received, received + count(&LOST)))
     }
 
-    /// Its cost.
+    /// The measured cost.
     pub fn cost(&self) -> Option<Cost> {
         Some(Cost { cpu_percent: self.figure(&CPU)?, pss_kib: self.figure(&PSS)? })
     }
 
-    /// The load that it carried and its cost.
+    /// The load of the messages that were sent, and the measured cost.
     pub fn measured(&self) -> Option<(Load, Cost)> {
         Some((self.carried(), self.cost()?))
     }
 }
 
 impl Check {
-    /// The check of an estimate by a topology.
+    /// Compares the estimate with a measured topology.
     pub fn new(point: Point, estimate: &Estimate) -> Check {
         let estimated = estimate.cost(&point.carried());
         let error = |value: fn(&Cost) -> f64| {

@@ -1,14 +1,14 @@
-//! Generated topologies: nodes that are all alike, with as many of them as wanted.
+//! Generated topologies of any number of nodes that are all alike.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The distance between the topics of a node's successive subscriptions, in nodes. It is prime, so that all topics have
-/// about the same number of subscriptions.
+/// The distance between the topics of a node's successive subscriptions, in nodes. The number is prime, so that all
+/// topics have about the same number of subscriptions.
 const STRIDE: usize = 7;
-/// The message of a topic without a size, and of one with a size.
+/// The message type if a topic has no payload size, and the type if it has one.
 const SMALL_MESSAGE: &str = "stamped3_float32";
 const SIZED_MESSAGE: &str = "stamped_vector";
 
@@ -17,20 +17,21 @@ const SIZED_MESSAGE: &str = "stamped_vector";
 pub struct Shape {
     /// Nodes.
     pub nodes: usize,
-    /// Publishers of each node, each of a topic of its own.
+    /// The number of publishers of each node, each on a topic of its own.
     pub publishers: usize,
-    /// Subscriptions of each node, each of another topic, of other nodes if there are enough.
+    /// The number of subscriptions of each node, each on another topic; the topics are of other nodes if these
+    /// are enough.
     pub subscriptions: usize,
-    /// Messages per second of each publisher.
+    /// The number of messages that each publisher sends per second.
     pub rate_hz: f64,
-    /// The payload of a message, bytes; without it, a message of three floats.
+    /// The payload of a message, bytes; `None` for a message of three floats.
     pub payload_bytes: Option<u64>,
-    /// Processes, each with about as many nodes on one executor.
+    /// The number of processes. All have about the same number of nodes, and each has one executor.
     pub processes: usize,
 }
 
 impl Shape {
-    /// The names and the texts of its files in iRobot's JSON, one for each process.
+    /// The files of the topology in iRobot's JSON, one for each process: names and texts.
     #[must_use]
     pub fn files(&self) -> Vec<(String, String)> {
         let processes = self.processes.clamp(1, self.nodes.max(1));
@@ -70,7 +71,7 @@ impl Shape {
         let wanted = self.subscriptions.min(topics);
         let (mut found, mut at) = (BTreeSet::new(), (index + 1) * self.publishers);
         while found.len() < wanted {
-            // Where the stride comes back to a topic that it has, the next one follows.
+            // If the stride leads to a topic that the node already has, the next free topic follows.
             while found.contains(&(at % topics)) {
                 at += 1;
             }

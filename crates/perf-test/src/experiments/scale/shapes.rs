@@ -1,5 +1,5 @@
-//! The generated topologies of a measurement: the sizes, variations of one of them, and those that only check the
-//! estimate.
+//! The generated topologies of a measurement: the sizes, the variations of one size, and the topologies that only
+//! check the estimate.
 
 use super::{
     estimate::{Estimate, FULL},
@@ -7,12 +7,12 @@ use super::{
     shape::Shape,
 };
 
-/// Publishers and subscriptions of a node.
+/// The number of publishers and of subscriptions of a node.
 pub const ENDS: (usize, usize) = (4, 6);
-/// The highest rate of the check at the limit: timers of more are no robot's.
+/// The highest rate in the check at the machine's limit: no robot has faster timers.
 const HIGHEST_HZ: f64 = 1000.0;
 
-/// Topologies with these numbers of nodes, with their names.
+/// The topologies with these numbers of nodes, each with its name.
 pub fn sizes(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     counts.iter().map(|nodes| (format!("{nodes} nodes"), Shape { nodes: *nodes as usize, ..node.clone() })).collect()
 }
@@ -22,7 +22,7 @@ pub fn middle(counts: &[u32]) -> Option<u32> {
     counts.get(counts.len() / 2).copied()
 }
 
-/// The variations of the middle size: each changes what the sizes alone leave in one ratio.
+/// The variations of the middle size. Each changes a quantity that stays in a fixed ratio to the others over all sizes.
 pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     let Some(nodes) = middle(counts) else { return Vec::new() };
     let ((publishers, subscriptions), rate_hz) = (ENDS, node.rate_hz);
@@ -42,7 +42,7 @@ pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
         varied(nodes, "fewer endpoints", ends(publishers / 2, subscriptions / 6, 2.0 * rate_hz)),
         varied(nodes, "twice the processes", Shape { processes: 2 * node.processes, ..node.clone() }),
         varied(nodes, &format!("{} KiB", SMALL_BYTES >> 10), sized(SMALL_BYTES, rate_hz)),
-        // Each has MiB for its messages.
+        // A publisher takes several MiB for large messages, so this variation has a quarter of the nodes.
         varied(
             nodes.div_ceil(4),
             &format!("{} KiB", LARGE_BYTES >> 10),
@@ -51,8 +51,8 @@ pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     ]
 }
 
-/// Topologies that the fit does not use: one of another shape, and one whose rate should just fill this machine by the
-/// estimate. `load` is the load of the middle size.
+/// Topologies that the fit does not use: one with another shape, and one whose rate, by the estimate, just fills
+/// this machine. `load` is the load of the middle size.
 pub fn unseen(nodes: u32, node: &Shape, load: &Load, estimate: &Estimate, cores: u32) -> Vec<(String, Shape)> {
     let other = nodes as usize * 3 / 2 + 1;
     let mut found = vec![(

@@ -1,4 +1,4 @@
-//! The cost over the size as text.
+//! The cost of topologies over their size as text.
 
 use super::{
     Scale,
@@ -30,7 +30,7 @@ static FIGURES: [&Figure; 12] = [
     &START_UP,
 ];
 
-/// The columns of the checks.
+/// The columns of the table of checks.
 const CHECK: [Column<Check>; 9] = [
     ("topology", |check| check.point.name.clone()),
     ("sent of due", |check| check.point.percent(&SENT, &DUE)),
@@ -52,7 +52,7 @@ fn error(error: Option<f64>) -> String {
 }
 
 impl Scale {
-    /// The results as a file has them.
+    /// The results in the form of a file of results.
     pub(super) fn file(&self) -> ResultsFile {
         let of_checks = self.checks.iter().map(|check| &check.point);
         let points = self.sizes.iter().chain(&self.variations).chain(of_checks);
@@ -61,7 +61,7 @@ impl Scale {
         ResultsFile { details: serde_json::to_value(self).ok(), ..file }
     }
 
-    /// The tables: the sizes, the variations with the estimate, and its checks.
+    /// The tables: the sizes, the variations with the estimate, and the checks of the estimate.
     fn tables(&self) -> Vec<Table> {
         let of_points = |title: String, notes: Vec<String>, points: &[Point]| {
             let rows = points.iter().map(|point| {
@@ -93,7 +93,7 @@ impl Scale {
         [sizes, variations].into_iter().chain(has_checks.then_some(checks)).collect()
     }
 
-    /// The estimate, and the nodes that machines hold.
+    /// The estimate, followed by the number of nodes that each machine can hold.
     fn estimate_lines(&self) -> Vec<String> {
         let Some(estimate) = &self.estimate else { return Vec::new() };
         let mut lines = vec!["estimate, fitted to these runs".to_owned()];
@@ -103,7 +103,7 @@ impl Scale {
         lines
     }
 
-    /// The nodes that machines hold, with the largest error of the checks to both sides.
+    /// The number of nodes that each machine can hold, with a range: plus and minus the largest error of the checks.
     fn held_lines(&self) -> Vec<String> {
         let worst = |error: fn(&Check) -> Option<f64>| self.worst_error(error).filter(|error| *error < 1.0);
         let (cpu, memory) = (worst(|check| check.cpu_error), worst(|check| check.memory_error));
@@ -137,7 +137,8 @@ impl Scale {
         lines
     }
 
-    /// The largest error of the estimate where it was fitted: no sum of parts explains it.
+    /// The largest error of the estimate in the runs to which it was fitted: the sum of component costs cannot
+    /// explain it.
     fn misfit(&self) -> Option<String> {
         let estimate = self.estimate.as_ref()?;
         let off = |point: &Point| {
@@ -149,7 +150,7 @@ impl Scale {
         Some(format!("of these runs the fit is off most in CPU at {name}: {:+.0} %", error * 100.0))
     }
 
-    /// The largest error of the checks.
+    /// The largest absolute error of the checks.
     fn worst_error(&self, error: fn(&Check) -> Option<f64>) -> Option<f64> {
         self.checks.iter().filter_map(error).map(f64::abs).reduce(f64::max)
     }

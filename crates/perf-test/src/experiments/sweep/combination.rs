@@ -1,4 +1,4 @@
-//! The combinations of a matrix: one choice of each axis.
+//! The combinations of a matrix. Each takes one choice from each axis.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,23 @@ use crate::{
     experiments::batch::{ALL, Options, contestants, file_name},
 };
 
-/// The option that names the contestants.
+/// The option whose values are the contestants.
 pub const COMMUNICATOR: &str = "communicator";
-/// Switches, and the options whose value they are.
+/// Switches such as `--reliable`, each with the option whose value the switch sets, as `--reliability`.
 const SWITCHES: [(&str, &str); 3] =
     [("reliable", "reliability"), ("transient", "durability"), ("keep-last", "history")];
-/// The longest name of a log before its suffix, of the 255 bytes that file systems have.
+/// The longest name of a log without its suffix; file systems allow 255 bytes.
 const LONGEST_NAME: usize = 180;
 
-/// A combination: the contestant, and one choice of each axis with the option that it is of.
+/// A combination: the contestant, and one choice from each axis with the axis's option.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Combination {
-    /// The contestant as it was given.
+    /// The contestant as the user wrote it.
     pub contestant: String,
     choices: Vec<(String, Choice)>,
 }
 
-/// The axes of an experiment. An axis of the command line replaces the experiment's axis of the same option.
+/// The axes of an experiment. An axis on the command line replaces the experiment's axis with the same option.
 /// Contestants vary fastest, so that a slow change of the machine concerns all of them.
 pub fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> {
     if let Some(Axis { option, .. }) = given.iter().find(|axis| axis.choices.is_empty()) {
@@ -53,7 +53,7 @@ pub fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> 
     Ok(axes)
 }
 
-/// Every combination of one choice of each axis; the last axis varies fastest.
+/// Every combination of one choice from each axis. The last axis varies fastest.
 pub fn combinations(axes: &[Axis]) -> Vec<Combination> {
     let mut all = vec![Combination::default()];
     for axis in axes {
@@ -74,23 +74,23 @@ impl Combination {
         longer
     }
 
-    /// The same combination with a value of one more option.
+    /// A copy of this combination that also has a value for one more option.
     #[must_use]
     pub fn with(&self, option: &str, value: &str) -> Combination {
         self.chosen(option, Choice { shown: value.to_owned(), arguments: vec![format!("--{option}={value}")] })
     }
 
-    /// The options by their long names, as they are shown.
+    /// The options by their long names, with the values that tables show.
     pub fn options(&self) -> Options {
         self.choices.iter().map(|(option, choice)| (option.clone(), choice.shown.clone())).collect()
     }
 
-    /// The arguments of the same single run, without `-c`.
+    /// The command-line arguments with which a single run repeats this combination, without `-c`.
     pub fn arguments(&self) -> Vec<String> {
         self.choices.iter().flat_map(|(_, choice)| choice.arguments.clone()).collect()
     }
 
-    /// The name of its log: the arguments, or the arguments of the `varied` options alone.
+    /// The name of the run's log: all arguments, or only the arguments of the options in `varied`.
     pub fn log_name(&self, varied: Option<&[&str]>) -> PathBuf {
         let is_named = |option: &str| varied.is_none_or(|varied| varied.contains(&option));
         let named = self.choices.iter().filter(|(option, _)| is_named(option));
@@ -99,14 +99,14 @@ impl Combination {
     }
 }
 
-/// The name of a log: the arguments, shortened to what a file system takes.
+/// The name of a log, made of the arguments and shortened to a length that file systems allow.
 pub fn log_name(arguments: &[String]) -> PathBuf {
     let words: Vec<String> = arguments.iter().map(|argument| file_name(argument.trim_start_matches('-'))).collect();
     let name = words.join("_");
     if name.len() <= LONGEST_NAME {
         return name.into();
     }
-    // FNV-1a: the names must be the same in every version, so that the experiment can go on.
+    // The hash is FNV-1a: names must be the same in every version, so that a later version can continue an experiment.
     let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     format!("{}_{hash:08x}", name.get(..LONGEST_NAME).unwrap_or_default()).into()
 }

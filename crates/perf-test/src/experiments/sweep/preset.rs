@@ -1,4 +1,4 @@
-//! A preset: a matrix with defaults of its options, and a finding.
+//! A preset: a matrix with defaults for its options, and with a finding.
 
 use super::combination::Combination;
 use crate::{
@@ -17,19 +17,20 @@ use perf_worker_gantry::messages::{self, MessageChoice};
 
 /// A preset.
 pub struct Preset {
-    /// The name of its command, its files and the folder of its logs.
+    /// The name of the preset's command, of its files and of the folder of its logs.
     pub name: &'static str,
-    /// The heading of its Markdown.
+    /// The heading of the Markdown file.
     pub heading: &'static str,
-    /// Every option that its runs have unless it is given. A wrong value is an error, a sentence.
+    /// The axes with the defaults of the preset, from the axes that the user gave. The error is a sentence about a
+    /// wrong value.
     pub(super) axes: fn(&[Axis]) -> Result<Vec<Axis>, String>,
-    /// The runs of a contestant in a combination.
+    /// The combinations that a contestant measures in place of one combination.
     pub(super) variants: fn(&Contestant, &RunOptions, Combination) -> Vec<Combination>,
-    /// The run of a contestant with these options, or the sentence of its refusal.
+    /// The run of a contestant with these options, or the sentence with which it is refused.
     pub(super) spec: fn(&Contestant, &RunOptions) -> Result<RunSpec, String>,
-    /// Whether a contestant that is unknown, or there twice, is an error, and no row.
+    /// Whether an unknown or repeated contestant is an error; otherwise it is a row with the reason.
     pub(super) is_strict: bool,
-    /// Whether the outputs of single runs and `--runs` apply.
+    /// Whether the options for outputs of a single run, and `--runs`, are allowed.
     pub(super) has_outputs: bool,
     pub(super) finding: fn(&[RunResults], u32) -> Finding,
 }
@@ -37,22 +38,22 @@ pub struct Preset {
 /// The finding of a preset.
 #[derive(Debug, Default)]
 pub(super) struct Finding {
-    /// As sentences.
+    /// The finding as sentences.
     pub sentences: Vec<String>,
     pub ratios: Vec<Ratio>,
     pub knees: Vec<KneeEntry>,
-    /// Tables after the table of the runs.
+    /// The tables that follow the table of the runs.
     pub tables: Vec<Table>,
-    /// The charts of its picture.
+    /// The charts of the preset's picture.
     pub charts: Vec<Chart>,
 }
 
-/// The axis of one value.
+/// An axis with a single value.
 pub(super) fn of_value((option, value): (&str, &str)) -> Axis {
     Axis::of_values(option, [value.to_owned()])
 }
 
-/// The defaults of comparisons, with these seconds of warm-up and of measurement.
+/// The axes with the defaults of comparisons, and with these seconds of warm-up and of measurement.
 pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<Axis> {
     let axes = [
         ("reliability", "RELIABLE"),
@@ -65,10 +66,10 @@ pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<A
     axes.map(of_value).into()
 }
 
-/// The axis of the message types: the ones that the user gave, or else all messages of the layout.
+/// The axis of the message types: the types that the user gave, or else all types of the layout.
 ///
 /// # Errors
-/// A sentence: there is no message of a given name.
+/// A sentence: no message has the given name.
 pub fn messages_of(given: &[Axis], of_layout: fn(Layout) -> Vec<MessageChoice>) -> Result<Axis, String> {
     let layout = layout(given);
     let Some(names) = given.iter().find(|axis| axis.option == "msg") else {
@@ -80,7 +81,7 @@ pub fn messages_of(given: &[Axis], of_layout: fn(Layout) -> Vec<MessageChoice>) 
     Ok(names.clone())
 }
 
-/// The layout of the messages, or the default.
+/// The layout of the messages that the user gave, or the default layout.
 pub fn layout(given: &[Axis]) -> Layout {
     let axis = given.iter().find(|axis| axis.option == "message-layout");
     let name = axis.and_then(|axis| axis.choices.first()).map(|choice| choice.shown.as_str()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The presets: a matrix with defaults of its options, and a finding.
+//! The presets, each a matrix with defaults for its options and with a finding.
 
 use super::{
     preset::{Finding, Preset, defaults, messages_of, of_value},
@@ -11,7 +11,7 @@ use crate::{
 use perf_worker::run_spec::RunSpec;
 use perf_worker_gantry::messages;
 
-/// Every combination of lists of values.
+/// The matrix without a finding: every combination of lists of values.
 pub const MATRIX: Preset = Preset {
     name: "matrix",
     heading: "Every combination",
@@ -23,7 +23,7 @@ pub const MATRIX: Preset = Preset {
     finding: |_, _| Finding::default(),
 };
 
-/// Latency over the size of the message.
+/// The preset that measures latency over the size of the message.
 pub const SIZES: Preset = Preset {
     name: "sizes",
     heading: "Latency over the size of the message",
@@ -33,11 +33,11 @@ pub const SIZES: Preset = Preset {
     ..TYPES
 };
 
-/// All message types.
+/// The preset that measures all message types.
 pub const TYPES: Preset =
     Preset { name: "types", heading: "Message types", axes: axes_of_types, spec: nearest, is_strict: true, ..MATRIX };
 
-/// Without and with zero copy.
+/// The preset that compares runs without and with zero copy.
 pub const ZERO_COPY: Preset = Preset {
     name: "zero-copy",
     heading: "Zero copy",
@@ -54,8 +54,8 @@ fn axes_of_types(given: &[Axis]) -> Result<Vec<Axis>, String> {
     Ok(defaults("100", "1", "1").into_iter().chain([messages]).collect())
 }
 
-/// The run of a contestant with these options, or with the nearest values that it supports. `--unbounded-msg-size` is
-/// dropped for messages of fixed size.
+/// The run of a contestant with these options, or with the nearest values that the middleware supports.
+/// `--unbounded-msg-size` is ignored for messages of fixed size.
 fn nearest(contestant: &Contestant, run: &RunOptions) -> Result<RunSpec, String> {
     let layout = run.messages.message_layout.unwrap_or_default();
     let named = run.messages.msg.as_ref().and_then(|name| messages::find(name, layout, 0).ok());

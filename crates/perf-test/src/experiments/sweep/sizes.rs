@@ -1,5 +1,5 @@
-//! Latency over the size of the message (`perf_test sweep sizes`), between processes and within one, with sync and
-//! async publishing: the knee of each curve, and a plot of all curves.
+//! Latency over the size of the message (`perf_test sweep sizes`), between processes and within one process, with
+//! synchronous and asynchronous publishing. The finding is the knee of each curve and a plot of all curves.
 
 use super::{
     combination::Combination,
@@ -20,13 +20,13 @@ use crate::{
 };
 use perf_worker_gantry::messages;
 
-/// The charts of the contestants are below each other, on one scale.
+/// The arrangement of the charts: one below the other, with equal scales.
 pub const LAYOUT: Layout = Layout { columns: 1, height: 520, has_equal_axes: true };
-/// The smallest message without `-m`.
+/// The size of the smallest message if `-m` is not given.
 const SMALLEST_BYTES: usize = 1000;
-/// The option that is the size.
+/// The option whose values are the messages, and so the sizes.
 const MESSAGE: &str = "msg";
-/// The options whose values say enough.
+/// The options whose values are clear without the name of the option.
 const WAYS: [&str; 2] = ["execution-strategy", PUBLISHING];
 const PUBLISHING: &str = "publishing";
 
@@ -40,7 +40,8 @@ pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
     Ok(defaults("1000", "1", "1").into_iter().chain(of_sizes).collect())
 }
 
-/// With sync and with async publishing, if the contestant has both and neither is chosen.
+/// The combination with synchronous and with asynchronous publishing, if the contestant has both and the user
+/// chose neither.
 pub fn variants(contestant: &Contestant, run: &RunOptions, combination: Combination) -> Vec<Combination> {
     let is_given = run.endpoints.publishing.is_some()
         || run.legacy.disable_async
@@ -52,7 +53,7 @@ pub fn variants(contestant: &Contestant, run: &RunOptions, combination: Combinat
     open.iter().map(|value| combination.with(PUBLISHING, value)).collect()
 }
 
-/// The knees, and a chart for each contestant.
+/// The knees of all curves, and a chart for each contestant.
 pub fn finding(runs: &[RunResults], _: u32) -> Finding {
     let caches = caches(&System::read(&system::root_folder()).cpu);
     let series = series(runs);
@@ -65,16 +66,16 @@ pub fn finding(runs: &[RunResults], _: u32) -> Finding {
     }
 }
 
-/// The sizes of a contestant with equal other options.
+/// The runs of a contestant that differ only in the size of the message.
 struct Series<'a> {
     contestant: &'a str,
-    /// The options that differ from the options of others, but for the message.
+    /// The options, except the message, in which the runs of this series differ from other series.
     options: Options,
-    /// Sizes in bytes and median latencies in ns.
+    /// The points of the curve: size in bytes and median latency in ns.
     points: Vec<(f64, f64)>,
 }
 
-/// The series in the order of their first runs.
+/// All series, in the order of their first runs.
 fn series(runs: &[RunResults]) -> Vec<Series<'_>> {
     let varied = varied_of(runs);
     let mut found: Vec<Series<'_>> = Vec::new();
@@ -113,7 +114,7 @@ impl Series<'_> {
         KneeEntry { contestant, options, knee, nearest_cache }
     }
 
-    /// The knee, or the reason why there is none; no sentence of a series that was not measured.
+    /// A sentence with the knee, or with the reason why there is none; `None` if the series was not measured.
     fn sentence(&self, found: &KneeEntry) -> Option<String> {
         let of = [self.contestant.to_owned(), self.name()].into_iter().filter(|part| !part.is_empty());
         let of = of.collect::<Vec<_>>().join(", ");
@@ -150,7 +151,7 @@ fn chart(contestant: &str, series: &[Series<'_>], caches: &[CacheEntry]) -> Char
     }
 }
 
-/// The caches for data by their levels, each with its largest size.
+/// The data caches of each level, with the largest size of the level.
 fn caches(cpu: &Cpu) -> Vec<CacheEntry> {
     let for_data = |level: u8| {
         let of_level = cpu.caches.iter().filter(move |cache| cache.level == level && cache.kind != "Instruction");

@@ -1,4 +1,4 @@
-//! The results of an experiment as one table, a row a run.
+//! The results of an experiment as one table with a row for each run.
 
 use crate::{
     common::distinct,
@@ -13,7 +13,7 @@ use crate::{
 /// The figures of the table.
 static FIGURES: [&Figure; 6] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &LOST];
 
-/// The table of these runs, with `findings` as its first sentences.
+/// The table of these runs. Its first notes are the sentences in `findings`.
 pub fn table(runs: &[RunResults], rounds: u32, findings: Vec<String>) -> Table {
     let title = match runs.len() {
         1 => "one run".to_owned(),
@@ -23,8 +23,8 @@ pub fn table(runs: &[RunResults], rounds: u32, findings: Vec<String>) -> Table {
     of_varied(title, notes, &FIGURES, runs)
 }
 
-/// A table with a row for each run: the contestant, the options that differ, the size of the message if that differs,
-/// and these figures.
+/// A table with a row for each run: the contestant, the options that differ between runs, the size of the message
+/// if it differs, and these figures.
 pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &[RunResults]) -> Table {
     let varied = varied_of(runs);
     let sizes = || runs.iter().filter(|run| run.message_bytes > 0).map(|run| run.message_bytes);
@@ -39,7 +39,7 @@ pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &
     Table::of_runs(title, notes, &conditions, figures, rows)
 }
 
-/// The conditions of each contestant, if they are the same in its runs, and the notes on them.
+/// The notes: for each contestant its conditions, if all its runs have the same, and the notes about its runs.
 fn notes(runs: &[RunResults]) -> Vec<String> {
     let of_one = |name: &str| {
         let own = || runs.iter().filter(move |run| run.contestant == name);
@@ -51,12 +51,12 @@ fn notes(runs: &[RunResults]) -> Vec<String> {
     contestants(runs).into_iter().flat_map(of_one).collect()
 }
 
-/// The contestants in their order.
+/// The contestants in the order of their first runs.
 pub fn contestants(runs: &[RunResults]) -> Vec<&str> {
     distinct(runs.iter().map(|run| run.contestant.as_str()))
 }
 
-/// The options that all runs share.
+/// A sentence with the options that all runs share; `None` if they share none.
 fn common(runs: &[RunResults]) -> Option<String> {
     let varied = varied_of(runs);
     let same = runs.first()?.options.iter().filter(|(option, _)| !varied.contains(&option.as_str()));
@@ -64,12 +64,12 @@ fn common(runs: &[RunResults]) -> Option<String> {
     (!same.is_empty()).then(|| format!("all runs: {}", same.join(", ")))
 }
 
-/// The options that differ among the runs.
+/// The options whose values differ between the runs.
 pub fn varied_of(runs: &[RunResults]) -> Vec<&str> {
     varied(&runs.iter().map(|run| &run.options).collect::<Vec<_>>())
 }
 
-/// The options that differ among runs, in the order of their first appearance.
+/// The options whose values differ, in the order of their first appearance.
 pub fn varied<'a>(runs: &[&'a Options]) -> Vec<&'a str> {
     let mut all = distinct(runs.iter().copied().flatten().map(|(option, _)| option.as_str()));
     let first = |option: &str| runs.first().and_then(|options| value(options, option));

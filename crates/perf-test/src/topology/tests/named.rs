@@ -1,4 +1,4 @@
-//! The topologies that come with the tool. The sums are as in iRobot's files.
+//! Tests of the topologies that come with the tool. The expected sums are computed from iRobot's files.
 
 use super::super::{Counts, Named, Topology, Trigger, all_named};
 

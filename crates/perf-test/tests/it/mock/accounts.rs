@@ -1,4 +1,4 @@
-//! Accounts: the CPU time of the middleware, and the CPU time of the instrument apart from it.
+//! The account of CPU time: the middleware's time, and apart from it the instrument's time.
 
 use perf_test::log::UsedEntry;
 
@@ -7,18 +7,18 @@ use super::{measure, measure_all};
 test_support::tests![reports_cost_the_middleware_nothing, the_time_after_the_last_second_costs_nothing];
 
 const SECONDS: i64 = 5;
-/// The publisher's and the subscription's.
+/// The number of workers: one for the publisher and one for the subscription.
 const WORKERS: i64 = 2;
 
 fn cpu_ns(used: &UsedEntry) -> i64 {
     used.user_ns + used.system_ns
 }
 
-/// Work for each row on the reporting threads is the instrument's, and moves no figure of the middleware.
+/// Work of the reporting threads for each row counts for the instrument, and changes no figure of the middleware.
 fn reports_cost_the_middleware_nothing() {
-    // The mock polls to deliver, so its own cost varies by more than 10 ms.
+    // The mock polls for its deliveries, so its own cost varies by more than 10 ms.
     for (delivery, work_ms) in [("", 10), (",push", 50)] {
-        // The last report may begin after the last whole second.
+        // The last report may begin after the last whole second, so it is not counted.
         let work_ns = (SECONDS - 1) * WORKERS * work_ms * 1_000_000;
         let options = format!("-r 10 --max-runtime {SECONDS}");
         let plain = format!("latency=1ms{delivery}");
@@ -39,15 +39,15 @@ fn reports_cost_the_middleware_nothing() {
 }
 
 fn the_time_after_the_last_second_costs_nothing() {
-    // The subscriptions spin for a second after the end, because the last message is lost. Subscriptions on one thread
-    // spin one after the other.
+    // The subscriptions spin for a second after the end, because the last message is lost. Subscriptions on one
+    // thread spin one after the other.
     for options in ["", "-s 3 -e INTRA_THREAD"] {
         let run = measure("latency=1ms,lose=100", &format!("-r 100 --max-runtime 1 --wait spin {options}"));
         let (summary, rows) = (run.summary(), &run.log.rows);
         let whole: i64 = rows.iter().filter(|row| row.length_s == 1.0).map(|row| cpu_ns(&row.used)).sum();
         assert_eq!(whole, cpu_ns(&summary.used), "{options}");
         let since_start_ns: i64 = summary.workers.iter().map(|worker| cpu_ns(&worker.used)).sum();
-        // The cost of a second of spinning depends on the machine's load, but it is more than nothing.
+        // The CPU time of a second of spinning depends on the machine's load, but it is never near zero.
         assert!(
             since_start_ns > whole + 10_000_000,
             "{whole} ns of {since_start_ns} ns in the first second: {options}"

@@ -1,4 +1,4 @@
-//! Clocks of publishers and subscriptions that are not the host's: times are converted, and their error is shown.
+//! Publishers and subscriptions whose clocks differ from the host's: times are converted, and the error is shown.
 
 use super::{Counts, assert_always, assert_times, measure, measure_all};
 
@@ -19,7 +19,7 @@ fn the_times_of_other_clocks_are_converted() {
         ("latency=2ms,reception-clock=300s:1us", options),
         ("latency=2ms,clock=100s:1us,reception-clock=300s:1us,push", options),
         ("latency=2ms,clock=300s:1us,nameless", options),
-        // Probes have no time of any clock.
+        // With unknown matching, probes are sent, which carry no time.
         ("latency=2ms,clock=100s:1us,reception-clock=300s:1us,matching=unknown", options),
     ]) {
         run.assert_counts(Counts { sent: 100, received: 100, ..Counts::default() });
@@ -46,7 +46,7 @@ fn a_round_trip_with_another_clock_is_exact() {
     let script = "latency=2ms,clock=300s:12us,reception-clock=300s:12us";
     let run = measure(script, "--roundtrip-mode Both -r 100 --max-runtime 1");
     assert_always(&run.summary().total.latency, 100, 4.0 * MS);
-    // Both ends have one clock, so its error is in both times.
+    // Publisher and subscription have one clock, so its error is the same in both times and cancels out.
     assert_eq!(run.summary().clock_error_ns, None);
     assert!(!run.run.stdout.contains("clocks differ"), "{}", run.run.stdout);
 }

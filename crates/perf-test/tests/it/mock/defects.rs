@@ -1,7 +1,7 @@
-//! Defects of other tools, and the tests that show that this tool has none of them.
+//! Defects of other tools, with the tests that show that this tool has none of them.
 //!
-//! P is performance_test 2.3.0, R is iRobot's ros2-performance; P1 to R9 are the numbers of their defects, which were
-//! found in their source code. The second column names tests. Tests without a file are in this file.
+//! P stands for performance_test 2.3.0, and R for iRobot's ros2-performance. P1 to R9 number their defects, which were
+//! found in their source code. The second column names tests of this tool; a test without a file is in this file.
 //!
 //! | defect of the other tool | tests of this tool |
 //! |---|---|
@@ -53,7 +53,7 @@ test_support::tests![
 
 const MS: f64 = 1e6;
 
-/// P1: the latencies of a second add up to 200 s, the squares to 40 s².
+/// P1: the latencies of a second add up to 200 s, and their squares to 40 s².
 fn variance_overflow() {
     let run = measure("latency=199ms,slow=2:201ms", "-r 1000 --max-runtime 2");
     assert_eq!((run.counts().received, run.counts().too_late), (2000, 2000), "{}", run.run.stdout);
@@ -66,10 +66,10 @@ fn variance_overflow() {
     }
 }
 
-/// P2: the same variance in both of performance_test's logs, each in the unit of its other columns.
+/// P2: both of performance_test's logs have the same variance, each in the unit of its other columns.
 fn variance_in_two_units() {
     let run = measure("latency=2ms,slow=2:4ms", "-p 5 -r 2 --max-runtime 2");
-    // Five of each per second: 5 × 5 / 10 / 9 × (2 ms)².
+    // Each second has five messages of each latency: 5 × 5 / 10 / 9 × (2 ms)².
     let variance_ms2 = 10.0 / 9.0;
     for found in run.csv("latency_variance (ms)") {
         assert_close(found, variance_ms2, 1e-5);
@@ -80,7 +80,7 @@ fn variance_in_two_units() {
     assert_eq!((run.csv("latency_mean (ms)"), run.json("latency_n")), (vec![3.0; 2], vec![10.0; 2]));
 }
 
-/// P11, R4: numbers of all widths, in a pipe.
+/// P11, R4: numbers of all widths are printed into a pipe.
 fn columns_that_run_together() {
     let run = measure("lose=3", "-m Array8m -r 0 --max-runtime 2");
     let stdout = &run.run.stdout;
@@ -100,17 +100,17 @@ fn columns_that_run_together() {
     assert!(lines >= 11, "{stdout}");
 }
 
-/// P: half of the samples due in three subscriptions are more than were sent.
+/// P: three subscriptions together lose more samples than were sent.
 fn losses_above_all_that_was_sent() {
     let run = measure("lose=2", "-p 5 -s 3 -r 2 --max-runtime 2");
     run.assert_counts(Counts { sent: 20, received: 30, lost: 30, unexplained: 30, ..Counts::default() });
-    // No sample follows the last lost ones: they are in a separate row.
+    // No sample follows the samples that were lost last, so these are in a separate row.
     let relative = run.csv("relative_loss");
     assert!(relative.iter().all(|loss| (0.0..=1.0).contains(loss)), "{relative:?}");
     assert_eq!(run.csv("sent")[..2], [10.0, 10.0]);
 }
 
-/// P: a program that only subscribes divides by no count of samples sent.
+/// P: a program that only subscribes never divides by a number of samples sent.
 fn a_program_that_sends_nothing() {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let log = folder.path().join("log.csv");
@@ -126,7 +126,7 @@ fn a_program_that_sends_nothing() {
     memory.assert_empty();
 }
 
-/// R1: one sample in a hundred takes ten periods, and shows.
+/// R1: one sample in a hundred takes ten periods, and all figures show it.
 fn worst_samples_deleted() {
     let run = measure("latency=1ms,slow=100:100ms", "-r 100 --max-runtime 2");
     run.assert_counts(Counts { sent: 200, received: 200, too_late: 2, ..Counts::default() });
@@ -135,7 +135,7 @@ fn worst_samples_deleted() {
     assert_eq!(worst, 0.1);
 }
 
-/// R3: a restarted publisher begins with 1 again.
+/// R3: a restarted publisher begins again with number 1.
 fn numbers_that_go_backwards() {
     let memory = Memory::new();
     let options = "-c Mock --mock lose=10 -t again";
@@ -146,12 +146,12 @@ fn numbers_that_go_backwards() {
     subscriber.signal(Signal::INT);
     let run = subscriber.finish();
     run.assert_good();
-    // The tenth of a hundred is lost, and nothing after it shows that.
+    // Each program loses ten of its hundred messages, but no later sample shows the loss of the last one.
     assert_eq!((run.number("received"), run.number("lost")), (180, 18), "{}", run.stdout);
     memory.assert_empty();
 }
 
-/// R3: two programs publish at different rates, each with its own numbers.
+/// R3: two programs publish at different rates, each with its own sequence numbers.
 fn two_publishers_on_one_topic() {
     let memory = Memory::new();
     let options = "-c Mock --mock lose=7 -t both";
@@ -168,10 +168,10 @@ fn two_publishers_on_one_topic() {
     memory.assert_empty();
 }
 
-/// R6: of two processes the one has a tenth of the samples, with ten times the latency.
+/// R6: one of two processes has a tenth of the samples, with ten times the latency.
 fn means_of_means() {
     let run = measure("latency=10ms,overwrite=2,lose=5,subscription=1", "-s 2 -r 100 --max-runtime 1");
-    // Forty of a hundred are neither even nor fives.
+    // Forty of a hundred ids are neither even nor multiples of five.
     run.assert_counts(Counts {
         sent: 100,
         received: 140,
@@ -184,7 +184,7 @@ fn means_of_means() {
     assert_times(&run.summary().total.latency, &[(MS, 100), (10.0 * MS, 40)]);
 }
 
-/// R6: of two processes the one receives nothing.
+/// R6: one of two processes receives nothing.
 fn a_process_without_samples() {
     let run = measure("lose=1,subscription=0", "-s 2 -r 100 --max-runtime 1");
     run.assert_counts(Counts { sent: 100, received: 100, lost: 100, unexplained: 100, ..Counts::default() });

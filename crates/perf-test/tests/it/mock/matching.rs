@@ -19,14 +19,14 @@ test_support::tests![
 ];
 
 fn nothing_is_sent_before_all_are_matched() {
-    // A message of a publisher without a matched subscription would be lost.
+    // If a publisher sent without a matched subscription, the message would be lost.
     let run = measure("match=300ms", "-p 2 -s 2 -r 100 --max-runtime 1");
     run.assert_counts(Counts { sent: 200, received: 400, ..Counts::default() });
-    // The mock creates its endpoints a little before they say so.
+    // The mock creates its endpoints a little before it reports them.
     assert!(run.summary().matched_after_ns >= 200_000_000, "{}", run.run.stdout);
 }
 
-/// Probes are in no count, however messages go.
+/// Probes are in no count, whatever happens to the messages.
 fn probes_match_where_endpoints_are_not_counted() {
     let keep_all = "--reliable --history KEEP_ALL --transient";
     let runs = [
@@ -47,7 +47,7 @@ fn probes_match_where_endpoints_are_not_counted() {
         all(200, 400),
         all(200, 400),
         all(200, 400),
-        // Probes that were on their way at the start come after it.
+        // Probes that were in flight at the start arrive after it.
         Counts { too_late: 400, ..all(100, 400) },
         Counts { lost: 10, overwritten: 10, ..all(100, 90) },
         Counts { lost: 10, unexplained: 10, ..all(100, 90) },
@@ -77,7 +77,7 @@ fn probes_that_do_not_arrive_are_the_reason() {
     }
 }
 
-/// A publisher that learns nothing of subscriptions waits for none.
+/// A publisher that cannot learn of subscriptions does not wait for any.
 fn programs_match_by_probes() {
     let memory = Memory::new();
     let of = "-c Mock --mock matching=unknown,latency=1ms -t meet";
@@ -117,7 +117,7 @@ fn a_dead_subscription_blocks_no_endpoint_and_leaves_nothing() {
     run.assert_good();
     assert_eq!(run.number("sent"), 300, "{}", run.stdout);
     assert!(!run.stdout.contains("refused"), "{}", run.stdout);
-    // The other subscription received all samples; the dead one did not owe later ones.
+    // The other subscription received all samples, and later samples do not count as lost for the dead one.
     assert!((270..540).contains(&run.number("received")), "{}", run.stdout);
     assert!((30..60).contains(&run.number("lost")), "{}", run.stdout);
     memory.assert_empty();

@@ -1,8 +1,8 @@
-//! Runs over the mock, whose behaviour is known: the results must match it exactly.
+//! Runs over the mock, whose behaviour is known exactly, so the results must match it exactly.
 //!
 //! Counts and latencies of the mock depend only on ids, so they are compared exactly, however busy the machine is.
-//! Results that depend on the real send times are compared by identities, or at so low a rate that a message never
-//! falls into the wrong second.
+//! Results that depend on the real send times are compared by identities, or at a rate that is too low for a
+//! message to fall into the wrong second.
 
 pub mod accounts;
 pub mod clocks;
@@ -24,7 +24,7 @@ use tempfile::TempDir;
 
 use crate::program::{Finished, Memory, Running};
 
-/// Warnings that the machine or its load may raise.
+/// Warnings that the machine or its load may cause in any run.
 const OF_THE_MACHINE: [&str; 11] = [
     "calibration",
     "clock-stepped",
@@ -39,7 +39,7 @@ const OF_THE_MACHINE: [&str; 11] = [
     "unsent",
 ];
 
-/// A run over the mock with all logs.
+/// A run over the mock that writes all logs.
 pub struct Mocked {
     memory: Memory,
     folder: TempDir,
@@ -56,7 +56,7 @@ impl Mocked {
         Mocked { memory, folder, run }
     }
 
-    /// Waits for its end; nothing of it is left.
+    /// Waits until the run has ended, and asserts that it leaves no file.
     #[track_caller]
     pub fn finish(self) -> Measured {
         let Mocked { memory, folder, run } = self;
@@ -73,14 +73,14 @@ impl Mocked {
     }
 }
 
-/// Starts it and waits for its end, which is good.
+/// Starts a run, waits for its end, and asserts that it succeeds.
 #[track_caller]
 pub fn measure(script: &str, options: &str) -> Measured {
     let [measured] = measure_all([(script, options)]);
     measured
 }
 
-/// Several runs at once, because they mostly wait.
+/// Measures several runs at once, because they mostly wait.
 #[track_caller]
 pub fn measure_all<const N: usize>(runs: [(&str, &str); N]) -> [Measured; N] {
     let runs = runs.map(|(script, options)| Mocked::start(script, options));
@@ -98,7 +98,7 @@ pub struct Measured {
     pub log: Log,
     /// The rows of performance_test's JSON log.
     json_rows: Vec<Value>,
-    /// The names and the rows of the CSV log.
+    /// The rows of the CSV log; the first one has the names of the columns.
     csv_rows: Vec<Vec<String>>,
 }
 
@@ -147,7 +147,7 @@ impl Measured {
         }
     }
 
-    /// Asserts exactly these counts, in the log and in the printed summary.
+    /// Asserts exactly these counts, both in the log and in the printed summary.
     #[track_caller]
     pub fn assert_counts(&self, expected: Counts) {
         assert_eq!(self.counts(), expected, "{}", self.run.everything());
@@ -161,7 +161,7 @@ impl Measured {
         }
     }
 
-    /// Asserts exactly these warnings, beside the machine's.
+    /// Asserts exactly these warnings, apart from warnings that the machine may cause.
     #[track_caller]
     pub fn assert_warnings(&self, expected: &[&str]) {
         let warnings = &self.summary().warnings;
@@ -169,7 +169,7 @@ impl Measured {
         assert_eq!(kinds.collect::<Vec<_>>(), expected, "{warnings:#?}");
     }
 
-    /// The sentence of the warning of this kind.
+    /// The sentence of the only warning of this kind.
     #[track_caller]
     pub fn warning(&self, kind: &str) -> &str {
         let warnings = &self.summary().warnings;
@@ -180,7 +180,7 @@ impl Measured {
             .sentence
     }
 
-    /// Every sample is in exactly one row.
+    /// Asserts that every sample counts in exactly one row.
     #[track_caller]
     fn assert_rows_add_up(&self) {
         let total = &self.summary().total;
@@ -209,7 +209,7 @@ impl Measured {
         }
     }
 
-    /// A column of the CSV log.
+    /// The values of a column of the CSV log.
     #[track_caller]
     pub fn csv(&self, name: &str) -> Vec<f64> {
         let place = self.csv_rows[0].iter().position(|column| column == name);
@@ -217,19 +217,19 @@ impl Measured {
         self.csv_rows[1..].iter().map(|row| row[place].parse().unwrap()).collect()
     }
 
-    /// A field of all rows of performance_test's JSON log.
+    /// The values of a field in all rows of performance_test's JSON log.
     #[track_caller]
     pub fn json(&self, name: &str) -> Vec<f64> {
         self.json_rows.iter().map(|row| row[name].as_f64().unwrap_or_else(|| panic!("no {name} in {row}"))).collect()
     }
 
-    /// The lost samples of all rows.
+    /// The number of lost samples in all rows together.
     pub fn lost_in_rows(&self) -> u64 {
         self.log.rows.iter().map(|row| row.total.received.missed - row.total.received.reordered).sum()
     }
 }
 
-/// Asserts `n` times of exactly this length.
+/// Asserts `n` times of exactly the same length.
 #[track_caller]
 pub fn assert_always(times: &Distribution, n: u64, ns: f64) {
     let (exactly, percentile) = (Some(ns), Some(ns as u64));
@@ -240,7 +240,7 @@ pub fn assert_always(times: &Distribution, n: u64, ns: f64) {
     assert_eq!(times.cells.iter().map(|(_, n)| n).sum::<u64>(), n);
 }
 
-/// Asserts these times with their counts: moments exactly, percentiles to three digits.
+/// Asserts these times, each with its count: moments exactly, percentiles to three digits.
 #[track_caller]
 pub fn assert_times(times: &Distribution, expected: &[(f64, u64)]) {
     let mut all: Vec<f64> = expected.iter().flat_map(|(ns, n)| (0..*n).map(|_| *ns)).collect();
@@ -258,13 +258,13 @@ pub fn assert_times(times: &Distribution, expected: &[(f64, u64)]) {
     }
 }
 
-/// Asserts equality up to a fraction of the expected value.
+/// Asserts that two numbers are equal up to a fraction of the expected one.
 #[track_caller]
 pub fn assert_close(found: f64, expected: f64, part: f64) {
     assert!((found - expected).abs() <= part * expected.abs(), "{found} is not {expected}");
 }
 
-/// The number of ids from 1 to `last` with this property.
+/// The number of ids from 1 to `last` that have this property.
 pub fn of_ids(last: u64, is_such: impl Fn(u64) -> bool) -> u64 {
     (1..=last).filter(|id| is_such(*id)).count() as u64
 }

@@ -1,4 +1,4 @@
-//! A worker whose endpoints have plans of their own: topics, messages, paces, QoS, phases, limits, work and threads.
+//! A worker whose endpoints have different plans: topics, messages, paces, QoS, phases, limits, work and threads.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, PipeReader, Write, pipe};
@@ -33,11 +33,11 @@ const MS: i64 = SECOND_NS / 1000;
 const RUN_S: i64 = 2;
 const PUBLISHERS: [Endpoint; 2] = [Endpoint::Publisher(0), Endpoint::Publisher(1)];
 const SUBSCRIPTIONS: [Endpoint; 3] = [Endpoint::Subscription(0), Endpoint::Subscription(1), Endpoint::Subscription(2)];
-/// 100 and 20 messages a second.
+/// The numbers of messages sent, at 100 and at 20 messages per second.
 const SENT: [u64; 2] = [200, 40];
-/// The second publisher begins so late.
+/// The delay with which the second publisher begins.
 const PHASE_NS: i64 = 10 * MS;
-/// Its subscription on the same thread works so long.
+/// The work of the subscription on the second publisher's thread.
 const WORK_NS: i64 = 5 * MS;
 
 fn spec(options: &str) -> RunSpec {
@@ -46,14 +46,15 @@ fn spec(options: &str) -> RunSpec {
     cli::resolve(&options).unwrap().spec
 }
 
-/// The same run over the mock, whose worker program is not beside this program of tests.
+/// The same run over the mock. `cli` cannot resolve it, because the mock's worker program is not beside this
+/// test program.
 fn over_mock(spec: RunSpec, script: &str) -> RunSpec {
     let (mock, communicator): (MockScript, _) = (script.parse().unwrap(), "Mock".to_owned());
     let settings = [("colour".to_owned(), "blue".to_owned())].into();
     RunSpec { communicator, settings, capabilities: mock.limit(spec.capabilities), mock, ..spec }
 }
 
-/// The run says one thing of everything; each endpoint has another.
+/// A plan in which each endpoint has other values than the specification of the run.
 fn plan(communicator: &str) -> Plan {
     let spec = spec("-p 2 -s 3 -m Array4k -r 7");
     let spec = if communicator == "Mock" { over_mock(spec, "latency=1ms") } else { spec };
@@ -78,12 +79,12 @@ fn plan(communicator: &str) -> Plan {
     let working = EndpointPlan { work_ns: WORK_NS, ..on_second(SUBSCRIPTIONS[1], 1) };
     let late = EndpointPlan { late_ns: 1, too_late_ns: u64::MAX, ..on_second(SUBSCRIPTIONS[2], 3) };
     let publisher = EndpointPlan { expected: 2, ..on_second(PUBLISHERS[1], 1) };
-    // The publisher of a shared thread need not be the first.
+    // The publisher of a shared thread need not be the first endpoint.
     let endpoints = vec![on_first(PUBLISHERS[0], 0), working, publisher, late, on_first(SUBSCRIPTIONS[0], 2)];
     Plan { protocol: PROTOCOL, name: String::new(), spec, row_delay_ns: 1, endpoints }
 }
 
-/// A worker and its reports.
+/// A worker under the test's control, with its reports.
 struct Driven {
     worker: Child,
     reports: BufReader<PipeReader>,
@@ -116,7 +117,7 @@ impl Driven {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    /// Reads reports until all endpoints are matched; returns the publishers.
+    /// Reads reports until all endpoints are matched. Returns the sources, one for each publisher.
     fn wait_until_matched(&mut self, endpoints: usize) -> Vec<Source> {
         let (mut sources, mut unmatched) = (Vec::new(), endpoints);
         while unmatched > 0 {
@@ -132,7 +133,7 @@ impl Driven {
         sources
     }
 
-    /// Reads reports until all endpoints have finished; returns the samples that they sent and received.
+    /// Reads reports until all endpoints have finished. Returns the numbers of samples sent and received.
     fn wait_until_ended(&mut self) -> (u64, u64) {
         let (mut sent, mut received) = (0, 0);
         loop {
@@ -154,7 +155,7 @@ impl Driven {
     }
 }
 
-/// The counts of each endpoint, and the threads.
+/// The counts of each endpoint, and the usage of the threads.
 type Results = (BTreeMap<Endpoint, (Sent, Received)>, Vec<ThreadUsage>);
 
 fn run(plan: &Plan) -> Results {
@@ -187,7 +188,7 @@ fn run(plan: &Plan) -> Results {
         if unmatched == 0 {
             unmatched = usize::MAX;
             driven.order(&Order::Go { start_ns: now_ns() + 100 * MS, sources: sources.clone() });
-            // Already now, so that each ends with its own number.
+            // The order to drain is sent early, so that each subscription ends with its own number of samples.
             let expected = SUBSCRIPTIONS.into_iter().zip([SENT[0], SENT[1], SENT[1]]).collect();
             driven.order(&Order::Drain { expected });
         }
@@ -203,7 +204,8 @@ fn unequal_endpoints_keep_to_their_own_plans() {
         let samples = received.map(|of| (of.samples, of.bytes, of.missed, of.duplicates));
         let (first, second) = ((SENT[0], SENT[0] * 128, 0, 0), (SENT[1], SENT[1] * 1024, 0, 0));
         assert_eq!(samples, [first, second, second], "{communicator}");
-        // Each latency from the due time is that from sending and the lateness of its publisher, phases included.
+        // The latency from the due time is the latency from the send time plus the lateness of the publisher,
+        // phases included.
         for (received, publisher) in received.iter().zip([0, 1, 1]) {
             let (response, latency) = (received.response_ns, received.latency_ns);
             let expected_ns = latency.mean + sent[publisher].lateness_ns.mean;
@@ -216,7 +218,7 @@ fn unequal_endpoints_keep_to_their_own_plans() {
         assert_eq!((received[2].late, received[2].too_late), (SENT[1], 0), "{communicator}");
         let cpu_ns = |name: &str| threads.iter().find(|thread| thread.name == name).map(|thread| thread.cpu_ns as i64);
         let (working_ns, idle_ns) = (cpu_ns("subscription 1").unwrap(), cpu_ns("subscription 2").unwrap());
-        // By the clock it worked for 200 ms, and other programs may have taken a part of the CPU.
+        // By the wall clock the thread worked for 200 ms, but other programs may have taken some of the CPU time.
         assert!(working_ns > WORK_NS * SENT[1] as i64 / 5 && working_ns > 3 * idle_ns, "{working_ns} ns, {idle_ns} ns");
     }
 }
@@ -244,7 +246,7 @@ fn endpoints_that_cannot_share_a_thread_say_so() {
     }
 }
 
-/// Two workers: a publisher, and a publisher of another topic with a subscription to the first one on its thread.
+/// Two workers: a publisher, and a publisher of another topic with a subscription to the first topic on its thread.
 fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
     let spec = over_mock(spec("-p 2 -s 1 -r 50"), "matching=unknown");
     let of = |endpoint, topic, expected| {
@@ -261,7 +263,7 @@ fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
     let sources = late.wait_until_matched(2);
     let go = Order::Go { start_ns: now_ns() + 100 * MS, sources };
     early.order(&go);
-    // It has taken all messages among probes when its order comes.
+    // When the late worker gets its order to go, it has already taken all messages along with the probes.
     let (sent, _) = early.wait_until_ended();
     late.order(&go);
     late.order(&Order::Drain { expected: vec![(SUBSCRIPTIONS[0], sent)] });
@@ -270,7 +272,7 @@ fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
     late.end();
 }
 
-/// A matched worker over Gantry.
+/// A worker over Gantry whose endpoints are matched.
 fn matched(memory: &Memory) -> Driven {
     let spec = spec("-c Gantry -r 1000");
     let endpoints = [PUBLISHERS[0], SUBSCRIPTIONS[0]].into_iter().zip(0..);
@@ -288,7 +290,7 @@ fn a_worker_that_cannot_report_ends_and_leaves_no_file() {
     drop(reports);
     let go = Order::Go { start_ns: now_ns(), sources: Vec::new() };
     writeln!(worker.stdin.as_mut().unwrap(), "{}", serde_json::to_string(&go).unwrap()).unwrap();
-    // Its standard input stays open, so nothing else ends it. `wait` would close it.
+    // The worker's standard input stays open, so nothing else ends the worker; `wait` would close it.
     let stdin = worker.stdin.take();
     assert_eq!(worker.wait().unwrap().code(), Some(1));
     memory.assert_empty();

@@ -1,4 +1,4 @@
-//! Each piece of advice appears exactly where it applies, and its command names existing files.
+//! Each piece of advice appears exactly for the machines that it concerns, and its command names existing files.
 
 use perf_test::system::Advice;
 use perf_test::system::advice::advice;
@@ -16,7 +16,7 @@ test_support::tests![
     the_most_important_advice_comes_first,
 ];
 
-/// The advice for a machine, each piece with the words that identify it.
+/// Asserts that a machine gets exactly this advice. Each piece is identified by words of its finding.
 #[track_caller]
 fn assert_advice(fake: &Fake, expected: &[&str]) -> Vec<Advice> {
     let pieces = advice(&fake.read());
@@ -48,10 +48,10 @@ fn the_governors_of_a_board() {
     board.file("sys/class/devfreq/devfreq0/governor", "performance\n");
     board.policy(0, "0 1 2 3", "performance", (240_000, 1_200_000));
     assert_advice(&board, &[]);
-    // A governor with only one frequency lowers nothing.
+    // If a policy has only one frequency, its governor cannot lower it.
     board.policy(0, "0 1 2 3", "userspace", (1_200_000, 1_200_000));
     assert_advice(&board, &[]);
-    // Only the second cluster.
+    // Only the second cluster has a governor that lowers the frequency.
     board.policy(0, "0 1", "performance", (240_000, 1_200_000));
     board.policy(2, "2 3", "ondemand", (240_000, 1_200_000));
     assert_advice(&board, &["1 of 2 CPU frequency policies have the governor ondemand"]);
@@ -82,7 +82,7 @@ fn power_saving_and_turbo_of_a_laptop() {
     assert_advice(&laptop, &[]);
 }
 
-/// A board that is set up for measurements, without advice.
+/// A board that is set up for measurements, so that it gets no advice.
 fn set_up() -> Fake {
     let board = Fake::board();
     board.policy(0, "0 1 2 3", "performance", (240_000, 1_200_000));

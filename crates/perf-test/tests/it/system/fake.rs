@@ -1,4 +1,4 @@
-//! Machines built of files in a folder, as `/proc` and `/sys` of real ones have them.
+//! Fake machines: folders with files like those in `/proc` and `/sys` of real machines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl Fake {
         fs::remove_file(self.root().join(path)).unwrap();
     }
 
-    /// The files of every Linux: a quiet machine without advice.
+    /// The files that every Linux has, as on a quiet machine that gets no advice.
     fn quiet(cpus: u32) -> Fake {
         let fake = Fake::empty();
         fake.files("proc", &[("loadavg", "0.05 0.04 0.01 1/200 1234"), ("cmdline", "root=/dev/mmcblk0p1 quiet")]);
@@ -72,7 +72,7 @@ impl Fake {
         fake
     }
 
-    /// An RDK X3 in its default state: schedutil, and memory that saves power.
+    /// An RDK X3 in its default state, with the governor schedutil and with memory that saves power.
     pub fn board() -> Fake {
         let fake = Fake::quiet(4);
         fake.file("proc/device-tree/model", "D-Robotics RDK X3 V2.1\0");
@@ -138,25 +138,25 @@ impl Fake {
         );
     }
 
-    /// The kernel's accounts: ticks of programs and of steal; the rest of a long time is idle.
+    /// Sets the kernel's CPU times: the ticks of programs and of steal; the rest of a long time is idle.
     pub fn cpu_times(&self, user: u64, steal: u64) {
         let idle = 10_000_000 - user - steal;
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\ncpu0 1 2 3\nintr 5\n"));
     }
 
-    /// Time passes: more ticks of programs and of steal, in 10000 ticks.
+    /// Lets 10000 ticks pass, with `user` more ticks of programs and `steal` more ticks of steal.
     pub fn time_passes(&self, user: u64, steal: u64) {
         let (user, idle) = (100_000 + user, 9_900_000 + 10_000 - user - steal);
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\n"));
     }
 
-    /// A process that has used `ticks`.
+    /// Adds a process that has used `ticks` of CPU time.
     pub fn process(&self, folder: &str, pid: u32, parent: u32, ticks: u64) {
         let stat = format!("{pid} (a) name) S {parent} 1 1 0 -1 4 5 6 7 8 {ticks} 0 0 0 20 0 1 0\n");
         self.file(&format!("proc/{folder}/stat"), stat);
     }
 
-    /// The account of this process with a nice value, a real-time priority and the number of a scheduling policy.
+    /// Sets the scheduling of this process: nice value, real-time priority, and the number of the policy.
     pub fn scheduling(&self, nice: i32, priority: u32, policy: u32) {
         let nothing = vec!["0"; 18].join(" ");
         let stat =
@@ -164,7 +164,7 @@ impl Fake {
         self.file("proc/self/stat", stat);
     }
 
-    /// Every file, relative to the root.
+    /// All files of the machine.
     pub fn all_files(&self) -> Vec<PathBuf> {
         fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
             for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -176,7 +176,7 @@ impl Fake {
         files
     }
 
-    /// Whether a file of this machine matches a path with `*` for any part of a name.
+    /// Whether a file of this machine matches a path in which `*` stands for any characters of a name.
     pub fn has(&self, pattern: &str) -> bool {
         self.all_files().iter().any(|file| {
             let file = Path::new("/").join(file.strip_prefix(self.root()).unwrap());

@@ -1,4 +1,4 @@
-//! `perf_test system` and the watch over a run, on machines built of files.
+//! Tests of `perf_test system`, and of the watch over a run, on machines made of files.
 
 pub mod advice;
 pub mod fake;

@@ -1,18 +1,18 @@
-//! The daemon of the mock: a shell that carries nothing and uses some CPU time.
+//! The daemon of the mock: a shell that carries no messages and uses some CPU time.
 
 use perf_worker::{
     backend::{DaemonCommand, Readiness},
     run_spec::MockDaemon,
 };
 
-/// The line that shows that it is ready.
+/// The line that the daemon prints when it is ready.
 const READY: &str = "the daemon of the mock is ready";
-/// It exists for a while before it is ready, in a test of the wait.
+/// The daemon runs for a while before it is ready, to test the wait for it.
 const GET_READY: &str = "sleep 0.2";
-/// Some milliseconds of work, and a pause.
+/// Some milliseconds of work, followed by a pause.
 const WORK: &str = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; sleep 0.05";
 
-/// Its command.
+/// The command that starts the daemon.
 pub fn command(daemon: MockDaemon) -> DaemonCommand {
     let script = match daemon {
         MockDaemon::Lives => format!("{GET_READY}; echo {READY}; while :; do {WORK}; done"),

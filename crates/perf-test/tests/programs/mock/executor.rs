@@ -1,4 +1,4 @@
-//! The executor of the mock: one thread, which runs the timers that are due in turn, and after each takes all messages.
+//! The executor of the mock: one thread that runs the due timers in turn, and takes all messages after each timer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use perf_worker::{
     run_spec::RunSpec,
 };
 
-/// The longest sleep. The times in messages do not depend on it.
+/// The longest sleep of the executor. The times in messages do not depend on it.
 const INTERVAL_NS: i64 = SECOND_NS / 1000;
 
 /// The executor.
@@ -34,7 +34,7 @@ struct MockTimer {
     expired: Box<dyn FnMut(u64) + Send>,
 }
 
-/// A subscription, which the executor and the instrument share.
+/// A subscription that the executor and the instrument share.
 #[derive(Clone)]
 struct Shared(Arc<Mutex<MockSubscription>>);
 
@@ -45,7 +45,7 @@ impl Shared {
 }
 
 impl MockExecutor {
-    /// Takes all messages that have come.
+    /// Takes all messages that have arrived.
     fn take_all(&mut self) -> Result<(), String> {
         for (requests, answers, responder) in &mut self.servers {
             let mut answer = |taken: &Taken<'_>| {
@@ -128,7 +128,7 @@ impl Executor for MockExecutor {
 }
 
 impl MockTimer {
-    /// If it is due: the number of periods that it passes over. The next time is a whole number of periods later.
+    /// If the timer is due, advances it by whole periods and returns the number of periods that it skips; else `None`.
     fn take(&mut self) -> Option<u64> {
         let late_ns = now_ns() - self.next_ns;
         if late_ns < 0 {

@@ -1,14 +1,15 @@
-//! The messages in flight to a subscription of the mock, according to the script.
+//! The messages in flight to a subscription of the mock, with the faults of the script.
 //!
-//! It is pure: times are arguments. A message that departed at `t` is reported as received exactly at `t` + latency,
-//! and is not delivered before that. Messages come in the order of arrival for all latencies, except with `swap`.
+//! The module is pure: times are arguments. A message that departed at `t` is reported as received at exactly `t` +
+//! latency, and is not delivered before that time. With all latencies messages keep the order of arrival, except
+//! with `swap`.
 
 use std::collections::VecDeque;
 
 use super::message::Message;
 use perf_worker::run_spec::{MockScript, is_nth};
 
-/// Capacity of the queue before it allocates.
+/// The capacity of the queue at first, below which it does not allocate.
 const QUEUE_CAPACITY: usize = 4096;
 
 /// A message that is delivered.
@@ -16,11 +17,11 @@ const QUEUE_CAPACITY: usize = 4096;
 pub struct Delivered {
     /// The message.
     pub message: Message,
-    /// Time of reception, ns of CLOCK_MONOTONIC.
+    /// The time of reception, ns of CLOCK_MONOTONIC.
     pub received_ns: i64,
-    /// The time when it reached the process, if that is marked.
+    /// The time when the message reached the process; `None` without a mark.
     pub arrived_ns: Option<i64>,
-    /// The time when its bytes were in hand, if that is marked.
+    /// The time when the message's bytes were in hand; `None` without a mark.
     pub in_hand_ns: Option<i64>,
 }
 
@@ -28,23 +29,23 @@ pub struct Delivered {
 #[derive(Debug)]
 pub struct InFlight {
     script: MockScript,
-    /// In the order of delivery.
+    /// The messages in flight, in the order of delivery.
     queue: VecDeque<Delivered>,
-    /// Messages that wait for the next one of their publisher.
+    /// The messages that wait until their publisher's next message has overtaken them.
     held: Vec<Message>,
     overwritten: u64,
 }
 
 impl InFlight {
-    /// No messages in flight.
+    /// A subscription without messages in flight.
     pub fn new(script: MockScript) -> Self {
         InFlight { script, queue: VecDeque::with_capacity(QUEUE_CAPACITY), held: Vec::new(), overwritten: 0 }
     }
 
-    /// A message arrives.
+    /// Adds a message that has arrived.
     pub fn arrived(&mut self, message: Message) {
         if message.is_probe() {
-            // The faults concern the messages that count.
+            // Probes are not counted, so the script's faults do not apply to them.
             let received_ns = message.departed_ns + self.script.latency_ns;
             self.queue.push_back(Delivered { message, received_ns, arrived_ns: None, in_hand_ns: None });
             return;
@@ -82,7 +83,7 @@ impl InFlight {
         is_nth(id, self.script.overwrite)
     }
 
-    /// The next message that is received at `now_ns` or before.
+    /// The next message whose time of reception is at or before `now_ns`.
     pub fn next(&mut self, now_ns: i64) -> Option<Delivered> {
         while self.next_ns()? <= now_ns {
             let next = self.queue.pop_front()?;
@@ -99,7 +100,7 @@ impl InFlight {
         self.queue.front().map(|next| next.received_ns)
     }
 
-    /// Messages that were overwritten so far.
+    /// The number of messages that were overwritten so far.
     pub fn overwritten(&self) -> u64 {
         self.overwritten
     }
@@ -110,11 +111,11 @@ mod tests {
     use super::*;
 
     fn message(source: u8, id: u64, departed_ns: i64) -> Message {
-        // A message with the time 0 is a probe.
+        // The time must not be 0, because a message with time 0 is a probe.
         Message::new([source; 16], id, departed_ns + 1, departed_ns, 64, &[7; 4])
     }
 
-    /// (id, received) of all that is delivered of ten messages, sent at 100, 200, …
+    /// The ids and times of reception of the delivered messages, of ten that were sent at 100, 200, and so on.
     fn of_ten(script: &str) -> Vec<(u64, i64)> {
         let mut in_flight = InFlight::new(script.parse().unwrap());
         (1..=10).for_each(|id| in_flight.arrived(message(1, id, 100 * id as i64)));

@@ -1,30 +1,30 @@
 //! A message of the mock in transit: ids, times, its length, and the first bytes of its payload.
 //!
-//! The rest of a large message is not moved: the mock tests the instrument, not memory. Time and id are encoded as with
-//! `--raw`, also in a message that has a type.
+//! The rest of a large message is not moved, because the mock tests the instrument and not memory. Time and id are
+//! encoded as with `--raw`, even in a message that has a type.
 
 use perf_worker::{
     raw::{self, RAW_HEADER_BYTES},
     stamp::{Stamp, Stamped},
 };
 
-/// Bytes of the payload that travel; `--touch` reads the first of every page, or all.
+/// The number of payload bytes that travel; `--touch` reads the first byte of every page, or all bytes.
 pub const PAYLOAD_BYTES: usize = 64;
-/// Source, time and id, the time of sending and the length.
+/// The header: source, time and id, time of sending, and length.
 const HEADER_BYTES: usize = 16 + RAW_HEADER_BYTES + 2 * 8;
-/// The longest message that travels, bytes.
+/// The size of the longest message that travels, bytes.
 pub const LONGEST_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The publisher.
+    /// The id of the publisher.
     pub source: [u8; 16],
-    /// The id that it carries.
+    /// The sequence number in the message.
     pub id: u64,
-    /// The time that it carries, ns of its publisher's clock.
+    /// The time in the message, ns of the publisher's clock.
     pub time_ns: i64,
-    /// The time of sending on this topic, ns of CLOCK_MONOTONIC: by the publisher, or by the relay.
+    /// The time when the publisher or the relay sent the message on this topic, ns of CLOCK_MONOTONIC.
     pub departed_ns: i64,
     /// The length of the whole message, bytes.
     pub length_bytes: u64,
@@ -33,7 +33,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message with at most [`PAYLOAD_BYTES`] of its payload.
+    /// A message of which at most the first [`PAYLOAD_BYTES`] of the payload travel.
     pub fn new(
         source: [u8; 16],
         id: u64,
@@ -48,22 +48,22 @@ impl Message {
         Message { source, id, time_ns, departed_ns, length_bytes, payload, payload_bytes }
     }
 
-    /// Whether it only shows, before the start, that messages arrive.
+    /// Whether this is a probe, which only shows before the start that messages arrive.
     pub fn is_probe(&self) -> bool {
         self.time_ns == 0
     }
 
-    /// The bytes of its payload that travel.
+    /// The bytes of the payload that travel.
     pub fn payload(&self) -> &[u8] {
         &self.payload[..self.payload_bytes]
     }
 
-    /// Damages its payload, if it has one.
+    /// Damages the first byte of the payload. A message without a payload stays intact.
     pub fn corrupt(&mut self) {
         self.payload[0] = !self.payload[0];
     }
 
-    /// The bytes that travel, and their number.
+    /// The bytes of the message in transit, and their number.
     pub fn to_bytes(self) -> ([u8; LONGEST_BYTES], usize) {
         let mut bytes = [0; LONGEST_BYTES];
         bytes[..16].copy_from_slice(&self.source);
@@ -76,7 +76,7 @@ impl Message {
         (bytes, HEADER_BYTES + self.payload_bytes)
     }
 
-    /// The message in received bytes; none if they are no message.
+    /// Parses received bytes; `None` if they are not a message.
     pub fn from_bytes(bytes: &[u8]) -> Option<Message> {
         let (source, rest) = bytes.split_first_chunk::<16>()?;
         let (header, payload) = rest.split_at_checked(HEADER_BYTES - 16)?;

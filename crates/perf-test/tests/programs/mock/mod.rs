@@ -1,9 +1,9 @@
-//! The mock: a middleware whose messages have exactly the latency, the losses and the faults of a [`MockScript`], for
-//! tests of the instrument.
+//! The mock: a middleware whose messages have exactly the latency, the losses and the faults of a [`MockScript`],
+//! for tests of the instrument.
 //!
-//! Its endpoints are in real worker processes and find each other through the file system, without Gantry. A message
-//! with the stamp `t` is reported as received at `t` + latency, even if the machine was late, so that the results can
-//! be compared exactly. It is not available before that time.
+//! The mock's endpoints are in real worker processes and find each other through the file system, without Gantry. A
+//! message with the stamp `t` is reported as received at `t` + latency, even if the machine was late, so that the
+//! results can be compared exactly. The message is not available before that time.
 
 mod daemon;
 mod executor;
@@ -36,7 +36,7 @@ use perf_worker::{
 };
 use transport::{Kind, Socket, TopicKey};
 
-/// The memory of the device that it measures.
+/// The memory of a device that the mock reports as measured.
 const DEVICE: DeviceMemory = DeviceMemory {
     text_bytes: 65_536,
     data_bytes: 1024,
@@ -78,14 +78,14 @@ impl Backend for Mock {
     }
 }
 
-/// The options of the run as if none had been given, save the depth.
+/// The options of the run with all values at their defaults, except the depth of the history.
 fn default_options(spec: &RunSpec) -> Settings {
     let (reliability, durability, history) = Default::default();
     let qos = Qos { reliability, durability, history, ..spec.qos };
     RunSpec { qos, zero_copy: false, raw: false, wait: Wait::default(), ..spec.clone() }.options()
 }
 
-/// The mock in one process; its endpoints share nothing.
+/// The mock in one process. The endpoints of a session share nothing.
 struct MockSession {
     effective: Settings,
     device: Option<DeviceMemory>,
@@ -125,7 +125,7 @@ impl Session for MockSession {
     }
 }
 
-/// One endpoint and its matching with the others.
+/// One endpoint, with the search for its counterparts.
 struct MockEndpoint {
     socket: Socket,
     key: TopicKey,
@@ -136,14 +136,14 @@ struct MockEndpoint {
 
 impl MockEndpoint {
     fn new(spec: &RunSpec, plan: &EndpointPlan, kind: Kind) -> Result<MockEndpoint, String> {
-        // A topic and a service may have one name.
+        // A topic and a service may have the same name.
         let suffix = if plan.service { " service" } else { "" };
         let key = TopicKey::new(spec.domain_id, &format!("{}{suffix}", plan.topic));
         let socket = Socket::new(&key, kind)?;
         Ok(MockEndpoint { socket, key, others: kind.other(), script: spec.mock.clone(), created_ns: now_ns() })
     }
 
-    /// Sockets connected to the others, unless the script hides them.
+    /// Sockets connected to the counterparts; none while the script hides them.
     fn others(&self) -> Result<Vec<UnixDatagram>, String> {
         if self.script.mismatch || now_ns() < self.created_ns + self.script.match_ns {
             return Ok(Vec::new());
@@ -168,27 +168,27 @@ struct MockPublisher {
     endpoint: MockEndpoint,
     subscriptions: Vec<UnixDatagram>,
     source: [u8; 16],
-    /// It passes on messages from another topic.
+    /// Whether the publisher passes on messages of another topic.
     relays: bool,
-    /// The clock of the times in its messages.
+    /// The clock of the times in the publisher's messages.
     clock: Option<OtherClock>,
-    /// Phases are marked.
+    /// Whether the phases are marked.
     marks: bool,
     last_id: u64,
     length_bytes: u64,
     payload: Vec<u8>,
     /// The last messages, for late subscriptions.
     history: VecDeque<Vec<u8>>,
-    /// The number of them that is kept.
+    /// The number of messages that the history keeps.
     depth: usize,
 }
 
 impl MockPublisher {
-    /// Sends a message, which takes as long as the subscription lets it.
+    /// Sends a message. The call blocks until the subscription's queue has room.
     fn send(subscription: &UnixDatagram, bytes: &[u8]) -> Result<(), String> {
         match subscription.send(bytes) {
             Ok(_) => Ok(()),
-            // The subscription has exited; `matched` updates the list.
+            // The subscription has exited; `matched` will update the list.
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => Ok(()),
             Err(error) => Err(format!("a subscription of the mock does not take messages: {error}")),
         }
@@ -259,7 +259,7 @@ impl Matched for MockPublisher {
 impl Publisher for MockPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let script = &self.endpoint.script;
-        // Only the stamp has the id; its time is read again below.
+        // The id is only in the stamp. The stamp's time is read again below.
         let Stamp { id, time_ns, .. } = draft.stamp();
         let is_probe = time_ns == 0;
         if now_ns() < self.endpoint.created_ns + script.mute_ns {
@@ -272,7 +272,7 @@ impl Publisher for MockPublisher {
             sleep_until(now_ns() + stall.time_ns);
         }
         if script.print {
-            // Fails only if the console has gone.
+            // The write fails only if the console is gone.
             let _ = writeln!(std::io::stdout().lock(), "the mock publishes message {id}");
         }
         if !self.payload.is_empty() {
@@ -282,7 +282,7 @@ impl Publisher for MockPublisher {
         let (time_ns, departed_ns) = if is_probe {
             (stamp.time_ns, now_ns())
         } else if self.relays {
-            // It holds the message since its reception, and passes on the time of the publisher's clock.
+            // The relay holds the message from its reception on, and passes on the time of the publisher's clock.
             let sent_ns = OtherClock::host_ns(self.clock, stamp.time_ns);
             (stamp.time_ns, sent_ns + script.latency_of_ns(id))
         } else {
@@ -308,11 +308,11 @@ impl Publisher for MockPublisher {
 struct MockSubscription {
     endpoint: MockEndpoint,
     in_flight: InFlight,
-    /// Each message is copied, also with zero copy.
+    /// Whether each message is copied, even with zero copy.
     copies: bool,
-    /// Phases are marked.
+    /// Whether the phases are marked.
     marks: bool,
-    /// It does not say from which publisher a message is.
+    /// Whether messages are delivered without the publisher that sent them.
     nameless: bool,
 }
 
@@ -327,7 +327,7 @@ impl MockSubscription {
         Ok(MockSubscription { endpoint, in_flight: InFlight::new(script), copies, nameless, marks: spec.phases })
     }
 
-    /// Fetches one message that has arrived. Returns whether there was one.
+    /// Fetches one message that has arrived. Returns whether there was a message.
     fn fetch(&mut self) -> Result<bool, String> {
         let mut bytes = [0; LONGEST_BYTES];
         match self.endpoint.socket.inner.recv(&mut bytes) {
@@ -360,7 +360,8 @@ impl Matched for MockSubscription {
 
 impl Subscription for MockSubscription {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
-        // Due messages go first, so that no more are fetched than can be delivered, and senders wait instead.
+        // Due messages are delivered first. So no more messages are fetched than can be delivered, and the senders
+        // wait instead.
         loop {
             if let Some(delivered) = self.in_flight.next(now_ns()) {
                 let message = &delivered.message;

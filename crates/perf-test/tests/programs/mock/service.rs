@@ -1,5 +1,5 @@
-//! Services of the mock: requests go on the topic of the service, and responses on a topic of the client, whose name
-//! contains the id in the client's requests. So each response reaches only the client that asked.
+//! Services of the mock. Requests go on the topic of the service. Responses go on a topic of the client, whose name
+//! contains the id in the client's requests, so each response reaches only the client that asked.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use perf_worker::{
 /// The id of a client.
 type Source = [u8; 16];
 
-/// The plan of an endpoint on the topic of the responses to a client.
+/// The plan of an endpoint on the topic for the responses to a client.
 fn of_responses(plan: &EndpointPlan, client: &Source) -> EndpointPlan {
     EndpointPlan { topic: format!("{}/responses/{client:02x?}", plan.topic), ..plan.clone() }
 }
@@ -30,7 +30,7 @@ pub fn client(spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
     Ok(Client { requests: Box::new(requests), responses: Box::new(responses) })
 }
 
-/// The ends of a client.
+/// The two endpoints of a client: for requests and for responses.
 pub fn client_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockPublisher, MockSubscription), String> {
     let requests = MockPublisher::new(spec, plan)?;
     let index = match plan.endpoint {
@@ -38,7 +38,8 @@ pub fn client_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockPublisher
     };
     let own = EndpointPlan { endpoint: Endpoint::Subscription(index), ..of_responses(plan, &requests.source) };
     let mut responses = MockSubscription::new(spec, &own)?;
-    // The server has a publisher there only when it answers.
+    // The server has a publisher on the topic of responses only once it answers, so matching looks at the
+    // requests' topic.
     (responses.endpoint.key, responses.endpoint.others) = (requests.endpoint.key.clone(), Kind::Subscription);
     Ok((requests, responses))
 }
@@ -52,16 +53,16 @@ pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
     Ok(Server { requests: Box::new(requests), responses: Box::new(responses) })
 }
 
-/// The ends of a server.
+/// The endpoints of a server: for requests and for responses.
 pub fn server_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockSubscription, Answers), String> {
-    // Otherwise it would not know whom to answer.
+    // A nameless subscription would not show which client to answer.
     let requests = MockSubscription { nameless: false, ..MockSubscription::new(spec, plan)? };
     Ok((requests, Answers { spec: spec.clone(), plan: plan.clone(), clients: BTreeMap::new() }))
 }
 
 struct Requests {
     inner: MockSubscription,
-    /// The client of the request that is being read.
+    /// The client whose request is being read.
     in_hand: Rc<Cell<Option<Source>>>,
 }
 
@@ -98,7 +99,7 @@ struct Responses {
     in_hand: Rc<Cell<Option<Source>>>,
 }
 
-/// The publishers of responses.
+/// The publishers of responses, one for each client.
 pub struct Answers {
     spec: RunSpec,
     plan: EndpointPlan,
@@ -106,7 +107,7 @@ pub struct Answers {
 }
 
 impl Matched for Responses {
-    /// The requests tell.
+    /// Only the subscription to requests reports whether the server is matched.
     fn matched(&mut self) -> Result<Matching, String> {
         Ok(Matching::Unknown)
     }

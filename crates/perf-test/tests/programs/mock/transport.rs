@@ -1,9 +1,9 @@
-//! The transport of the mock: Unix datagram sockets with names in a private folder, one for each endpoint.
+//! The transport of the mock: Unix datagram sockets, one for each endpoint, with names in a private folder.
 //!
-//! The folder belongs to the user and lies in XDG_RUNTIME_DIR, or in the folder of temporary files. A name contains
-//! domain, topic, kind and process. An endpoint lives if a connection to its socket succeeds; [`clean_up`] removes the
-//! names of the others. The kernel queues a few messages of a socket and lets its senders wait, so no message is lost
-//! on the way.
+//! The folder belongs to the user and lies in XDG_RUNTIME_DIR, or in the folder of temporary files. A socket's name
+//! contains domain, topic, kind and process. An endpoint is alive if a connection to its socket succeeds;
+//! [`clean_up`] removes the names of dead endpoints. The kernel queues a few messages of a socket and lets its
+//! senders wait, so no message is lost on the way.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The longest wait of a sender for a subscription that does not take.
+/// The longest wait of a sender for a subscription that takes no messages.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The kind of an endpoint.
@@ -47,13 +47,14 @@ pub struct TopicKey {
 impl TopicKey {
     /// The key of the topic with this full name.
     pub fn new(domain_id: u32, topic: &str) -> TopicKey {
-        // A name of any length must fit into the address of a socket; all processes of a run are one program.
+        // The name is hashed, because a socket's address is short. The hash is the same in all processes, which run
+        // one program.
         let mut hasher = DefaultHasher::new();
         topic.hash(&mut hasher);
         TopicKey { domain_id, topic_hash: hasher.finish() }
     }
 
-    /// The prefix of the names of its endpoints of one kind.
+    /// The prefix of the socket names of the topic's endpoints of one kind.
     fn prefix(&self, kind: Kind) -> String {
         let kind = match kind {
             Kind::Publisher => "publisher",
@@ -63,16 +64,16 @@ impl TopicKey {
     }
 }
 
-/// The socket of an endpoint of this process; its name is removed with it.
+/// The socket of an endpoint of this process. Dropping it removes its name.
 #[derive(Debug)]
 pub struct Socket {
-    /// The socket, which does not block.
+    /// The socket itself, in non-blocking mode.
     pub inner: UnixDatagram,
     path: PathBuf,
 }
 
 impl Socket {
-    /// A new socket.
+    /// Creates a socket for an endpoint of this kind on the topic.
     ///
     /// # Errors
     /// A sentence: the folder cannot be used.
@@ -84,7 +85,7 @@ impl Socket {
             let path = folder.join(format!("{}{process}-{number}", key.prefix(kind)));
             match UnixDatagram::bind(&path).and_then(|socket| socket.set_nonblocking(true).map(|()| socket)) {
                 Ok(socket) => return Ok(Socket { inner: socket, path }),
-                // Left by a dead process that had the same number.
+                // A dead process with the same process id has left the name.
                 Err(error) if error.kind() == ErrorKind::AddrInUse => {}
                 Err(error) => return Err(cannot("create", &path, &error)),
             }
@@ -94,12 +95,12 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Fails if `clean_up` has removed it.
+        // The removal fails if `clean_up` has already removed the name.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Sockets that are connected to the live endpoints of one kind.
+/// Sockets that are connected to all living endpoints of one kind on the topic.
 ///
 /// # Errors
 /// A sentence: the folder cannot be used.
@@ -115,7 +116,7 @@ pub fn connect_all(key: &TopicKey, kind: Kind) -> Result<Vec<UnixDatagram>, Stri
     Ok(sockets)
 }
 
-/// Removes the names of dead endpoints.
+/// Removes the socket names of dead endpoints.
 ///
 /// # Errors
 /// A sentence: the folder cannot be used.
@@ -130,7 +131,7 @@ pub fn clean_up() -> Result<(), String> {
     Ok(())
 }
 
-/// A socket that sends to the one with this name; none if that is dead.
+/// A socket that sends to the endpoint with this socket name; `None` if the endpoint is dead.
 fn connect(path: &Path) -> io::Result<Option<UnixDatagram>> {
     let socket = UnixDatagram::unbound()?;
     socket.set_write_timeout(Some(LONGEST_WAIT))?;
@@ -150,7 +151,7 @@ fn names(folder: &Path) -> Result<Vec<OsString>, String> {
     entries.map_err(|error| cannot("read", folder, &error))
 }
 
-/// The user's folder, created if it does not exist.
+/// The private folder of the user, created if it does not exist.
 fn folder() -> Result<PathBuf, String> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let user = rustix::process::geteuid().as_raw();
@@ -160,7 +161,7 @@ fn folder() -> Result<PathBuf, String> {
     {
         return Err(cannot("create", &folder, &error));
     }
-    // In the folder of temporary files another user may have created it.
+    // In the folder of temporary files, another user may have created a folder with this name.
     let found = fs::symlink_metadata(&folder).map_err(|error| cannot("check", &folder, &error))?;
     if found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0 {
         return Ok(folder);

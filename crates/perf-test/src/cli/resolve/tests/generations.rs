@@ -1,23 +1,23 @@
-//! Every option of three performance_test versions, and its result here.
+//! Tests of every option of three performance_test versions, and of its effect in `perf_test`.
 //!
-//! The tables are written from the lists of options in performance_test's own parsers.
+//! The tables follow the lists of options in performance_test's own parsers.
 
 use clap::CommandFactory;
 
 use super::*;
 use crate::cli::{Cli, legacy};
 
-/// The result of an option.
+/// The effect of an option of performance_test.
 enum Becomes {
-    /// It changes this of the run and nothing else.
+    /// The option changes the run in this way and nothing else.
     Run(fn(&mut RunSpec)),
-    /// It changes this of the outputs and nothing else.
+    /// The option changes the outputs in this way and nothing else.
     Outputs(fn(&mut Outputs)),
-    /// It lists the messages.
+    /// The option lists the messages.
     List,
-    /// The heading says this, and nothing is changed.
+    /// The option changes nothing, and the heading has this note.
     Said(&'static str),
-    /// The command is refused with this.
+    /// The command is refused with this sentence.
     Refused(&'static str),
 }
 
@@ -130,7 +130,7 @@ const V2_3_0: &[(&str, Becomes)] = &[
     ("--prevent-cpu-idle", Run(|run| run.prevent_cpu_idle = true)),
 ];
 
-/// Where they differ from the above.
+/// The options of version 1.x whose effect differs from the table above.
 const V1: &[(&str, Becomes)] = &[
     ("-o stdout", Out(|_| ())),
     ("-o csv --csv-logfile a", Out(|to| (to.console, to.csv) = (false, Some("a".into())))),
@@ -260,6 +260,6 @@ fn old_scripts_for_relays_may_name_its_two_ends() {
 #[test]
 fn a_topic_that_is_called_like_a_message_is_possible() {
     assert_eq!(unpacked("-t Array1k -m Array1k").0.topic, "Array1k");
-    // The type Range is never spelt like this.
+    // No version spelt the message type Range in lower case, so this word is a topic.
     assert_eq!(unpacked("-t range").0.topic, "range");
 }

@@ -1,4 +1,4 @@
-//! Runs that commands resolve to, and errors of wrong commands.
+//! Tests of the runs that command lines resolve to, and of the errors of wrong command lines.
 
 mod generations;
 
@@ -95,7 +95,7 @@ fn outputs_are_chosen_by_kind_name_and_suffix() {
         Outputs { console: true, csv: Some("a".into()), json: Some("b.json".into()), ..Outputs::default() }
     );
     assert_eq!(outputs("-o none"), Outputs::default());
-    // As in performance_test 1.x.
+    // A log without a suffix is CSV, as in performance_test 1.x.
     assert_eq!(outputs("-l run1").csv, Some("run1".into()));
     assert_eq!(outputs("-l a.csv --disable-logging"), Outputs { csv: Some("a.csv".into()), ..Outputs::default() });
     assert_eq!(outputs("--tables 2.x").tables, Tables::V2);
@@ -271,9 +271,9 @@ fn raw_messages_have_the_bytes_of_the_type_and_room_for_time_and_id() {
     let typed = run("-m UnboundedString --unbounded-msg-size 5000 --touch full").unwrap().spec;
     let raw = run("-m UnboundedString --unbounded-msg-size 5000 --touch full --raw").unwrap().spec;
     assert_eq!((raw.raw, raw.message.bytes, raw.message.content), (true, typed.message.bytes, Content::Plain));
-    // A text must stay one; bytes may be any.
+    // Text must stay valid, so only its stamp is written; plain bytes may have any value.
     assert_eq!((typed.touch, raw.touch), (Touch::Stamp, Touch::Full));
-    // Its id has 32 bits.
+    // The id in the typed message has 32 bits, but the id in a raw message has 64.
     assert_eq!(run("-m Stamped10b --raw").unwrap().spec.message.last_id, u64::MAX);
     let choice = |bytes| MessageChoice {
         name: "Small",

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::BETWEEN_TRIES;
 use crate::system::root::Root;
 
-/// The processes of a control group leave it when they have ended, which the kernel finishes a little later.
+/// The number of attempts to remove a control group: the kernel takes a process out of its group only a little
+/// after the process has ended.
 const TRIES_TO_REMOVE_A_GROUP: u32 = 200;
 
-/// A change, with all that is needed to undo it. Paths are relative to the root.
+/// A change of a setting, with all that is needed to undo it. Paths are relative to the root of the file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -19,9 +20,9 @@ pub enum Change {
     File {
         /// The file.
         path: String,
-        /// Its content before.
+        /// The content before the change.
         before: String,
-        /// Its content afterwards; none if the kernel changes it along with another setting.
+        /// The content after the change; `None` if the kernel changes the file along with another setting.
         after: Option<String>,
     },
     /// A controller that is enabled for the children of a control group.
@@ -31,31 +32,32 @@ pub enum Change {
         /// The controller.
         name: String,
     },
-    /// A control group that is made; its processes come from, and go back to, `home`.
+    /// A control group that is made. The processes in it come from the control group `home` and go back there.
     Group {
-        /// The folder.
+        /// The folder of the new control group.
         path: String,
-        /// The folder of the group of the processes before.
+        /// The folder of the control group in which the processes were before.
         home: String,
     },
 }
 
 impl Change {
-    /// Whether it concerns a setting of the kernel and nothing else: the journal is a file, which may be damaged.
+    /// Whether the change concerns a setting of the kernel and no other file. The journal may be damaged, so its
+    /// paths are checked.
     pub(super) fn is_of_the_machine(&self) -> bool {
         let (Change::File { path, .. } | Change::Controller { path, .. } | Change::Group { path, .. }) = self;
         path.starts_with("sys/") && !path.split('/').any(|part| part == "..")
     }
 }
 
-/// Changes after the attempt to undo them.
+/// The outcome of an attempt to undo changes.
 #[derive(Debug, Default)]
 pub(super) struct Undone {
-    /// The state now of each change that is undone, in words.
+    /// The present state of each setting that was restored, in words.
     pub(super) states: Vec<String>,
-    /// Those that could not be undone, in order.
+    /// The changes that could not be undone, in order.
     pub(super) kept: Vec<Change>,
-    /// A sentence for each of those.
+    /// A sentence for each change that could not be undone.
     pub(super) sentences: Vec<String>,
 }
 
@@ -76,7 +78,7 @@ pub(super) fn undo(root: &Root, changes: Vec<Change>) -> Undone {
     undone
 }
 
-/// Undoes a change. Returns the state afterwards in words.
+/// Undoes a change. Returns the state of the setting afterwards in words.
 fn undo_one(root: &Root, change: &Change) -> Result<String, String> {
     match change {
         Change::File { path, before, after } => {
@@ -120,11 +122,11 @@ fn undo_one(root: &Root, change: &Change) -> Result<String, String> {
     }
 }
 
-/// Finds a control group that uses the controller which `subtree_control` enables: a child with settings of the
-/// controller, or one that enables it for its own children. Disabling the controller would lose the settings.
+/// A child of the control group that uses the controller which `subtree_control` enables: it has settings of the
+/// controller, or enables the controller for its own children. Disabling the controller would lose these settings.
 fn user_of(root: &Root, subtree_control: &str, controller: &str) -> Option<String> {
     let parent = subtree_control.rsplit_once('/')?.0;
-    // The files that are empty as long as nothing is set.
+    // The kernel leaves these files empty until a setting is written.
     let settings = [format!("{controller}.cpus"), format!("{controller}.mems")];
     root.names(parent, "").into_iter().map(|name| format!("{parent}/{name}")).find(|group| {
         let is_set = |file: &String| root.line(&format!("{group}/{file}")).is_some_and(|text| !text.is_empty());
@@ -133,7 +135,7 @@ fn user_of(root: &Root, subtree_control: &str, controller: &str) -> Option<Strin
     })
 }
 
-/// Moves all processes of a control group to `home`, and removes it.
+/// Moves all processes of a control group to the group `home`, and removes the emptied group.
 fn leave_group(root: &Root, path: &str, home: &str) -> io::Result<()> {
     let mut result = Ok(());
     for attempt in 0..TRIES_TO_REMOVE_A_GROUP {
@@ -145,7 +147,7 @@ fn leave_group(root: &Root, path: &str, home: &str) -> io::Result<()> {
         }
         let processes = root.text(&format!("{path}/cgroup.procs")).unwrap_or_default();
         for process in processes.split_whitespace() {
-            // A process may have ended meanwhile.
+            // The write fails if the process has ended meanwhile.
             drop(put(root, &format!("{home}/cgroup.procs"), process));
         }
         result = if root.is_machine() { fs::remove_dir(root.path(path)) } else { fs::remove_dir_all(root.path(path)) };

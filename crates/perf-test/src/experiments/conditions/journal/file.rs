@@ -1,4 +1,4 @@
-//! The file of the journal: its place, its lock and its lines.
+//! The file of the journal: its path, its lock and its lines.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -12,23 +12,23 @@ use serde::{Deserialize, Serialize};
 use super::change::Change;
 use crate::system::root::Root;
 
-/// Other users read it: the settings are of the whole machine.
+/// The permissions of the journal: other users may read it, because the settings concern the whole machine.
 const OTHERS_READ: u32 = 0o644;
 const FORMAT: &str = "gantry.perf_test.conditions-journal/1";
 
-/// The first line.
+/// The first line of the journal: the boot and the process that wrote it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Head {
     format: String,
     pub(super) boot_id: String,
     pub(super) pid: u32,
-    /// The process has ended in order, and could not restore the changes that follow.
+    /// Whether the process has ended normally, but could not restore the changes in the following lines.
     #[serde(default)]
     pub(super) has_ended: bool,
 }
 
 impl Head {
-    /// The first line of this process.
+    /// The first line of a journal of this process.
     pub(super) fn now(root: &Root, has_ended: bool) -> Head {
         Head { format: FORMAT.to_owned(), boot_id: boot_id(root), pid: std::process::id(), has_ended }
     }
@@ -42,11 +42,12 @@ pub(super) fn boot_id(root: &Root) -> String {
 /// The content of a journal.
 #[derive(Default)]
 pub(super) struct Content {
-    /// None if the first line is torn, damaged or of another version.
+    /// The first line; `None` if it is torn, damaged or of another version.
     pub(super) head: Option<Head>,
     /// The changes.
     pub(super) changes: Vec<Change>,
-    /// The lines that are no changes of settings; all of them if the first one is damaged or of another version.
+    /// The lines that are not changes of settings. If the first line is damaged or of another version, these are
+    /// all lines.
     pub(super) damaged: Vec<String>,
 }
 
@@ -62,8 +63,8 @@ const FOLDERS: [&str; 2] = ["run", "dev/shm"];
 const PREFIX: &str = "perf_test-conditions-";
 const SUFFIX: &str = ".json";
 
-/// The path of this user's journal. Only root writes to /run, so no other user can plant a journal for root; the owner
-/// of a file in another folder is checked.
+/// The path of this user's journal. For root it is in /run, where only root can write, so no other user can plant a
+/// journal for root. For other users it is in /dev/shm, where any user can write, so the owner of the file is checked.
 pub(super) fn path(root: &Path) -> PathBuf {
     let uid = geteuid().as_raw();
     let [own, shared] = FOLDERS;
@@ -71,14 +72,14 @@ pub(super) fn path(root: &Path) -> PathBuf {
     root.join(folder).join(format!("{PREFIX}{uid}{SUFFIX}"))
 }
 
-/// The journals of other users, with their user ids.
+/// The journals of other users, each with its user's id.
 pub(super) fn of_others(root: &Path) -> Vec<(u32, PathBuf)> {
     let mut found = Vec::new();
     for folder in FOLDERS {
         for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let uid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok());
-            // Anybody may plant a file with the name of another user.
+            // Any user may create a file with the name of another user's journal, so the owner is compared.
             let is_own = |uid: u32| root != Path::new("/") || entry.metadata().is_ok_and(|found| found.uid() == uid);
             found.extend(uid.filter(|uid| *uid != geteuid().as_raw() && is_own(*uid)).map(|uid| (uid, entry.path())));
         }
@@ -86,7 +87,7 @@ pub(super) fn of_others(root: &Path) -> Vec<(u32, PathBuf)> {
     found
 }
 
-/// The file with its lock and its content; `None` if another process holds the lock.
+/// The file, which this process locks, and its content; `None` if another process holds the lock.
 pub(super) fn locked(path: &Path, make: bool) -> io::Result<Option<(File, String)>> {
     loop {
         let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default();
@@ -108,10 +109,11 @@ pub(super) fn locked(path: &Path, make: bool) -> io::Result<Option<(File, String
             Err(TryLockError::Error(error)) => return Err(error),
         }
         if make {
-            // The umask may have taken permissions away.
+            // The umask may have removed permissions.
             file.set_permissions(Permissions::from_mode(OTHERS_READ))?;
         }
-        // Another process may have removed the name before it let the lock go.
+        // Another process may have removed the file before it released the lock: then the path leads to another
+        // file or to none.
         if fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (found.dev(), found.ino())) {
             let mut content = String::new();
             file.read_to_string(&mut content)?;
@@ -127,7 +129,7 @@ pub(super) fn append(file: &mut File, line: &impl Serialize) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The lines of a journal. The end of a torn last line is missing, and its change was not made.
+/// Parses the lines of a journal. A last line without a newline is torn and skipped: its change was never made.
 pub(super) fn parsed(content: &str) -> Content {
     let mut lines = content.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     let is_head = |head: &Head| head.format == FORMAT;

@@ -1,14 +1,14 @@
 //! The journal of changed settings: every change of the machine is on disk before it is made.
 //!
 //! Invariants:
-//! - A line is written and synchronised before the change that it describes. A torn last line belongs to a change that
-//!   was not made.
-//! - The process that holds the lock of the file owns the changes. The kernel frees the lock when the process ends,
-//!   however it ends. So a journal without a lock was left by a process that was killed, and the next start of the
-//!   program restores the settings from it.
-//! - Lines are undone in the opposite order. A setting that another program has changed since is left alone.
-//! - A damaged line is kept and mentioned until the user removes the file, because its change is not known.
-//! - The settings are the kernel's and end with the boot: a journal of an earlier boot is dropped.
+//! - A line is written and synchronised before the change that it describes. A torn last line belongs to a change
+//!   that was never made.
+//! - The process that holds the lock of the file owns the changes. The kernel releases the lock when the process
+//!   ends, for whatever reason. So a journal that no process locks was left by a killed process, and the next start
+//!   of the program restores the settings from it.
+//! - Lines are undone in the reverse order. A setting that another program has changed since then stays as it is.
+//! - A damaged line is kept and reported until the user removes the file, because its change is not known.
+//! - The settings belong to the running kernel and end with the boot, so a journal of an earlier boot is dropped.
 
 mod change;
 mod file;
@@ -24,27 +24,28 @@ use file::{Content, Head, append, boot_id, locked, of_others, parsed, path};
 
 use crate::system::root::Root;
 
-/// The look of another start at the journal is short; an experiment that runs holds it for long.
+/// The number of attempts to lock the journal. Another start of the program holds the lock only briefly to look at
+/// the journal; a running experiment holds it long.
 const TRIES_TO_LOCK: u32 = 200;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
-/// An open journal, whose lock this process holds.
+/// An open journal, locked by this process.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
     path: PathBuf,
     root: Root,
-    /// The length of the first line.
+    /// The length of the first line in bytes.
     head_bytes: u64,
     changes: Vec<Change>,
 }
 
 impl Journal {
-    /// Opens and locks the journal of this user, which has no changes yet.
+    /// Opens and locks the journal of this user; the new journal has no changes.
     ///
     /// # Errors
-    /// A sentence: another process changes the settings now, settings of an earlier process could not be restored, or
-    /// the file cannot be written.
+    /// A sentence: another process changes the settings at present, settings of an earlier process could not be
+    /// restored, or the file cannot be written.
     pub fn open(root: &Path) -> Result<Journal, String> {
         let path = path(root);
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -52,7 +53,7 @@ impl Journal {
         }
         let mut found = locked(&path, true);
         for _ in 0..TRIES_TO_LOCK {
-            // Another start of the program may look at the file just now.
+            // Another start of the program may be reading the file at this moment.
             if !matches!(found, Ok(None)) {
                 break;
             }
@@ -79,8 +80,8 @@ impl Journal {
         Ok(Journal { file, path, root, head_bytes, changes: Vec::new() })
     }
 
-    /// Writes `value` into a file of the machine, and checks that the file has it. `affected` are files that the kernel
-    /// changes at the same time.
+    /// Writes `value` into a file of the machine, and checks that the file then has this value. `affected` are
+    /// files that the kernel changes along with it.
     ///
     /// # Errors
     /// A sentence: the file cannot be read or written, or the kernel does not take the value.
@@ -105,7 +106,7 @@ impl Journal {
     /// Enables a controller for the children of a control group.
     ///
     /// # Errors
-    /// A sentence, as [`Journal::write`].
+    /// The errors of [`Journal::write`].
     pub fn enable_controller(&mut self, path: &str, name: &str) -> Result<(), String> {
         if self.root.line(path).is_some_and(|enabled| enabled.split_whitespace().any(|one| one == name)) {
             return Ok(());
@@ -114,10 +115,11 @@ impl Journal {
         self.put(path, &format!("+{name}"))
     }
 
-    /// Makes a control group with these files, in order, and moves this process into it.
+    /// Makes a control group, writes `files` (names and values) into it in order, and moves this process from
+    /// `home` into it.
     ///
     /// # Errors
-    /// A sentence, as [`Journal::write`].
+    /// The errors of [`Journal::write`].
     pub fn enter_group(&mut self, path: &str, home: &str, files: &[(&str, &str)]) -> Result<(), String> {
         self.note(Change::Group { path: path.to_owned(), home: home.to_owned() })?;
         let made = fs::create_dir(self.root.path(path));
@@ -131,14 +133,15 @@ impl Journal {
     /// Undoes all changes.
     ///
     /// # Errors
-    /// A sentence with each setting that could not be restored and the command that does it; the journal keeps them.
+    /// A sentence with each setting that could not be restored and the command that restores it; the journal keeps
+    /// these changes.
     pub fn restore(&mut self) -> Result<(), String> {
         let Undone { kept, sentences, .. } = undo(&self.root, std::mem::take(&mut self.changes));
         self.changes = kept;
         if !sentences.is_empty() {
             return Err(sentences.join("; "));
         }
-        // Lines that are undone would claim a later change of another program that happens to have the same value.
+        // Undone lines are removed: if another program later set the same value, they would claim its change.
         let emptied = self.file.set_len(self.head_bytes).and_then(|()| self.file.seek(SeekFrom::End(0)));
         emptied.map(drop).map_err(|error| refused(&self.path, &error))
     }
@@ -160,16 +163,18 @@ impl Drop for Journal {
             Ok(()) => drop(fs::remove_file(&self.path)),
             Err(sentence) => {
                 let head = Head::now(&self.root, true);
-                // Otherwise the lines that are undone are there, too, which the next start finds as they were.
+                // Without the rewrite the journal would still have the lines that are undone, and the next start
+                // would undo them again.
                 let _ = rewrite(&mut self.file, &head, &self.changes, &[]);
-                // Fails only if the console has gone.
+                // The write fails only if the console is gone.
                 let _ = writeln!(io::stderr().lock(), "perf_test: not restored: {sentence}");
             }
         }
     }
 }
 
-/// Restores settings that an earlier process has left. Returns sentences for the user; none if nothing was left.
+/// Restores the settings that an earlier process has left changed. Returns sentences for the user; none if nothing
+/// was left.
 #[must_use]
 pub fn restore_left(root: &Path) -> Vec<String> {
     let mut said = restore_own(root);
@@ -181,7 +186,7 @@ fn restore_own(root: &Path) -> Vec<String> {
     let path = path(root);
     let (mut file, content) = match locked(&path, false) {
         Ok(Some(found)) => found,
-        // Its process lives and restores by itself.
+        // The process that locks the journal is alive and restores the settings itself.
         Ok(None) => return Vec::new(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
         Err(error) => return vec![refused(&path, &error)],
@@ -210,13 +215,13 @@ fn restore_own(root: &Path) -> Vec<String> {
         drop(fs::remove_file(&path));
         return restored.into_iter().collect();
     }
-    // The journal shrinks to what remains: those changes were undone that stand behind it.
+    // The journal keeps only the changes that could not be undone, and the damaged lines.
     let lost = rewrite(&mut file, &head, &kept, &damaged).err().map(|error| refused(&path, &error));
     let not_restored = sentences.into_iter().map(|sentence| format!("not restored: {sentence}"));
     std::iter::once(restored.unwrap_or(begin)).chain(not_restored).chain(damage).chain(lost).collect()
 }
 
-/// The sentence about settings that a process of another user has left, which only that user can restore.
+/// The sentence about settings that a process of another user has left changed. Only that user can restore them.
 fn left_by_another(uid: u32, path: &Path, root: &Root) -> Option<String> {
     let content = fs::read_to_string(path).ok()?;
     let Content { head: Some(head), changes, .. } = parsed(&content) else { return None };
@@ -230,13 +235,13 @@ fn left_by_another(uid: u32, path: &Path, root: &Root) -> Option<String> {
     Some(format!("{begin}; it was of {user}, and a start of perf_test by that user restores them ({})", path.display()))
 }
 
-/// The end of the process that has left a journal, in words.
+/// The way in which the process that left the journal ended, in words.
 fn begin(head: &Head) -> String {
     let how = if head.has_ended { "ended and could not restore all of them" } else { "was killed" };
     format!("process {}, which had changed settings of this machine, {how}", head.pid)
 }
 
-/// Puts these lines in place of all others.
+/// Replaces all lines of the journal by the given ones.
 fn rewrite(file: &mut File, head: &Head, changes: &[Change], damaged: &[String]) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;

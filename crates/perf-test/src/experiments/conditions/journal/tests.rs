@@ -17,7 +17,7 @@ fn governor(root: &tempfile::TempDir) -> String {
     fs::read_to_string(root.path().join(GOVERNOR)).unwrap().trim().to_owned()
 }
 
-/// The journal of a process that was killed after the changes: its lock is free and its file is there.
+/// The journal of a process that was killed after its changes: the file is there, and its lock is free.
 fn left(root: &tempfile::TempDir, torn: &str) {
     let mut journal = Journal::open(root.path()).unwrap();
     journal.write(GOVERNOR, "performance", &[]).unwrap();

@@ -1,6 +1,6 @@
-//! The plan of an experiment under conditions: `runs`, `executors`, `conditions` and `rounds`, read from YAML.
+//! The plan of an experiment under conditions, read from YAML: `runs`, `executors`, `conditions` and `rounds`.
 //!
-//! Invariant: each name occurs once, and each value is within its range. The machine is not examined here.
+//! Invariant: each name occurs once, and each value is within its range. The parser does not examine the machine.
 
 mod run;
 mod yaml;
@@ -17,7 +17,7 @@ use crate::{
 pub use run::{LabelledRun, ResolvedRun};
 use yaml::{cpus, number};
 
-/// Rounds without the key: from six on an interval holds its median with 95 %.
+/// The number of rounds if the plan has no key `rounds`: from six rounds on, an interval has a confidence of over 95 %.
 const ROUNDS: u32 = 6;
 /// The condition without settings.
 pub const BASELINE: &str = "baseline";
@@ -28,51 +28,51 @@ const KEYS: [&str; 10] =
 /// An experiment.
 #[derive(Debug)]
 pub struct Plan {
-    /// How often each run is done under each condition.
+    /// The number of times that each run is done under each condition.
     pub rounds: u32,
     /// The runs.
     pub runs: Vec<LabelledRun>,
     /// The conditions.
     pub conditions: Vec<Condition>,
-    /// Sentences about executors that a run cannot have.
+    /// Sentences about runs that cannot have an executor of the plan.
     pub notes: Vec<String>,
 }
 
-/// The settings of one condition. A setting that is not given stays as the machine has it.
+/// The settings of one condition. A setting that the plan does not give stays as the machine has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// Its name.
+    /// The name of the condition.
     pub name: String,
     /// The governor of all frequency policies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// The frequency driver, which a boot chooses.
+    /// The frequency driver, which only a boot can change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// A part of the kernel's release, as `lowlatency`.
+    /// A string that the kernel's release must contain, as `lowlatency`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// Parameters of the kernel's command line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boot: Vec<String>,
-    /// The limit on the wake-up time of idle CPUs, µs; 0 keeps them from sleeping.
+    /// The limit on the wake-up time of idle CPUs, µs; 0 keeps idle CPUs from sleeping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_dma_latency_us: Option<i32>,
-    /// CPUs on which the program and its workers run.
+    /// The CPUs on which the program and its workers run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taskset: Vec<u32>,
-    /// CPUs of an isolated partition, in which the program and its workers run.
+    /// The CPUs of an isolated partition in which the program and its workers run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isolate: Vec<u32>,
     /// The scheduling policy of the program and its workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chrt: Option<Chrt>,
-    /// CPUs to which the endpoints' threads are pinned in turn (`--pin`).
+    /// The CPUs to which the threads of the endpoints are pinned in turn (`--pin`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pin: Vec<u32>,
 }
 
-/// A real-time policy with its priority, 1 to 99.
+/// A real-time policy with its priority, from 1 to 99.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chrt {
     /// The policy.
@@ -135,7 +135,8 @@ impl Plan {
         }
         unique(plan.runs.iter().map(|run| run.label.as_str()), "label of a run")?;
         unique(plan.conditions.iter().map(|condition| condition.name.as_str()), "condition")?;
-        // Here, because the executors belong to the arguments, and the pins to the condition.
+        // The runs are resolved here, because the executors are among their arguments and the pins belong to
+        // the condition.
         for run in &plan.runs {
             for condition in &plan.conditions {
                 run.resolve(condition)?.spec.map_err(|why| format!("the run {}: {why}", run.label))?;
@@ -206,7 +207,7 @@ impl Condition {
         Ok(())
     }
 
-    /// Its name as a part of a file name.
+    /// The name of the condition as a file name.
     #[must_use]
     pub fn folder(&self) -> String {
         file_name(&self.name)
@@ -228,7 +229,7 @@ fn chrt(text: &str) -> Result<Chrt, String> {
 fn unique<'a>(names: impl Iterator<Item = &'a str>, of: &str) -> Result<(), String> {
     let mut known: Vec<String> = Vec::new();
     for name in names {
-        // Names of folders and files, too.
+        // The names are used as names of folders and files, so they are compared as file names without regard to case.
         let file = file_name(name).to_lowercase();
         if known.contains(&file) {
             return Err(format!("the {of} `{name}` is there twice: give each a name of its own"));

@@ -1,4 +1,4 @@
-//! A run of a plan: a single run, or one of a topology, which may be done in several executors.
+//! A run of a plan: a single run, or the run of a topology, which may be repeated in several executors.
 
 use std::sync::Arc;
 
@@ -14,31 +14,31 @@ use crate::{
 };
 use perf_worker::run_spec::RunSpec;
 
-/// Seconds of warm-up and of measurement of a single run without these options.
+/// The seconds of warm-up and of measurement if the arguments of a single run do not give them.
 const LENGTHS_S: (u32, u32) = (1, 3);
 /// The first argument of a run of a topology.
 const TOPOLOGY: &str = "topology";
 
-/// One run, by its label.
+/// One run of the plan, with its label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelledRun {
     /// The label, as `gantry` or `robot events`.
     pub label: String,
-    /// The arguments of the same single run, or of `perf_test`'s command `topology`.
+    /// The arguments with which `perf_test` measures the run alone; a run of a topology begins with `topology`.
     pub arguments: Vec<String>,
 }
 
 /// A run under a condition.
 #[derive(Debug)]
 pub struct ResolvedRun {
-    /// The run, or the sentence of its refusal by the middleware.
+    /// The description of the run, or the sentence with which the middleware refuses it.
     pub spec: Result<RunSpec, String>,
-    /// Its topology, if it is the run of one.
+    /// The topology, if the run measures one.
     pub robot: Option<Arc<TopologyRun>>,
 }
 
 impl LabelledRun {
-    /// The run under a condition.
+    /// Resolves the run under a condition.
     ///
     /// # Errors
     /// A sentence: an argument is wrong, or the run and the condition do not fit together.
@@ -91,7 +91,7 @@ impl LabelledRun {
     }
 }
 
-/// The runs of a plan, checked for the line.
+/// The runs of a plan. The errors give the line in the file.
 pub(super) fn runs(node: &Node<'_>) -> Result<Vec<LabelledRun>, String> {
     let run = |(label, value): (String, &Node<'_>)| {
         let line = line(value);
@@ -119,8 +119,8 @@ pub(super) fn executors(node: &Node<'_>) -> Result<Vec<String>, String> {
     Ok(names.ok_or_else(wrong)?.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Repeats each run of a topology for each of `executors` that its middleware has; single runs stay as they are.
-/// `notes` gets a sentence about each executor that a middleware lacks.
+/// Repeats each run of a topology in each of `executors` that its middleware has; single runs stay as they are.
+/// Adds a sentence to `notes` for each executor that a middleware lacks.
 pub(super) fn in_executors(
     runs: Vec<LabelledRun>,
     executors: &[String],

@@ -1,11 +1,11 @@
-//! Values of the YAML of a plan, whose errors have their lines.
+//! Values in the YAML of a plan. Each error gives its line.
 
 use crate::{
     common::yaml::{Node, line, text_of, texts},
     system::root::cpu_list,
 };
 
-/// CPUs as the kernel writes them, or a list of numbers; the order of numbers with commas is kept.
+/// CPUs in the kernel's notation (`0-3,8`), or a list of numbers. Numbers separated by commas keep their order.
 pub(super) fn cpus(node: &Node<'_>, key: &str) -> Result<Vec<u32>, String> {
     let cpus = |(text, _): (String, usize)| {
         let lists = text.split(',').map(|part| cpu_list(part).filter(|list| !list.is_empty()));

@@ -1,4 +1,4 @@
-//! Text of others within HTML: nothing in a log can become markup or a script.
+//! Text from logs within HTML: no text in a log can become markup or a script.
 
 /// A text between tags, or in an attribute within double quotes.
 pub fn escape(text: &str) -> String {
@@ -16,12 +16,12 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// JSON within a `script` element: without `<`, no text in it ends the element or opens a comment.
+/// JSON within a `script` element. Without `<`, no text in the JSON can end the element or open a comment.
 pub fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// Puts values into the places `{{name}}` of a template. Values are not searched for places.
+/// Replaces each `{{name}}` of a template by its value. The values themselves are not searched for `{{name}}`.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut parts = template.split("{{");
     let mut filled = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The facts around the figures: machines, common settings, warnings, and files that are not shown.
+//! The sections of the page around the figures: machines, common settings, warnings, and files that are not shown.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub fn head(folder: &Folder, groups: &Groups) -> String {
         .collect()
 }
 
-/// The sentences at the head; the first one stands out.
+/// The sentences at the top of the page; the first one stands out.
 pub fn headlines(headlines: &[Headline]) -> String {
     let sentence = |Headline { experiment, sentence, .. }: &Headline| {
         format!("<li data-experiment=\"{}\">{}</li>\n", escape(experiment), escape(sentence))
@@ -52,7 +52,7 @@ pub fn headlines(headlines: &[Headline]) -> String {
     format!("<ul class=\"headlines\">\n{sentences}</ul>\n<p class=\"note\">{note}</p>\n")
 }
 
-/// One sentence on the warnings of all runs, or that there are none.
+/// One sentence that counts the runs with a warning, or that says that there is none.
 pub fn warnings_in_short(folder: &Folder) -> String {
     let with = folder.all_runs().filter(|run| run.problems().next().is_some()).count();
     let of = folder.all_runs().count();
@@ -82,7 +82,7 @@ pub fn warnings(folder: &Folder) -> String {
     kinds.into_iter().map(list).collect()
 }
 
-/// The logs with their warnings, by the kinds of these.
+/// The logs that have warnings, with each warning, by the kind of the warning.
 fn by_kind(folder: &Folder) -> BTreeMap<&str, Vec<(&str, &Warning)>> {
     let mut kinds: BTreeMap<&str, Vec<(&str, &Warning)>> = BTreeMap::new();
     for run in folder.all_runs() {
@@ -91,7 +91,7 @@ fn by_kind(folder: &Folder) -> BTreeMap<&str, Vec<(&str, &Warning)>> {
     kinds
 }
 
-/// A section for each machine, as `perf_test system` prints it.
+/// A section for each machine, with the text that `perf_test system` prints.
 pub fn machines(folder: &Folder) -> String {
     let section = |(index, machine): (usize, &System)| {
         let name = machine_in_short(machine);

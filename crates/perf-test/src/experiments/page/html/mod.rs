@@ -1,4 +1,4 @@
-//! The page: its parts are HTML from here, and style and scripts from the files beside this one.
+//! The HTML of the page: this module writes the body; style and scripts come from the files in this folder.
 
 mod data;
 mod escape;
@@ -16,7 +16,7 @@ use escape::{escape, fill};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// The scripts; each uses those before it as it begins.
+/// The scripts in the order in which they run; a script uses only the scripts before it.
 const SCRIPTS: [&str; 10] = [
     include_str!("state.js"),
     include_str!("csv.js"),
@@ -33,11 +33,11 @@ const SCRIPTS: [&str; 10] = [
 /// The page of a folder.
 pub fn html(folder: &Folder, groups: &Groups) -> String {
     let name = escape(&folder.name);
-    // Their tables and plots would be empty.
+    // A folder of nothing but topologies has no rows for the tables and plots of single runs, so these are hidden.
     let only_robots = folder.runs.is_empty() && folder.shortfalls.is_empty();
     let sentences = headlines(folder, groups);
     let results = PageTable::of_groups(folder, groups);
-    // The experiment that the page shows first is the first one whose ratios a file of results has.
+    // The page first shows the first experiment whose ratios come from a file of results.
     let first = sentences.iter().find(|headline| headline.is_paired).map_or("", |headline| &headline.experiment);
     let own = env!("CARGO_PKG_VERSION");
     fill(

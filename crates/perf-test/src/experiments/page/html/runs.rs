@@ -1,4 +1,4 @@
-//! The runs of each group with their logs, and their settings as they took effect.
+//! The runs of each group with their logs, and the settings that were in effect.
 
 use super::escape::escape;
 use super::table::{data, table};
@@ -9,8 +9,8 @@ use crate::experiments::page::run::Run;
 use crate::experiments::page::settings::{Settings, in_words};
 use crate::experiments::page::table::{Cell, PageRow, PageTable};
 
-/// The HTML of the details: a part for each group, closed at first. Its content is in a `noscript` element: thousands
-/// of tables that are closed would delay the page, so a script unfolds those that a reader opens.
+/// The HTML of the runs: a `details` element for each group, closed at first. Its content is in a `noscript`
+/// element, and a script unfolds it when the reader opens it: thousands of closed tables would slow the page down.
 pub fn details(groups: &Groups) -> String {
     groups.groups.iter().enumerate().map(|(index, group)| detail(groups, index, group)).collect()
 }
@@ -24,7 +24,7 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
         heads: heads.map(|(head, is_number)| (head.to_owned(), is_number)).collect(),
         rows: group.runs.iter().map(|run| row(run)).collect(),
     };
-    // The path of the program means its own machine.
+    // The program's path is left out, because it holds only on the machine that measured.
     let arguments = group.runs[0].entry.command_line.iter().skip(1).map(String::as_str);
     let command = std::iter::once("perf_test").chain(arguments).collect::<Vec<&str>>().join(" ");
     format!(
@@ -61,10 +61,11 @@ fn row(run: &Run) -> PageRow {
     PageRow { cells, class: "log", data: Vec::new() }
 }
 
-/// A time by the wall clock, as 2026-01-31 12:34:56.
+/// A UTC time in the form 2026-01-31 12:34:56.
 pub fn utc(unix_ms: u64) -> String {
     let (days, second) = (unix_ms / 86_400_000, unix_ms / 1000 % 86_400);
-    // The Gregorian calendar repeats after 400 years of 146 097 days; years begin in March, so that leap days are last.
+    // The Gregorian calendar repeats after 400 years of 146 097 days. Years begin in March here, so that a leap day
+    // is the last day of its year.
     let from_march_0000 = days + 719_468;
     let (era, day_of_era) = (from_march_0000 / 146_097, from_march_0000 % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! The sections that only some folders have: topologies, and the tables of commands of several runs.
+//! The sections that only some folders have: topologies, and the tables of commands that measure several runs.
 
 use super::escape::escape;
 use super::table::table;
@@ -8,7 +8,7 @@ use crate::experiments::page::run::Run;
 use crate::experiments::page::table::PageTable;
 use crate::experiments::results_file::Table;
 
-/// The topologies: a table for each, and a place for its plots.
+/// The section of topologies: a table and the element for the plots of each topology.
 pub fn topologies(folder: &Folder) -> String {
     let topologies = Groups::of_topologies(&folder.robots);
     let note = "Each row is a group of runs of whole systems of nodes with equal settings. CPU time and memory are those of \
@@ -60,7 +60,7 @@ pub fn tables(folder: &Folder) -> String {
     section("tables", "Experiments and comparisons", folder.tables.iter().map(of_file), folder.tables.len())
 }
 
-/// A section of `count` parts; nothing without one.
+/// A section with `count` elements; empty if `count` is 0.
 fn section(id: &str, title: &str, parts: impl Iterator<Item = String>, count: usize) -> String {
     if count == 0 {
         return String::new();

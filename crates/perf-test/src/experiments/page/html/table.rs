@@ -3,7 +3,7 @@
 use super::escape::escape;
 use crate::experiments::page::table::{Cell, PageRow, PageTable};
 
-/// A table within a part of the page that scrolls; `label` names it.
+/// A table within an element that scrolls; `label` is the name of the element for screen readers.
 pub fn table(table: &PageTable, label: &str) -> String {
     format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table>\n<thead><tr>{}</tr></thead>\n\
@@ -14,7 +14,7 @@ pub fn table(table: &PageTable, label: &str) -> String {
     )
 }
 
-/// The headings of the table that scripts sort.
+/// The headings of the table that a script can sort: each is a button.
 pub fn sorted_heads(table: &PageTable) -> String {
     heads(table, ["<button type=\"button\">", "</button>"])
 }

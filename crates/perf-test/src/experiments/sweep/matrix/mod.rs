@@ -1,8 +1,8 @@
-//! Every combination of lists of values, from performance_test's YAML or from the command line (`perf_test sweep
-//! matrix` and its presets).
+//! Every combination of lists of values, from a YAML file of performance_test or from the command line
+//! (`perf_test sweep matrix` and its presets).
 //!
-//! A matrix is a list of argument vectors. Each is parsed as the command line of a single run, so errors and meanings
-//! are the same; a run that its middleware refuses is a row that says so.
+//! A matrix is a list of argument vectors. Each vector is parsed as the command line of a single run, so errors and
+//! meanings are the same. A run that its middleware refuses is a row with the reason.
 
 mod yaml;
 
@@ -25,19 +25,20 @@ use crate::{
     report::{outputs::Outputs, plot::curves},
 };
 
-/// The most runs of a matrix: months of measurement.
+/// The largest number of runs in a matrix; more would take months.
 const MOST_RUNS: usize = 100_000;
-/// The option of single runs that repeats them.
+/// The option of a single run that repeats it.
 const RUNS: &str = "runs";
 
-/// The contestants by their spellings. Each is found once: that may start its worker program, which describes itself.
+/// The contestants by their spellings. Each is looked up once, because that may start its worker program for
+/// a description.
 type Known = HashMap<String, Result<Contestant, String>>;
 
-/// Measures the combinations of a preset, or of a file. The figures go into a file only if the options name a folder of
-/// results.
+/// Measures the combinations of a preset or of a file. The figures go into a file only if the options name a folder
+/// of results.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the file or an option is wrong, or there are too many runs.
+/// [`Failure::Usage`]: the file or an option is not valid, or there are too many runs.
 pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> Result<Results, Failure> {
     let (given, rounds) = without_runs(preset, options).map_err(Failure::Usage)?;
     let runs = planned(preset, file, &given).and_then(|found| runs(preset, found, options.batch.results.is_some()));
@@ -62,7 +63,7 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     Ok(Results { lines: file.lines(), failure, ..Results::default() })
 }
 
-/// The axes that are given and the rounds, which `--runs` may have, too.
+/// The axes of the command line, and the number of rounds, which `--runs` may give instead of `--rounds`.
 fn without_runs(preset: &Preset, options: &SweepOptions) -> Result<(Vec<Axis>, u32), String> {
     let (runs, given): (Vec<Axis>, Vec<Axis>) =
         options.axes.iter().cloned().partition(|axis| preset.has_outputs && axis.option == RUNS);
@@ -71,7 +72,7 @@ fn without_runs(preset: &Preset, options: &SweepOptions) -> Result<(Vec<Axis>, u
     Ok((given, cli::run_options(&choice.arguments)?.time.runs.unwrap_or(1)))
 }
 
-/// All combinations in order, each once.
+/// All combinations in order, without duplicates.
 fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<Combination>, String> {
     if let Some(axis) = given.iter().find(|axis| preset.is_strict && axis.option == COMMUNICATOR) {
         let names: Vec<&str> = axis.choices.iter().map(|choice| choice.shown.as_str()).collect();
@@ -104,7 +105,7 @@ fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<C
 /// The runs of the combinations.
 ///
 /// # Errors
-/// A sentence: an argument is wrong, or a batch cannot carry it out.
+/// A sentence: an argument is not valid, or a batch cannot apply it.
 fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<PlannedRun>, String> {
     let mut known = Known::new();
     let mut found: Vec<(Combination, RunOptions)> = Vec::new();
@@ -128,13 +129,13 @@ fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Re
     found.into_iter().map(run_of).collect()
 }
 
-/// The options of a single run in a combination.
+/// The options with which a single run measures this combination.
 fn parsed(combination: &Combination) -> Result<RunOptions, String> {
     let arguments = combination.arguments();
     cli::run_options(&arguments).map_err(|why| format!("{}: {why}", arguments.join(" ")))
 }
 
-/// The run of a combination; `varied` are the options that its title has.
+/// The planned run of a combination. Its title has the values of the options in `varied`.
 fn run_of(
     preset: &Preset,
     combination: &Combination,
@@ -171,7 +172,7 @@ fn run_of(
     Ok(PlannedRun { options, arguments, outputs, ..PlannedRun::new(&label, format!("{label}{shown}"), log, spec) })
 }
 
-/// The outputs of a run, whose logs have the name of the contestant if there are several, and of the path.
+/// The outputs of a run. The names of its logs contain `zero-copy` or `copy`, and the contestant if there are several.
 fn outputs_of(run: &RunOptions, label: Option<&String>) -> Result<Outputs, String> {
     let outputs = cli::outputs_of_several(run).map_err(|failure| failure.to_string())?;
     if outputs == Outputs::default() {

@@ -6,7 +6,7 @@ use crate::experiments::sweep::{MATRIX, SIZES, TYPES, combination::log_name};
 use crate::log::figures::{LOST, P50, Values};
 use perf_worker::run_spec::RunSpec;
 
-/// The runs of a matrix.
+/// The planned runs of a matrix with these arguments.
 fn runs_of(line: &str) -> Result<Vec<PlannedRun>, String> {
     runs(&MATRIX, plan(line)?, false)
 }

@@ -1,14 +1,14 @@
-//! The YAML of performance_report's runner: `experiments:` with a list of maps, whose values may be lists.
+//! The YAML of performance_report's runner: a list `experiments:` of maps whose values may be lists.
 //!
-//! Each map becomes the axes of one matrix. Every value is parsed here as the option of a run that it stands for, so
-//! that an error has the line of the value.
+//! Each map becomes the axes of one matrix. Every value is parsed here as the option of a single run, so that an
+//! error can give the line of the value.
 
 use crate::{
     cli::{self, Axis, Choice},
     common::yaml::{Node, document, elements, entries, is_null, line, texts, unknown_key},
 };
 
-/// A key whose values are the values of an option: the key, its default and the option.
+/// The keys whose values are values of an option: the key, its default and the option.
 const KEYS: [(&str, &str, &str); 13] = [
     ("msg", "Array1k", "msg"),
     ("pubs", "1", "num-pub-threads"),
@@ -30,14 +30,14 @@ const TRANSPORT: &str = "sample_transport";
 const OLD_TRANSPORT: &str = "transport";
 const NO_IDLE: &str = "prevent_cpu_idle";
 
-/// The values of a key, each with its arguments.
+/// The values that a key may have, each with its command-line arguments.
 type Values = &'static [(&'static str, &'static [&'static str])];
 
 const INTRA_PROCESS: &str = "INTRA_PROCESS";
 const INTER_PROCESS: &[&str] = &["--execution-strategy=INTER_PROCESS"];
 const TRANSPORTS: Values =
     &[("BY_COPY", &[]), ("SHARED_MEMORY", &["--shared-memory"]), ("LOANED_SAMPLES", &["--zero-copy"])];
-/// The values of `transport`, which chose processes and transport in one.
+/// The values of the older key `transport`, which chose both the processes and the transport.
 const OLD_TRANSPORTS: Values = &[
     ("INTRA", &["--execution-strategy=INTER_THREAD"]),
     ("INTER", INTER_PROCESS),
@@ -47,13 +47,13 @@ const OLD_TRANSPORTS: Values = &[
 ];
 const NO_IDLES: Values = &[("False", &[]), ("True", &["--prevent-cpu-idle"])];
 
-/// A value and its line.
+/// A value, with the number of its line.
 type Value = (String, usize);
 
 /// The axes of each experiment.
 ///
 /// # Errors
-/// A sentence with the line.
+/// A sentence with the number of the line.
 pub fn experiments(text: &str) -> Result<Vec<Vec<Axis>>, String> {
     let root = document(text, "give `experiments:` with a list of maps")?;
     let mut found = Vec::new();
@@ -74,7 +74,7 @@ pub fn experiments(text: &str) -> Result<Vec<Vec<Axis>>, String> {
     Ok(found)
 }
 
-/// The keys of an experiment with their values.
+/// The keys of an experiment, with the values of each.
 struct Experiment(Vec<(String, Vec<Value>)>);
 
 impl Experiment {
@@ -98,7 +98,7 @@ impl Experiment {
         self.values(key).map_or_else(|| vec![(default.to_owned(), 0)], <[Value]>::to_vec)
     }
 
-    /// The axis of a key that stands for an option.
+    /// The axis of a key whose values are values of an option.
     fn parsed(&self, key: &str, default: &str, option: &str) -> Result<Axis, String> {
         let given = self.given(key, default);
         let axis = Axis::of_values(option, given.iter().map(|(value, _)| value.clone()));
@@ -109,7 +109,7 @@ impl Experiment {
         Ok(axis)
     }
 
-    /// The axis of a key with a few values, the first of which is the default.
+    /// The axis of a key that has only a few values; the first one is the default.
     fn chosen(&self, key: &str, option: &str, values: Values) -> Result<Axis, String> {
         let names = || values.iter().map(|(name, _)| *name);
         let choice = |(value, line): &Value| {
@@ -123,7 +123,7 @@ impl Experiment {
         Ok(Axis { option: option.to_owned(), choices: given.iter().map(choice).collect::<Result<_, String>>()? })
     }
 
-    /// The processes and threads of the endpoints, by the new keys or the old one.
+    /// The axis of the processes and threads of the endpoints, from the new keys or from the old key `transport`.
     fn processes(&self) -> Result<Axis, String> {
         const OPTION: &str = "execution-strategy";
         if let Some([(_, line), ..]) = self.values(OLD_TRANSPORT) {
