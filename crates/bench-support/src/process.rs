@@ -1,8 +1,8 @@
-//! Another process of a benchmark: this program again, in a role that its command line names.
+//! Another process of a benchmark: this program again, in a role that the command line names.
 //!
-//! The benchmark writes lines to its standard input and reads lines from its standard output. The process has a process
-//! group of its own, so that an interrupt from a terminal ends only the benchmark; the other process then ends because
-//! its input ends.
+//! The benchmark writes lines to the process's standard input and reads lines from its standard output. The
+//! process has a process group of its own, so that an interrupt from a terminal ends only the benchmark; the other
+//! process then ends because its input ends.
 
 use crate::Result;
 use std::{

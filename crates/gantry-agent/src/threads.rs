@@ -5,7 +5,7 @@ use std::{io, thread};
 /// Starts a thread.
 ///
 /// # Errors
-/// The system's.
+/// An error of the operating system.
 pub fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! The command line. The words are `ros2`'s.
+//! The command line, with the words of `ros2`.
 
 use crate::{absent, bridge, doctor, interface, node, param, program, service, session::Session, topic};
 use clap::{CommandFactory, Parser, Subcommand};

@@ -1,6 +1,6 @@
-//! A node on the host that talks to itself through an agent: it publishes texts and takes them again.
+//! A node on the host that sends itself texts through an agent: it publishes them and takes them again.
 //!
-//! `cargo run -p gantry-micro --features simulated-can --example chatter -- udp 127.0.0.1:8888`, or
+//! To run it: `cargo run -p gantry-micro --features simulated-can --example chatter -- udp 127.0.0.1:8888`, or
 //! `tcp 127.0.0.1:8888`, or `serial /dev/ttyUSB0 115200`, or `can can0 1`, or `can ./can0 1` on the bus of
 //! `gantry-agent can --simulated ./can0`.
 

@@ -15,8 +15,8 @@ macro_rules! layouts {
             )+]
         }
 
-        /// The structs that begin with `struct_size` and have padding, which a program of this version leaves unset, so
-        /// that a later version could not use it.
+        /// The structs that begin with `struct_size` and have padding. A program of this version leaves padding
+        /// unset, so a later version could not use these bytes.
         pub fn padded() -> Vec<&'static str> {
             let mut found = Vec::new();
             $(

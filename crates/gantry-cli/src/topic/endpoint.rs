@@ -5,7 +5,7 @@ use gantry::{EndpointType, TopicEndpointInfo};
 use serde::Serialize;
 use std::fmt;
 
-/// The description of an endpoint, in the words of `ros2 topic info -v`; JSON has its process, too.
+/// The description of an endpoint, in the words of `ros2 topic info -v`; JSON also contains its process.
 #[derive(Serialize)]
 pub struct Endpoint {
     node_name: String,

@@ -39,9 +39,9 @@ pub struct rmw_security_options_t {
     pub security_root_path: *mut c_char,
 }
 
-/// The part of the layouts that depends on the distribution.
+/// The parts of the layouts that depend on the distribution.
 pub trait Layout {
-    /// The type of `rmw_init_options_t::localhost_only`; of no size where the field is gone.
+    /// The type of `rmw_init_options_t::localhost_only`, which has no size in distributions without this field.
     type LocalhostOnly: Copy + Default;
 }
 

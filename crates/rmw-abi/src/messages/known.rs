@@ -1,4 +1,4 @@
-//! The types that endpoints of this process use, each resolved once: most nodes have the same endpoints.
+//! The types of the endpoints of this process, each resolved once, because most nodes have the same endpoints.
 
 use super::{MessageType, type_support};
 use crate::{bindings::*, failure::Result};
@@ -7,11 +7,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-/// The types by the addresses of the tables of their fields. A table stays as long as its type is used (M1), so two
-/// types never have the same address.
+/// The types by the addresses of the tables of their fields. A table lives as long as its type is used (M1), so
+/// two types never have the same address.
 static KNOWN: Mutex<Option<HashMap<usize, Weak<MessageType>>>> = Mutex::new(None);
 
-/// The type, resolved now or by another endpoint.
+/// The type with this type support. It is resolved now, unless another endpoint uses it already.
 ///
 /// # Safety
 /// As [`MessageType::new`].

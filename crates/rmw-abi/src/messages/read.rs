@@ -1,7 +1,7 @@
 //! Reads a message from CDR.
 //!
-//! The bytes may be memory that another process writes: a length is loaded once, and a value is checked after it was
-//! copied.
+//! The bytes may be memory that another process writes. Therefore a length is loaded once, and a value is checked
+//! after it was copied.
 
 use super::{
     fault::{Fault, Result},
@@ -11,7 +11,7 @@ use super::{
     text,
 };
 
-/// The bytes that are read, and the position in them.
+/// The bytes from which messages are read, and the position in them.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -40,11 +40,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The elements of the next sequence of numbers or plain structs, and the reader after them.
+    /// The elements of the next sequence of numbers or plain structs, and a reader that stands after them.
     pub fn block(&self, stride: usize, alignment: usize) -> Result<(&'a [u8], Reader<'a>)> {
         let mut after = Reader { bytes: self.bytes, position: self.position };
         let length = after.length()?;
-        // After a length of 0 there is no data, and no padding either.
+        // After a length of 0 there are no elements, and no padding either.
         let elements = if length == 0 { &[] } else { after.take(length.saturating_mul(stride), alignment)? };
         Ok((elements, after))
     }
@@ -58,11 +58,11 @@ impl<'a> Reader<'a> {
         match &step.action {
             Action::Bytes { length, alignment } => {
                 let source = self.take(*length, *alignment)?;
-                // SAFETY: as this function's; the message is not the bytes.
+                // SAFETY: as this function's; the message and the bytes do not overlap.
                 unsafe { source.as_ptr().copy_to_nonoverlapping(at, *length) };
                 Ok(())
             }
-            // SAFETY: as this function's; the step before initialised them.
+            // SAFETY: as this function's; the step before this one initialised the booleans.
             Action::Bools { count, .. } => unsafe { check_bools(at, *count) },
             // SAFETY: as this function's.
             Action::One(item) => unsafe { self.item(item, at) },
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
     }
 
     /// # Safety
-    /// `at` is such a sequence.
+    /// `at` is an initialised sequence of this kind.
     unsafe fn sequence(&mut self, sequence: &Sequence, item: &Item, stride: usize, at: *mut u8) -> Result<()> {
         let length = sequence.checked(self.length()?)?;
         // The length is checked before memory is allocated for the elements.
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
             // SAFETY: the elements of the sequence.
             return unsafe { self.items(item, data, length, stride) };
         };
-        // After a length of 0 there is no data, and no padding either.
+        // After a length of 0 there are no elements, and no padding either.
         let source = if length == 0 { &[] } else { self.take(length.saturating_mul(stride), *alignment)? };
         // SAFETY: as this function's.
         let data = unsafe { sequence.resize_to_write(at, length, stride) }?;
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
                 unsafe { sequence.set_bit(at, index, bit == 1) };
             }
         } else if length > 0 {
-            // SAFETY: the elements have `length · stride` bytes, and are not the bytes that are read.
+            // SAFETY: the elements have `length · stride` bytes, and do not overlap the bytes that are read.
             unsafe { source.as_ptr().copy_to_nonoverlapping(data, source.len()) };
             if *is_bool {
                 // SAFETY: the elements, copied just now.
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
     }
 
     /// # Safety
-    /// `data` are `count` elements, `stride` bytes apart.
+    /// `data` points to `count` elements, `stride` bytes apart.
     unsafe fn items(&mut self, item: &Item, data: *mut u8, count: usize, stride: usize) -> Result<()> {
         for index in 0..count {
             // SAFETY: as this function's.
@@ -129,13 +129,13 @@ impl<'a> Reader<'a> {
     }
 
     /// # Safety
-    /// `at` is such an item.
+    /// `at` is an initialised item of this kind.
     unsafe fn item(&mut self, item: &Item, at: *mut u8) -> Result<()> {
         match item {
             Item::Text { language, bound } => {
                 let length = self.length()?;
                 let bytes = self.take(length, 1)?;
-                // Some implementations write an empty text without its 0.
+                // Some implementations write an empty text without its terminating 0.
                 let text = match bytes.split_last() {
                     None => &[],
                     Some((0, text)) => text,
@@ -162,8 +162,8 @@ impl<'a> Reader<'a> {
     fn length(&mut self) -> Result<usize> {
         let bytes = self.take(4, 4)?;
         let length = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
-        // The value is loaded once: the checked value must be the used value, even if the writer changes the bytes
-        // meanwhile.
+        // The value is loaded only once: the value that is checked must be the value that is used, even if the
+        // writer changes the bytes meanwhile.
         Ok(std::hint::black_box(length.unwrap_or_default()) as usize)
     }
 
@@ -180,10 +180,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses bytes that are neither 0 nor 1, and sets them to 0, so that the message stays valid.
+/// Refuses bytes that are neither 0 nor 1. Sets these bytes to 0, so that the message stays valid.
 ///
 /// # Safety
-/// `at` are `count` initialised bytes, of a message that only this thread uses.
+/// `at` points to `count` initialised bytes of a message that no other thread uses.
 unsafe fn check_bools(at: *mut u8, count: usize) -> Result<()> {
     // SAFETY: as this function's.
     let bools = unsafe { std::slice::from_raw_parts_mut(at, count) };

@@ -13,7 +13,7 @@ pub(super) const STRUCT_BYTES: usize = size_of::<rosidl_runtime_c__Sequence>();
 
 type ResizeFunction = unsafe extern "C-unwind" fn(*mut c_void, usize);
 
-/// The kind of access to a sequence, and the greatest length that its type allows.
+/// The kind of access to a sequence, and the largest length that its type allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sequence {
     /// `usize::MAX`: none.
@@ -25,7 +25,7 @@ pub(super) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 enum Access {
     C,
-    /// A vector with its elements in one piece.
+    /// A vector whose elements are contiguous in memory.
     Vector {
         size: unsafe extern "C" fn(*const c_void) -> usize,
         get_const: unsafe extern "C" fn(*const c_void, usize) -> *const c_void,
@@ -70,10 +70,10 @@ impl Sequence {
         matches!(self.access, Access::Bits { .. })
     }
 
-    /// The first element and the number of elements. The pointer is null for `std::vector<bool>`.
+    /// The address of the first element, and the number of elements. The address is null for `std::vector<bool>`.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised.
+    /// `at` is an initialised sequence of this kind.
     #[inline]
     pub unsafe fn elements(&self, at: *const u8) -> Result<(*const u8, usize)> {
         let (data, length): (*const u8, usize) = match self.access {
@@ -104,7 +104,7 @@ impl Sequence {
         Ok((data, self.checked(length)?))
     }
 
-    /// The length, if the bound allows it.
+    /// Returns the length if the bound allows it.
     #[inline]
     pub fn checked(&self, length: usize) -> Result<usize> {
         if length > self.bound {
@@ -113,7 +113,7 @@ impl Sequence {
         Ok(length)
     }
 
-    /// Whether the sequence may point to elements that lie elsewhere: its layout is known, and any length is allowed.
+    /// Whether the sequence may point to elements elsewhere: its layout is known, and its length is not bounded.
     pub fn may_point(&self) -> bool {
         let is_known = match self.access {
             Access::C => true,
@@ -123,12 +123,12 @@ impl Sequence {
         is_known && self.bound == usize::MAX
     }
 
-    /// Points the sequence to elements of `stride` bytes that lie elsewhere. Returns `false`, and changes nothing, if
-    /// it has memory of its own already.
+    /// Lets the sequence point to elements of `stride` bytes elsewhere. Returns `false`, and changes nothing, if
+    /// the sequence has memory of its own already.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised, for which [`Sequence::may_point`] holds. The elements are not changed or
-    /// moved before [`clear`], and the sequence is not destroyed before.
+    /// `at` is an initialised sequence of this kind, for which [`Sequence::may_point`] holds. Before [`clear`],
+    /// the elements are not changed or moved, and the sequence is not destroyed.
     pub unsafe fn point_to(&self, at: *mut u8, elements: &[u8], stride: usize) -> bool {
         // SAFETY: as this function's.
         if !unsafe { first_element(at) }.is_null() {
@@ -149,11 +149,11 @@ impl Sequence {
         true
     }
 
-    /// Makes the sequence `length` long and returns its first element, null for bits. Existing elements may keep their
-    /// values.
+    /// Gives the sequence this length, and returns the address of its first element (null for bits). Existing
+    /// elements may keep their values.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised.
+    /// `at` is an initialised sequence of this kind.
     pub unsafe fn resize(&self, at: *mut u8, length: usize) -> Result<*mut u8> {
         match self.access {
             // SAFETY: as this function's.
@@ -167,8 +167,8 @@ impl Sequence {
                 if length == 0 {
                     return Ok(std::ptr::null_mut());
                 }
-                // SAFETY: the caller guarantees the sequence, and the first element exists: `resize` has made `length`
-                // elements (if memory is exhausted, it throws, which ends the process).
+                // SAFETY: the caller guarantees the sequence, and the first element exists: `resize` has made
+                // `length` elements. (If memory is exhausted, `resize` throws, which ends the process.)
                 Ok(unsafe { get(at.cast(), 0) }.cast())
             }
             Access::Bits { size, .. } => {
@@ -182,15 +182,15 @@ impl Sequence {
         }
     }
 
-    /// As [`Sequence::resize`], for numbers or plain structs of `stride` bytes. The caller writes all of them next.
+    /// As [`Sequence::resize`], for numbers or plain structs of `stride` bytes. The caller writes all elements next.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised.
+    /// `at` is an initialised sequence of this kind.
     #[inline]
     pub unsafe fn resize_to_write(&self, at: *mut u8, length: usize, stride: usize) -> Result<*mut u8> {
         match self.access {
             Access::Vector { .. } if cpp_vector::is_as_expected() => {
-                // SAFETY: as this function's. The length counts bytes in memory, so nothing overflows.
+                // SAFETY: as this function's. The length counts elements that are in memory, so nothing overflows.
                 unsafe { cpp_vector::resize(at.cast(), length * stride) }
             }
             // SAFETY: as this function's.
@@ -200,11 +200,11 @@ impl Sequence {
         }
     }
 
-    /// `number_bytes` means that the elements are numbers or plain structs of this size, and that the caller writes all
+    /// If `number_bytes` is set, the elements are numbers or plain structs of this size, and the caller writes all
     /// of them next.
     ///
     /// # Safety
-    /// `sequence` is a C sequence, initialised.
+    /// `sequence` is an initialised C sequence.
     unsafe fn resize_c(
         &self,
         sequence: *mut rosidl_runtime_c__Sequence,
@@ -234,10 +234,10 @@ impl Sequence {
         Ok(data.cast())
     }
 
-    /// A bit.
+    /// The bit at this index.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised and longer than `index`.
+    /// `at` is an initialised sequence of this kind, longer than `index`.
     pub unsafe fn bit(&self, at: *const u8, index: usize) -> bool {
         let mut bit = false;
         if let Access::Bits { fetch, .. } = self.access {
@@ -247,10 +247,10 @@ impl Sequence {
         bit
     }
 
-    /// Sets a bit.
+    /// Sets the bit at this index.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised and longer than `index`.
+    /// `at` is an initialised sequence of this kind, longer than `index`.
     pub unsafe fn set_bit(&self, at: *mut u8, index: usize, bit: bool) {
         if let Access::Bits { assign, .. } = self.access {
             // SAFETY: as this function's; the value is a `bool`.
@@ -259,10 +259,10 @@ impl Sequence {
     }
 }
 
-/// The address of the first element: the first word of C's sequence and of C++'s vector.
+/// The address of the first element, which is the first word of C's sequence and of C++'s vector.
 ///
 /// # Safety
-/// `at` is such a sequence, initialised, for which [`Sequence::may_point`] holds.
+/// `at` is an initialised sequence, for which [`Sequence::may_point`] holds.
 pub(super) unsafe fn first_element(at: *const u8) -> *const u8 {
     // SAFETY: as this function's.
     unsafe { at.cast::<*const u8>().read() }
@@ -295,10 +295,10 @@ fn default_allocator() -> Option<Allocator> {
     Some((allocator.allocate?, allocator.deallocate?, allocator.state))
 }
 
-/// Gives a sequence other memory; if there is none, its size becomes 0.
+/// Gives a sequence other memory. If there is no memory, the size of the sequence becomes 0.
 ///
 /// # Safety
-/// A C sequence of numbers or plain structs, initialised; `length_bytes` is not 0.
+/// `sequence` is an initialised C sequence of numbers or plain structs; `length_bytes` is not 0.
 unsafe fn replace(
     sequence: *mut rosidl_runtime_c__Sequence,
     length: usize,

@@ -2,8 +2,8 @@
 //!
 //! # Invariants
 //! - S1: a field lies in its struct: offset + size ≤ size of the struct.
-//! - S2: the number, text, sequence or struct that an [`Element`] and a [`Count`] name lies at the offset. The type
-//!   support asserts this, and is trusted as the program itself trusts it.
+//! - S2: the number, text, sequence or struct of an [`Element`] and a [`Count`] lies at the offset of the field.
+//!   The type support asserts this, and the program itself relies on it, too.
 
 use super::{
     cpp_string, cpp_vector,
@@ -18,9 +18,9 @@ use std::{
     sync::Arc,
 };
 
-/// The largest depth of nesting. A deeper table is damaged: types cannot contain themselves.
+/// The largest depth of nested types. A deeper table is damaged: types cannot contain themselves.
 const MAX_DEPTH: usize = 64;
-/// The only field of a message without fields, because C has no empty structs. It is a byte in CDR, too.
+/// The name of the only field of a message without fields: C has no empty structs. The field is a byte in CDR, too.
 pub(super) const PLACEHOLDER: &str = "structure_needs_at_least_one_member";
 
 /// A struct.
@@ -58,7 +58,7 @@ pub(super) enum Element {
     Message(Arc<Structure>),
 }
 
-/// A number or a boolean. Its size is its alignment.
+/// A number or a boolean. Its alignment is equal to its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
     pub size_bytes: usize,
@@ -146,7 +146,7 @@ impl Reader {
     }
 
     /// # Safety
-    /// A member of a valid table.
+    /// `member` belongs to `table`, which is a valid table.
     unsafe fn field(&mut self, table: &MessageMembers, member: &MessageMember, depth: usize) -> Result<Field> {
         // SAFETY: the name of a valid member.
         let name = unsafe { text_of(member.name_) }?;
@@ -231,10 +231,11 @@ fn number(id: u8) -> Result<Number> {
     Ok(Number { size_bytes, is_bool: id == ROS_TYPE_BOOLEAN, name })
 }
 
-/// `sensor_msgs/msg/Image`, of the namespace `sensor_msgs__msg` (C) or `sensor_msgs::msg` (C++) and the name.
+/// The full name of a type, such as `sensor_msgs/msg/Image`, made of the namespace `sensor_msgs__msg` (C) or
+/// `sensor_msgs::msg` (C++) and the name.
 ///
 /// # Safety
-/// Null, or texts that end with 0.
+/// `namespace` and `name` are null, or texts that end with 0.
 pub(super) unsafe fn type_name(namespace: *const c_char, name: *const c_char) -> Result<String> {
     // SAFETY: as this function's.
     let namespace = unsafe { text_of(namespace) }?;
@@ -244,7 +245,7 @@ pub(super) unsafe fn type_name(namespace: *const c_char, name: *const c_char) ->
 }
 
 /// # Safety
-/// Null, or a text that ends with 0.
+/// `text` is null, or a text that ends with 0.
 unsafe fn text_of(text: *const c_char) -> Result<String> {
     if text.is_null() {
         return Err(Fault::new("a name in its type support is null"));

@@ -1,4 +1,4 @@
-//! The step from the type supports that programs pass to the introspection type supports, which have the structure.
+//! The way from the type supports that programs pass to the introspection type supports, which describe the structure.
 
 use super::text::Language;
 use crate::{
@@ -14,7 +14,7 @@ const INTROSPECTION: [(&CStr, Language); 2] =
 /// The introspection type support of a message, and its language.
 ///
 /// # Safety
-/// Null, or a valid type support.
+/// `handle` is null, or a valid type support.
 pub(super) unsafe fn find_message(
     handle: *const rosidl_message_type_support_t,
 ) -> Result<(*const rosidl_message_type_support_t, Language)> {
@@ -30,10 +30,10 @@ pub(super) unsafe fn find_message(
     introspection(find).ok_or_else(|| unsafe { absent("message", support.typesupport_identifier) })
 }
 
-/// As [`find_message`], of a service.
+/// As [`find_message`], for a service.
 ///
 /// # Safety
-/// Null, or a valid type support.
+/// `handle` is null, or a valid type support.
 pub(super) unsafe fn find_service(
     handle: *const rosidl_service_type_support_t,
 ) -> Result<(*const rosidl_service_type_support_t, Language)> {
@@ -55,7 +55,7 @@ fn introspection<T>(find: impl Fn(*const c_char) -> *const T) -> Option<(*const 
         if !found.is_null() {
             return Some((found, language));
         }
-        // A type support of the other language answers with an error.
+        // The type support of the other language sets an error.
         foreign::reset_error_state();
     }
     None
@@ -67,7 +67,7 @@ unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
     let given = if identifier.is_null() {
         "no identifier".into()
     } else {
-        // SAFETY: as this function's, and not null.
+        // SAFETY: as this function's; the identifier is not null.
         unsafe { CStr::from_ptr(identifier) }.to_string_lossy()
     };
     Failure::invalid(format_args!(
@@ -76,10 +76,10 @@ unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
     ))
 }
 
-/// The RIHS01 hash; zeros if the type support has none.
+/// The RIHS01 hash of the type; zeros if the type support has no hash.
 ///
 /// # Safety
-/// A valid type support.
+/// `handle` is a valid type support.
 pub(super) unsafe fn hash(handle: *const rosidl_message_type_support_t) -> [u8; 32] {
     // SAFETY: as this function's.
     let support = unsafe { &*handle };

@@ -50,7 +50,7 @@ pub unsafe extern "C" fn rmw_destroy_client(node: *mut rmw_node_t, client: *mut 
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(client.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_client` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_client` made the handle, which the program does not use any more.
         unsafe { free(client) };
         Ok(())
     })
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
     qos: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
     run(c"rmw_client_response_subscription_get_actual_qos", || {
-        // SAFETY: the contract of rmw.
+        // The expression is not a filter for messages of this type.
         let client = unsafe { entity(client) }?;
         // SAFETY: as above.
         unsafe { output("qos", qos) }?.set(qos_profile(&client.qos));

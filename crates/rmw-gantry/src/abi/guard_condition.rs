@@ -27,7 +27,7 @@ pub unsafe extern "C" fn rmw_destroy_guard_condition(guard_condition: *mut rmw_g
     run(c"rmw_destroy_guard_condition", || {
         // SAFETY: the contract of rmw.
         unsafe { entity(guard_condition.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_guard_condition` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_guard_condition` made the handle, which the program does not use any more.
         unsafe { free(guard_condition) };
         Ok(())
     })

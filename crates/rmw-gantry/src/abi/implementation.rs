@@ -1,4 +1,4 @@
-//! The implementation itself: its name, its features, its log, and its gids.
+//! The implementation of `rmw` itself: its name, its features, its log, and the comparison of gids.
 
 use crate::{
     failure::run,
@@ -26,8 +26,8 @@ pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
 }
 
-/// Messages have both sequence numbers (of publication and of reception). Discovery includes the hashes of types; a
-/// request for a type's description by its name is not supported.
+/// Messages have both sequence numbers (of publication and of reception). Discovery includes the hashes of types.
+/// A request for the description of a type by the type's name is not supported.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn rmw_compare_gids_equal(
     })
 }
 
-/// The level of this library's own log, which it prints to standard error.
+/// Sets the level of this library's own log, which goes to standard error.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -114,14 +114,15 @@ pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
                 )));
             }
             (false, _) => {
-                // SAFETY: the promise of the caller. So all of its bytes are initialized, whatever they were.
+                // SAFETY: the promise of the caller. After this call all bytes of the buffer are initialized.
                 unsafe { reason.write_bytes(0, reason_size) };
                 // SAFETY: as above; no other code uses the buffer meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(reason.cast(), reason_size) }
             }
         };
         let checked = crate::qos::check_compatible(&publisher_profile, &subscription_profile, reason);
-        // SAFETY: the contract of rmw: not null, and the caller's. It may be uninitialized.
+        // SAFETY: the contract of rmw: the pointer is not null, and its memory, which may be uninitialized, is
+        // the caller's.
         unsafe { compatibility.write(checked) };
         Ok(())
     })

@@ -15,7 +15,8 @@ use std::{
     ptr::null_mut,
 };
 
-/// `RMW_DEFAULT_DOMAIN_ID` means that the caller chooses no domain, so the domain is 0. rcl reads the environment.
+/// `RMW_DEFAULT_DOMAIN_ID` means that the caller chooses no domain, so the domain is 0. rcl, and not this library,
+/// reads the environment.
 pub const DEFAULT_DOMAIN_ID: usize = usize::MAX;
 
 const ZERO_ALLOCATOR: rcutils_allocator_t =
@@ -122,7 +123,7 @@ pub unsafe fn copy_options<L: Layout>(
     made.localhost_only = source.localhost_only;
     made.discovery_options.automatic_discovery_range = source.discovery_options.automatic_discovery_range;
     made.allocator = source.allocator;
-    // SAFETY: the promise of the caller; `made` has only memory of the allocator.
+    // SAFETY: the promise of the caller; all memory of `made` comes from the allocator.
     if let Err(failure) = unsafe { copy_memory(allocator, source, &mut made) } {
         // SAFETY: as above.
         unsafe { free_memory(allocator, &made) };
@@ -135,7 +136,7 @@ pub unsafe fn copy_options<L: Layout>(
 /// Frees the memory of options, which are zero-initialized afterwards.
 ///
 /// # Safety
-/// Initialized options of this implementation.
+/// `options` are initialized options of this implementation.
 pub unsafe fn free_options<L: Layout>(options: &mut rmw_init_options_of<L>) {
     // SAFETY: the allocator of initialized options; without one they have no memory.
     if let Ok(allocator) = unsafe { Allocator::new(&options.allocator) } {
@@ -160,7 +161,7 @@ unsafe fn copy_memory<L: Layout>(
     let (peers, count) = (source.discovery_options.static_peers, source.discovery_options.static_peers_count);
     if !peers.is_null() && count > 0 {
         let copies: *mut rmw_peer_address_t = allocator.zeroed(count)?;
-        // SAFETY: that many addresses, to new memory of the same size.
+        // SAFETY: an array of `count` addresses, and new memory of the same size.
         unsafe { copies.copy_from_nonoverlapping(peers, count) };
         let options = &mut made.discovery_options;
         (options.static_peers, options.static_peers_count) = (copies, count);
@@ -170,7 +171,7 @@ unsafe fn copy_memory<L: Layout>(
 }
 
 /// # Safety
-/// Null or a string that ends with 0.
+/// `string` is null, or a string that ends with 0.
 unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mut c_char> {
     if string.is_null() {
         return Ok(null_mut());
@@ -179,10 +180,10 @@ unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mu
     allocator.string(unsafe { CStr::from_ptr(string) }.to_bytes())
 }
 
-/// Frees the memory behind the pointers. The static peers have an allocator of their own.
+/// Frees the memory to which the options point. The static peers have an allocator of their own.
 ///
 /// # Safety
-/// Initialized options, whose memory the program does not use after this.
+/// `options` are initialized options, whose memory the program does not use after this.
 unsafe fn free_memory<L: Layout>(allocator: Allocator, options: &rmw_init_options_of<L>) {
     // SAFETY: null or a string of the allocator.
     unsafe { allocator.free(options.enclave) };

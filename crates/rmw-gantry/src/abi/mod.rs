@@ -1,4 +1,5 @@
-//! The C functions of `rmw`, a file a noun. Each checks its arguments, calls an entity and reports the failure.
+//! The C functions of `rmw`, one noun in each file. Each function checks its arguments, calls an entity and
+//! reports the failure.
 //!
 //! The headers of `rmw` document them; the comments here state only the differences.
 

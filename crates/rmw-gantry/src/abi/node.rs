@@ -40,7 +40,7 @@ pub unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     run(c"rmw_destroy_node", || {
         // SAFETY: the contract of rmw.
         unsafe { entity(node.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_node` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_node` made the handle, which the program does not use any more.
         unsafe { free(node) };
         Ok(())
     })

@@ -58,9 +58,9 @@ pub unsafe extern "C" fn rmw_create_publisher(
     })
 }
 
-/// Entries of the ring are small, so that a deep history is cheap: each node has two publishers with 1000 samples,
-/// `/rosout` and `/parameter_events`. If there is no memory for a message, readers lose the oldest one, because rclcpp
-/// throws if `rmw_publish` fails.
+/// The options of a publisher with this QoS. Entries of the ring are small, so that a deep history is cheap: each
+/// node has two publishers with 1000 samples, `/rosout` and `/parameter_events`. If there is no memory for a
+/// message, readers lose the oldest one, because rclcpp throws if `rmw_publish` fails.
 fn options_for(qos: &Qos) -> PublisherOptions {
     const DEEP: u32 = 64;
     let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };
@@ -68,7 +68,7 @@ fn options_for(qos: &Qos) -> PublisherOptions {
 }
 
 /// # Errors
-/// The caller requires what a shared memory cannot give.
+/// The caller requires unique network flows, which shared memory does not have.
 pub fn check_network_flow(requirement: rmw_unique_network_flow_endpoints_requirement_t) -> Result<()> {
     if requirement == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED {
         return Err(Failure::unsupported("unique network flow endpoints, which shared memory does not have,"));
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher:
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(publisher.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_publisher` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_publisher` made the handle, which the program does not use any more.
         unsafe { free(publisher) };
         Ok(())
     })
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_p
     })
 }
 
-/// Returns at once: published messages are in the memory that their readers read.
+/// Returns at once: published messages lie in memory that their readers read, so there is no acknowledgement.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn rmw_deserialize(
 /// Not supported: the other RMWs do not have this function either, and ROS 2 does not call it.
 ///
 /// # Safety
-/// None of the pointers is used.
+/// The function does not use the pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_serialized_message_size(
     _type_support: *const rosidl_message_type_support_t,

@@ -48,7 +48,7 @@ pub unsafe extern "C" fn rmw_destroy_service(node: *mut rmw_node_t, service: *mu
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(service.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_service` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_service` made the handle, which the program does not use any more.
         unsafe { free(service) };
         Ok(())
     })
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn rmw_take_request(
     })
 }
 
-/// The properties of a request or a response that was taken just now.
+/// The information of a request or a response that was taken just now.
 pub fn service_info(info: &SampleInfo, id: RequestId) -> rmw_service_info_t {
     rmw_service_info_t {
         source_timestamp: info.source_wall_time_ns.cast_signed(),
@@ -94,7 +94,7 @@ pub fn service_info(info: &SampleInfo, id: RequestId) -> rmw_service_info_t {
     }
 }
 
-/// A response to a client that is gone is dropped.
+/// A response to a client that does not exist any more is dropped.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

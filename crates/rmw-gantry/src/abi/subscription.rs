@@ -84,7 +84,7 @@ pub unsafe extern "C" fn rmw_destroy_subscription(
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(subscription.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_subscription` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_subscription` made the handle, which the program does not use any more.
         unsafe { free(subscription) };
         Ok(())
     })
@@ -123,8 +123,8 @@ pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
     })
 }
 
-/// The callback is called on the listener, a thread of the library. The first call comes soon, with the number of
-/// messages that have come already.
+/// The callback is called on the thread of the listener. The first call comes soon, with the number of messages
+/// that have come already.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

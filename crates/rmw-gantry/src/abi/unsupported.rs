@@ -4,7 +4,7 @@ use crate::{failure::run, handle::entity};
 use rmw_abi::{bindings::*, failure::Failure};
 use std::ffi::c_char;
 
-/// Preallocation has no use here: publishing takes memory that is ready.
+/// Preallocation is of no use here: the memory that publishing takes exists already.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn rmw_take_dynamic_message_with_info(
     })
 }
 
-/// Dynamic messages have no serialization support, either.
+/// Not supported, as the dynamic messages.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

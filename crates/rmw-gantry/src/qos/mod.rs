@@ -1,4 +1,4 @@
-//! The QoS of entities by the profiles that programs ask for.
+//! The QoS of entities, made from the profiles of the program.
 
 mod best_available;
 mod compatible;

@@ -1,4 +1,4 @@
-//! The library is closed while a context lives, as `rmw_implementation` closes it at the end of a program.
+//! Test: the library is closed while a context lives, as `rmw_implementation` closes it at the end of a program.
 
 use crate::ros::malloc;
 use rmw_abi::bindings::*;
@@ -10,11 +10,11 @@ use test_support::{eventually, tests};
 
 tests![a_program_that_closes_the_library_under_a_living_context_ends_in_order];
 
-/// The argument with which this program is the child.
+/// The argument that makes this program the child.
 pub const CLOSE: &str = "--close";
 
 /// # Safety
-/// The library has a function of that name and type.
+/// The library has a function with this name and type.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 unsafe fn function<F: Copy>(library: *mut c_void, name: &str) -> F {
     let name = CString::new(name).unwrap();

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-/// Bytes of a device or a connection, as they come.
+/// The byte stream of a device or a connection.
 struct Bytes<L> {
     line: L,
     /// Read, and not decoded yet.
@@ -28,7 +28,7 @@ impl<L: AsFd + Read + Write> Bytes<L> {
         Self { line, read: Vec::new() }
     }
 
-    /// Waits for bytes at most this long.
+    /// Waits for bytes, at most for this time.
     fn wait(&mut self, timeout: Duration) {
         if !self.read.is_empty() {
             return;

@@ -28,7 +28,7 @@ fn read<T>(message_type: &MessageType, bytes: &[u8], message: &mut T) -> Result<
     unsafe { message_type.read(bytes, (&raw mut *message).cast()) }.map_err(|failure| failure.sentence)
 }
 
-/// Random messages by the type's own definition: read, and written again.
+/// Reads random messages, which are made by the type's own definition, and writes them again.
 fn round_trips<T>(support: Support, fresh: impl Fn() -> T) {
     let message_type = resolve(support);
     let description = message_type.description();
@@ -130,7 +130,7 @@ fn small() -> Support {
     )
 }
 
-/// A struct that is its CDR wherever it stands.
+/// A struct whose memory is its CDR at any position.
 fn point() -> Support {
     let axes = [(c"x", 0), (c"y", 8), (c"z", 16)];
     support(c"Point", 24, axes.map(|(name, offset)| field(name, ROS_TYPE_DOUBLE, offset)).into())

@@ -14,7 +14,7 @@ use rmw_abi::{
 };
 use std::ffi::c_char;
 
-/// As [`list_names_and_types`], for the node with this name and namespace. `list` gets its full name.
+/// As [`list_names_and_types`], for the node with this name and namespace. `list` gets the full name of the node.
 ///
 /// # Safety
 /// The contract of rmw, for all pointers.
@@ -25,7 +25,7 @@ unsafe fn list_by_node(
     names_and_types: *mut rmw_names_and_types_t,
     list: impl FnOnce(&gantry::Node, &str) -> gantry::Result<NamesAndTypes>,
 ) -> Result<()> {
-    // SAFETY: the promise of the caller. The node is checked before the names.
+    // SAFETY: the promise of the caller. The node is checked before its name and namespace are read.
     unsafe { entity(node) }?;
     // SAFETY: as above.
     let name = unsafe { text("node_name", name) }?;

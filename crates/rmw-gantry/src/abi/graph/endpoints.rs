@@ -85,7 +85,7 @@ fn describe(allocator: Allocator, endpoint: &TopicEndpointInfo, info: &mut rmw_t
     Ok(())
 }
 
-/// With `no_mangle`, the topic may be a topic of a service, as `rr/addReply`.
+/// With `no_mangle`, the topic may be a topic of a service, such as `rr/addReply`.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

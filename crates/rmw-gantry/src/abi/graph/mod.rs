@@ -1,7 +1,7 @@
-//! The graph: nodes, topics, services and endpoints of the domain, as arrays of the caller's allocator.
+//! The graph: nodes, topics, services and endpoints of the domain, as arrays with memory of the caller's allocator.
 //!
-//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics with other
-//! names, as `rq/addRequest` and `rr/addReply` for `/add`; `no_demangle` and `no_mangle` add these names.
+//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics with
+//! other names, such as `rq/addRequest` and `rr/addReply` for `/add`; `no_demangle` and `no_mangle` add these names.
 
 mod by_node;
 mod endpoints;
@@ -49,12 +49,13 @@ unsafe fn list_names_and_types(
     Ok(())
 }
 
-/// A topic's name without the suffix of the client: the reply topics of all clients of a service count as one topic.
+/// The name of a topic without the suffix for the client: the reply topics of all clients of a service count as
+/// one topic.
 fn without_client(topic: &str) -> &str {
     topic.split_once('#').map_or(topic, |(topic, _client)| topic)
 }
 
-/// The topics of endpoints under their names in the engine, with their types.
+/// The topics of the endpoints, by their names in the engine, with their types.
 fn topics_of(endpoints: impl Iterator<Item = TopicEndpointInfo>) -> NamesAndTypes {
     let mut found = NamesAndTypes::new();
     for endpoint in endpoints {

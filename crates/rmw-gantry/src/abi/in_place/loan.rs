@@ -1,4 +1,4 @@
-//! Loans in structs of a program.
+//! Loans of messages in structs of a program.
 //!
 //! Invariant: `reserved` holds a loan of the library if and only if `data` is not null and `owner` is this library.
 
@@ -12,17 +12,17 @@ const _: () = assert!(size_of::<GenericLoan>() <= size_of::<[u64; 4]>() && align
 static OWN: gantry_loan_owner =
     gantry_loan_owner { struct_size: size_of::<gantry_loan_owner>(), return_loan: Some(return_loan) };
 
-/// The struct of a program, empty.
+/// Makes the struct of a program empty, and returns it.
 ///
 /// # Errors
-/// It is null.
+/// `loan` is null.
 ///
 /// # Safety
-/// Null or memory for the struct, which no other code uses as long as the result is used.
+/// `loan` is null, or memory for the struct, which no other code uses as long as the result is used.
 pub unsafe fn clear<'a>(loan: *mut gantry_loan) -> Result<&'a mut gantry_loan> {
     // SAFETY: the promise of the caller.
     unsafe { output("loan", loan) }?.set(EMPTY);
-    // SAFETY: as above; it was initialized just now.
+    // SAFETY: as above; the struct was initialized just now.
     unsafe { in_out("loan", loan) }
 }
 
@@ -39,7 +39,7 @@ pub fn write(loan: &mut gantry_loan, mut made: GenericLoan) {
 /// Takes a loan out of a struct, which is empty then.
 ///
 /// # Errors
-/// It is empty, or another library made it.
+/// The struct is empty, or another library made the loan.
 pub fn take(loan: &mut gantry_loan) -> Result<GenericLoan> {
     if loan.data.is_null() {
         return Err(Failure::invalid("the loan is empty: it was published or returned already; loan again"));
@@ -54,7 +54,7 @@ pub fn take(loan: &mut gantry_loan) -> Result<GenericLoan> {
 }
 
 /// # Safety
-/// A loan of this library, or an empty one.
+/// `loan` is null, or a struct with a loan of this library, or an empty one.
 unsafe extern "C" fn return_loan(loan: *mut gantry_loan) -> gantry_status {
     let returned = run(c"return_loan of rmw_gantry", || {
         // SAFETY: the promise of the caller.
