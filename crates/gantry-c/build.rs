@@ -1,4 +1,4 @@
-//! The name under which programs load `libgantry.so`. It changes with each version that breaks the ABI.
+//! The name under which programs load `libgantry.so`. The name changes with each version that breaks the ABI.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

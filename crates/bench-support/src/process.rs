@@ -12,7 +12,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// The first argument of such a process.
+/// The first argument on the command line of such a process.
 pub(crate) const CHILD: &str = "--child";
 
 /// Another process; killed when dropped.

@@ -32,7 +32,7 @@ pub enum Error {
         data_bits_per_s: u32,
         /// The nominal bit rates that a bus can have, in bits per second.
         allowed_nominal: RangeInclusive<u32>,
-        /// The greatest data bit rate that a bus can have, in bits per second.
+        /// The largest data bit rate that a bus can have, in bits per second.
         max_data_bits_per_s: u32,
     },
     /// A thread cannot be started.

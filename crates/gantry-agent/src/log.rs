@@ -17,7 +17,7 @@ pub enum Level {
 
 type Sink = dyn Fn(Level, &str) + Send + Sync;
 
-/// A log: the levels that it shows, and the function that writes its lines.
+/// A log: the levels that it writes, and the function that writes its lines.
 pub struct Log {
     max_level: Level,
     sink: Box<Sink>,

@@ -1,4 +1,5 @@
-//! Threads of the agent. They block all signals, so the handlers of the surrounding program run on other threads.
+//! Threads of the agent. They block all signals, so that the signal handlers of the surrounding program run on
+//! other threads.
 
 use std::{io, thread};
 

@@ -43,7 +43,7 @@ pub unsafe fn exclusive<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T>
     unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
 }
 
-/// Memory for a value, which the function only writes.
+/// Memory for a value. The function only writes it.
 #[derive(Debug)]
 pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
 
@@ -237,7 +237,7 @@ pub struct SizedOutput<'a, T> {
 }
 
 impl<T: SizedStruct> SizedOutput<'_, T> {
-    /// Writes the fields that the program has; a field that this library does not have becomes zeros.
+    /// Writes the fields that the program's struct has. A field that this library does not have becomes zeros.
     #[inline]
     pub fn set(self, value: &T) {
         let (target, unknown) = self.fields.split_at_mut(self.fields.len().min(size_of::<T>() - size_of::<usize>()));

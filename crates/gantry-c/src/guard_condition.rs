@@ -17,7 +17,7 @@ pub struct GuardCondition {
 }
 
 impl GuardCondition {
-    /// Another handle of the same guard condition, for one wait.
+    /// Another handle of the same guard condition, which one wait uses.
     pub fn another(&self) -> Guard {
         self.inner.clone()
     }

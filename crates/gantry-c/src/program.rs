@@ -7,7 +7,7 @@ use crate::{
 };
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// The context of a C function, which may be used on any thread (H4).
+/// The context pointer of a C function, which may be used on any thread (H4).
 struct Context(*mut c_void);
 
 // SAFETY: H4: only the function uses the pointer, and it may be called on any thread.

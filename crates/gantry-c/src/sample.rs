@@ -129,7 +129,7 @@ impl Sample {
     }
 }
 
-/// Memory for a sample, which is empty until the function sets it.
+/// Memory for a sample, which is empty until the caller sets it.
 ///
 /// # Errors
 /// `sample` is NULL.

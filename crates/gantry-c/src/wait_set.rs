@@ -134,7 +134,7 @@ pub unsafe extern "C" fn gantry_wait_set_wait(
     })
 }
 
-/// The sources that C passes.
+/// The sources in the array that C passes.
 ///
 /// # Errors
 /// `sources` is NULL although it has elements, or has more elements than fit in memory.

@@ -6,7 +6,7 @@ use zerocopy::IntoBytes;
 /// The largest alignment of a number in CDR, which is also the alignment of a body.
 pub const BODY_ALIGN: usize = 8;
 
-/// Private memory for a body, 8-byte aligned.
+/// Private memory for a body, which is 8-byte aligned.
 #[derive(Clone, Debug, Default)]
 pub struct AlignedBytes {
     words: Vec<u64>,

@@ -81,7 +81,7 @@ impl<'a> Composer<'a> {
         shape.compose(self).map_err(|error| error.inside(name))
     }
 
-    /// Lays out the array or sequence `name`, whose first elements have these defaults.
+    /// Lays out the array or sequence `name`, whose first elements have these default values.
     ///
     /// # Errors
     /// As [`Composer::field`].

@@ -61,7 +61,7 @@ pub enum Problem {
         "the encapsulation is {0:02x} {1:02x}; 00 00 (CDR, big endian) and 00 01 (CDR, little endian) can be read, the former by copying only"
     )]
     Encapsulation(u8, u8),
-    /// A struct that cannot be read in the other byte order.
+    /// The struct cannot be read in the other byte order.
     #[error("the struct was not generated and cannot swap the bytes of its numbers, so it cannot be read big endian")]
     OtherByteOrder,
     /// More than 4 GiB.
@@ -129,13 +129,13 @@ impl Error {
         Error(Details { problem, offset_bytes, type_name: "" })
     }
 
-    /// The same error: without the feature `error-paths`, it has no path.
+    /// The same error. Without the feature `error-paths`, an error has no path.
     #[must_use]
     pub fn inside(self, _name: &str) -> Error {
         self
     }
 
-    /// The same error: without the feature `error-paths`, it has no path.
+    /// The same error. Without the feature `error-paths`, an error has no path.
     #[must_use]
     pub fn inside_element(self, _index: usize) -> Error {
         self

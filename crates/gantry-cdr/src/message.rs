@@ -161,7 +161,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     note = "use `loan_with({Self}Shape {{ .. }})`, which takes the texts and the lengths of the sequences"
 )]
 pub trait FixedSize: Message {
-    /// Lays out a message, as [`Shape::compose`].
+    /// Lays out a message, as [`Shape::compose`] does.
     ///
     /// # Errors
     /// The memory is too short.

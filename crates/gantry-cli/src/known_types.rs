@@ -41,7 +41,7 @@ impl KnownTypes {
         self.0.keys().map(|name| interface(name)).collect()
     }
 
-    /// The sentence about a type that is not among the known types; `why` begins it.
+    /// The sentence about a type that is not among the known types; `why` is the beginning of the sentence.
     pub fn unknown(&self, why: &str, name: &str) -> Failure {
         let hint = names::hint(name, self.interfaces(), &[]);
         Failure::new(format!(

@@ -76,7 +76,7 @@ pub fn types_text(types: &[String]) -> String {
     }
 }
 
-/// A number with its noun in the singular or plural.
+/// A number, followed by its noun in the singular or plural.
 pub fn count(number: usize, noun: &str, plural: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { plural })
 }

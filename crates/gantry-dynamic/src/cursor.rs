@@ -14,7 +14,7 @@ use crate::{
 use gantry_cdr::{ByteOrder, Error, Problem, Result};
 use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
-/// A position in a body. Each read moves it forward.
+/// A position in a body. Each read moves the position forward.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     pub(crate) types: &'a MessageType,
@@ -169,13 +169,13 @@ impl<'a> Cursor<'a> {
         Ok(std::hint::black_box(length) as usize)
     }
 
-    /// Reads `N` bytes from the next multiple of `N`.
+    /// Reads `N` bytes, from the next multiple of `N` on.
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let start = self.take(N, N)?;
         Ok(std::array::from_fn(|index| self.body[start + index]))
     }
 
-    /// Skips `length_bytes` from the next multiple of `align` and returns their offset.
+    /// Skips `length_bytes` bytes from the next multiple of `align` on, and returns their offset.
     fn take(&mut self, length_bytes: usize, align: usize) -> Result<usize> {
         let start = self.offset.next_multiple_of(align);
         match start.checked_add(length_bytes) {

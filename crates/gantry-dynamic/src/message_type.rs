@@ -30,7 +30,7 @@ pub(crate) struct Structure {
     pub(crate) plain_body: Option<Layout>,
 }
 
-/// The size and alignment of elements that all have the same size.
+/// The size and alignment of elements, if all have the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) size_bytes: usize,

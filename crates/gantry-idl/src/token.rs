@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 
-/// A piece of a line. `text` begins at byte `start` of the line.
+/// A piece of a line. `text` begins at the byte `start` of the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,

@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Draws a number that differs at each start, by which the agent distinguishes a restarted program from a login that
-/// arrived twice.
+/// Draws a random number for this start of the program. By this number, the agent distinguishes a restarted
+/// program from a login that arrived twice.
 fn draw_boot_nonce() -> Result<Option<NonZeroU32>, Box<dyn Error>> {
     let mut bytes = [0; 4];
     getrandom(&mut bytes[..], GetRandomFlags::empty())?;

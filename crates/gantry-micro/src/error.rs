@@ -29,7 +29,7 @@ pub enum PublishError {
     /// There is no session, or the agent has not created the publisher in it yet.
     #[error("the agent has not created the publisher yet; call `spin_once` and publish again later")]
     NotConnected,
-    /// The agent does not create the publisher.
+    /// The agent refuses to create the publisher.
     #[error("the agent refuses the publisher ({}); see its log", .0.name())]
     Refused(StatusValue),
     /// Earlier messages are not sent or not acknowledged yet, so there are too few free slots.

@@ -23,8 +23,8 @@ pub struct Request<'q, S: gantry_cdr::Service> {
     pub message: <S::Request as Message>::View<SampleBytes<'q>>,
 }
 
-/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which the identity of the request takes
-/// 24. The service lies in a static or on the stack, and `Client::create_service` registers it.
+/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which the identity of the request takes 24.
+/// The service lies in a static or on the stack, and `Client::create_service` registers it.
 pub struct Service<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,

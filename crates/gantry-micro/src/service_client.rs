@@ -50,7 +50,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         Writing::new(&self.entity, self.kind(), client.session(), &[]).message(request)
     }
 
-    /// Sends a request that `fill` writes in place, as [`Publisher::publish_with`](crate::Publisher::publish_with).
+    /// Sends a request that `fill` writes in place, as in [`Publisher::publish_with`](crate::Publisher::publish_with).
     ///
     /// # Errors
     /// [`PublishError`].

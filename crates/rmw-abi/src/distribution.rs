@@ -15,7 +15,7 @@ use std::{ffi::CStr, sync::OnceLock};
 /// A distribution whose layouts this library has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// ROS 2 Jazzy, whose layouts the declarations have.
+    /// ROS 2 Jazzy, whose layouts the declarations of this crate have.
     Jazzy,
     /// ROS 2 Kilted: `rmw_init_options_t` has no `localhost_only`, and the numbers of events begin at 1.
     Kilted,
@@ -90,7 +90,7 @@ const MARKS: &[Mark] = &[
 /// The distribution of the process. The first call finds it; later calls only load it.
 ///
 /// # Errors
-/// The process runs a distribution that this library does not know.
+/// The process runs a distribution that this library does not support.
 pub fn current() -> Result<Distribution> {
     static FOUND: OnceLock<std::result::Result<Distribution, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {

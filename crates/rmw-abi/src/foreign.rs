@@ -43,8 +43,8 @@ impl<F: Copy> Foreign<F> {
         Foreign { open: libc::RTLD_LAZY | libc::RTLD_NOLOAD, ..function }
     }
 
-    /// The function; `None` if the process has no such library. The first call may open the library; later ones are a
-    /// load, and one branch if there is no such library.
+    /// The function; `None` if the process has no such library. The first call may open the library. Later calls
+    /// cost one load, and one branch if there is no such library.
     #[inline]
     pub fn get(&self) -> Option<F> {
         let mut address = self.address.load(Acquire); // partner: the store below, after the library was relocated

@@ -11,7 +11,7 @@ pub fn check_topic(topic: &str, profile: &rmw_qos_profile_t) -> Result<()> {
     if profile.avoid_ros_namespace_conventions { Ok(()) } else { check_full_name("topic", topic) }
 }
 
-/// Checks the full name of a topic or a service (`kind`), as `rmw_validate_full_topic_name`.
+/// Checks the full name of a topic or a service (`kind`), as `rmw_validate_full_topic_name` does.
 ///
 /// # Errors
 /// The name breaks a rule, which the sentence of the error names.
@@ -27,8 +27,8 @@ pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
     gantry::expand_topic_name(name, "node", "/").map(drop).map_err(Failure::invalid)
 }
 
-/// Checks the name and the namespace of a node, as `rmw_validate_node_name` and `rmw_validate_namespace`; returns its
-/// full name.
+/// Checks the name and the namespace of a node, as `rmw_validate_node_name` and `rmw_validate_namespace` do;
+/// returns the full name.
 ///
 /// # Errors
 /// A name breaks a rule, which the sentence of the error names.

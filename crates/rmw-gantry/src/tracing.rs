@@ -106,7 +106,7 @@ pub fn publish(publisher: *const rmw_publisher_t, message: *const c_void) -> Opt
     Some(time)
 }
 
-/// Records a take, which found a sample or none.
+/// Records a take, which found a sample or found none.
 #[inline]
 pub fn take(subscription: *const rmw_subscription_t, message: *const c_void, sample: Option<&GenericSample>) {
     if let Some(record) = TAKE.enabled() {
@@ -124,7 +124,7 @@ pub fn send_request(client: *const rmw_client_t, request: *const c_void, sequenc
     }
 }
 
-/// Records the take of a request, which found one or none.
+/// Records the take of a request, which found a request or found none.
 #[inline]
 pub fn take_request(service: *const rmw_service_t, message: *const c_void, request: Option<&GenericRequest>) {
     if let Some(record) = TAKE_REQUEST.enabled() {
@@ -145,7 +145,7 @@ pub fn send_response(service: *const rmw_service_t, response: *const c_void, req
     Some(time)
 }
 
-/// Records the take of a response, which found one or none.
+/// Records the take of a response, which found a response or found none.
 #[inline]
 pub fn take_response(client: *const rmw_client_t, message: *const c_void, response: Option<&GenericResponse>) {
     if let Some(record) = TAKE_RESPONSE.enabled() {

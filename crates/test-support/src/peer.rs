@@ -1,7 +1,7 @@
 //! A child process of a test: the test program again, in a role that the command line names.
 //!
-//! The test writes lines to the child's standard input and reads lines from its standard output. The child ends when
-//! its standard input does.
+//! The test writes lines to the child's standard input and reads lines from its standard output. The child ends
+//! when its standard input ends.
 
 use crate::PATIENCE;
 use rustix::process::Pid;

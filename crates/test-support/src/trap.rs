@@ -65,7 +65,7 @@ fn return_(what: u32) -> libc::sock_filter {
     instruction((libc::BPF_RET | libc::BPF_K) as u16, what, 0)
 }
 
-/// Filters every further system call of this thread by `program`.
+/// Installs `program` as a filter for all further system calls of this thread.
 fn filter(program: &mut [libc::sock_filter]) -> Result<()> {
     rustix::thread::set_no_new_privs(true)?; // without it only root may filter
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
@@ -80,7 +80,7 @@ fn last_error() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap()
 }
 
-/// `siginfo_t` of a SIGSYS, on 64-bit machines.
+/// The layout of `siginfo_t` for a SIGSYS, on 64-bit machines.
 #[repr(C)]
 struct CaughtCall {
     head: [c_int; 4],

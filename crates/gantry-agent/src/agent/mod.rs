@@ -21,7 +21,7 @@ use std::{
     thread::JoinHandle,
 };
 
-/// An agent: connects clients that speak DDS-XRCE with Gantry, until the value is dropped.
+/// An agent, which connects clients that speak DDS-XRCE with Gantry until this value is dropped.
 ///
 /// The threads of the transports handle the clients' messages; one thread for each domain handles Gantry's messages.
 pub struct Agent {

@@ -28,7 +28,7 @@ use std::{
 
 /// The least MTU that a client may have: a status and its message header fit in it.
 const MIN_MTU_BYTES: u16 = 24;
-/// The longest message outside of a session.
+/// The largest length of a message outside of a session, in bytes.
 const GREETING_BYTES: usize = 64;
 
 /// The answer to a client that leaves, and its line.

@@ -59,7 +59,7 @@ pub struct ClientStatistics {
     pub address: String,
     /// The number of its objects.
     pub objects: usize,
-    /// The messages that passed between the client and Gantry.
+    /// The counts of messages that passed between the client and Gantry.
     pub counts: Counts,
     /// The streams of its session.
     pub link: LinkCounts,

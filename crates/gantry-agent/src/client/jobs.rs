@@ -1,4 +1,4 @@
-//! Jobs: requests that wait for earlier requests, and that a worker carries out without the lock of the client.
+//! Jobs: requests that wait for earlier requests. A worker carries them out without holding the lock of the client.
 
 use super::{
     Client, ClientCell,
@@ -226,7 +226,7 @@ impl Client {
         work.map(|work| (work, session, key))
     }
 
-    /// Takes the result of work. Returns the entities that are to be destroyed.
+    /// Takes the result of work. Returns the entities that have to be destroyed.
     fn finish(&mut self, done: Done, session: u64, context: &Arc<Context>) -> Option<Box<Built>> {
         let is_current = self.jobs.session() == session;
         let is_over = self.is_over;

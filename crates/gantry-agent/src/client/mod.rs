@@ -53,8 +53,8 @@ pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
 
 /// The number of slots of the best-effort stream, which is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// The time for which copies of a CREATE_CLIENT arrive. If a board is reset and logs in again within this time, its
-/// login counts as a copy: the streams of the earlier session continue, so the board's first messages are lost.
+/// The time in which copies of a CREATE_CLIENT may arrive. If a board is reset and logs in again within this time,
+/// its login counts as a copy: the streams of the earlier session continue, so the board's first messages are lost.
 const COPY_US: u32 = 100_000;
 /// The number of objects with entities that a client may create at once (as many as it may have), and then in each
 /// second.
@@ -86,7 +86,7 @@ pub struct Client {
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
-    /// The time at which the ticker looks at the client, unless a message comes before.
+    /// The time at which the ticker checks the client, unless a message comes before.
     due: Instant,
     silence: Silence,
     /// The time since which the line has had no room.
@@ -274,7 +274,7 @@ impl Client {
         since.after_us(self.peer().silence_us.saturating_mul(4))
     }
 
-    /// Sends everything that can be sent now.
+    /// Sends all messages that can be sent now.
     pub fn pump(&mut self, context: &Context) {
         let now = context.clock.now();
         let mut has_more = true;
@@ -339,7 +339,7 @@ impl Client {
         }
     }
 
-    /// Gives the session one message of each outlet. Returns whether there may be more.
+    /// Gives the session one message of each outlet. Returns whether there may be more messages.
     fn deliver(&mut self, now: Instant, context: &Context) -> bool {
         let mut has_more = false;
         let mut last_served = None;

@@ -36,7 +36,7 @@ pub struct Object {
 pub enum Entity {
     /// The node of a participant, and the participant's use of the domain. The use ends after the node.
     Node(Node, DomainUse),
-    /// No entity: topics, publishers and subscribers need none in Gantry.
+    /// No entity, because Gantry needs none for topics, publishers and subscribers.
     None,
     /// The publisher of a data writer.
     Publisher(Box<GenericPublisher>, WriterMemory),

@@ -59,7 +59,7 @@ pub struct Requester {
     pending: VecDeque<(u64, RequestId)>,
 }
 
-/// The result of an attempt to deliver.
+/// The result of an attempt to deliver a message.
 pub enum Delivered {
     /// One message of this length is in the session, as a whole or with its first fragments (`rest` has the
     /// others). All other messages wait for room.

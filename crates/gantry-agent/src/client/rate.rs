@@ -2,7 +2,7 @@
 
 use gantry_xrce::time::Instant;
 
-/// A rate: a burst at once, and then a number of events in each second.
+/// A rate of events: a number of them at once, and then a number in each second.
 #[derive(Debug)]
 pub struct Rate {
     at_once: u32,

@@ -58,7 +58,7 @@ impl Logins {
         Self { rates: HashMap::new(), at_once: clients.saturating_mul(LOGINS_AT_ONCE), per_s: clients }
     }
 
-    /// Counts a new session of a host; returns whether the host may begin it.
+    /// Counts a new session of a host. Returns whether the host may begin it.
     pub fn spend(&mut self, host: Host, now: AgentInstant) -> bool {
         if self.rates.len() >= MAX_HOSTS && !self.rates.contains_key(&host) {
             let full_after_us = 1_000_000 * u64::from(LOGINS_AT_ONCE);

@@ -1,4 +1,4 @@
-//! The table of clients: by their keys and by their addresses.
+//! The table of clients, by the clients' keys and by their addresses.
 
 mod address;
 mod budget;

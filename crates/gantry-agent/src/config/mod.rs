@@ -78,7 +78,7 @@ impl Default for Limits {
 }
 
 impl Default for Config {
-    /// Domain 0, the standard types, all clients, and no log.
+    /// The default settings: domain 0, the standard types, all clients, and no log.
     fn default() -> Self {
         Self {
             domain: DomainChoice::Only(0),

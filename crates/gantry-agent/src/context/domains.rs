@@ -48,7 +48,7 @@ pub struct DomainUse {
 }
 
 impl DomainUse {
-    /// Starts the listener of the domain, for its first node.
+    /// Starts the listener of the domain. Called for the first node in the domain.
     ///
     /// # Errors
     /// A sentence: the thread could not be started.

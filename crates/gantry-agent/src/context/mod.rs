@@ -95,7 +95,7 @@ impl Context {
         }
     }
 
-    /// Waits for the workers, and ends the listeners.
+    /// Waits for the workers to end, and ends the listeners.
     pub fn close(&self) {
         let threads = {
             let mut workers = lock(&self.workers);

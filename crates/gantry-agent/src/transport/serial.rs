@@ -147,7 +147,7 @@ impl Shared {
     }
 }
 
-/// Reports to the agent the frames that were dropped since the last report.
+/// Reports the frames to the agent that were dropped since the last report.
 fn tell_defects(port: &Port, told: SerialCounters, now: SerialCounters) -> SerialCounters {
     let defects = |counters: &SerialCounters| {
         counters.crc_errors.wrapping_add(counters.incomplete).wrapping_add(counters.too_long)

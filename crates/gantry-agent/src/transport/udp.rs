@@ -169,7 +169,7 @@ mod tests {
         let agent = Agent::new(Config { log: Arc::new(log), ..Config::default() }).unwrap();
         let transport = Arc::new(Sent::default());
         let (port, is_ending) = (agent.attach(transport.clone()), AtomicBool::new(false));
-        // A question about the agent after three failures.
+        // A question about the agent, which arrives after three failures.
         let question = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
         let mut left = vec![Ok(&question[..]), Err(Errno::NOBUFS), Err(Errno::NETDOWN), Err(Errno::NETDOWN)];
         let next = |buffer: &mut [u8]| {

@@ -210,7 +210,7 @@ fn clients_survive_a_killed_agent_on_the_bus() {
     assert!(!path.exists(), "the socket is left behind");
 }
 
-/// The two ends of a bus: the agent's end, which does not block, and the client's.
+/// The two ends of a connection to the bus: the agent's end, which does not block, and the client's end.
 fn line() -> (OwnedFd, Raw) {
     let (line, end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
     rustix::io::ioctl_fionbio(&line, true).unwrap();

@@ -176,7 +176,7 @@ fn ended_connections_of_one_host_leave_places_to_others() {
     let limits = Limits { clients: 8, clients_of_host: 3, ..Limits::default() };
     let (agent, _lines) = stopped_agent(Config { limits, ..Config::default() });
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
-    // Each client sends one message after its login, and its line ends.
+    // Each client sends one message after its login, and then its line ends.
     let mut key = 0;
     eventually("several clients were there", || {
         key += 1;

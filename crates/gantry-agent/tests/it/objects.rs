@@ -1,4 +1,4 @@
-//! Objects: the rules of their creation, and the status of each request.
+//! Tests of objects: the rules for creating them, and the status of each request.
 
 use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, Told, WRITER, agent, host, socket};
 use gantry::TypeDescription;

@@ -36,7 +36,7 @@ pub fn create(client: &mut TestClient, id: ObjectId, name: &str) {
     client.read(id, StreamId::RELIABLE, u16::MAX);
 }
 
-/// The CDR body of the response with that message.
+/// The CDR body of the response with this message.
 pub fn response(success: bool, message: &str) -> Vec<u8> {
     let mut body = vec![success.into(), 0, 0, 0];
     body.extend((message.len() as u32 + 1).to_le_bytes().into_iter().chain(message.bytes()).chain([0]));

@@ -63,7 +63,7 @@ fn clients_do_not_disturb_each_other() {
         client.write(StreamId::RELIABLE, writer, &[], &9_u32.to_le_bytes());
         client.until("a sample", |_| subscription.take().unwrap().is_some());
     }
-    // One client leaves, the other one stays.
+    // One client leaves, the other client stays.
     let [first, second] = &mut clients;
     first.session.close(first.now());
     first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));

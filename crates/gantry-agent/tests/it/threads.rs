@@ -1,4 +1,4 @@
-//! The agent's threads in the program that starts the agent.
+//! Tests of the agent's threads, in the program that starts the agent.
 
 use crate::{
     support::{TestClient, agent, socket},

@@ -37,7 +37,7 @@ fn string(text: &str) -> Vec<u8> {
     body
 }
 
-/// The next sample of a subscription; meanwhile the client does its work.
+/// The next sample of a subscription. While the test waits, the client does its work.
 #[track_caller]
 fn next(client: &mut TestClient, subscription: &mut Subscription<String>) -> std::string::String {
     let mut next = None;

@@ -1,4 +1,4 @@
-//! Objects that clients describe by XML or by reference, as PX4 and eProsima's examples do.
+//! Tests of objects that clients describe by XML or by reference, as PX4 and eProsima's examples do.
 
 use crate::support::{PARTICIPANT, PUBLISHER, SUBSCRIBER, TestClient, agent, host, socket};
 use gantry::Qos;

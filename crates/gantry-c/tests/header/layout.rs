@@ -1,4 +1,4 @@
-//! The layout of the header's structs and its numbers, as the library has them: expressions of C and their values.
+//! The layout of the header's structs, and its numbers, as in the library: expressions of C with their values.
 
 use gantry_c::{Loan, LoanOwner, Sample, SampleOwner, abi};
 use std::mem::{offset_of, size_of};

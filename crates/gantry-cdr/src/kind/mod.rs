@@ -1,8 +1,8 @@
 //! The kinds of fields: the bytes of a field in a body, and the way in which it is found, viewed, written and
 //! read. A [`Shape`](crate::Shape) builds fields.
 //!
-//! Generated code only names the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is every
-//! generated message, for fields of its type.
+//! Generated code names only the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is
+//! every generated message, for fields of its type.
 
 mod array;
 mod list;

@@ -55,7 +55,7 @@ pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<St
     }
 }
 
-/// `all` are the reports of all domains of this user.
+/// `all` has the reports on all domains of this user.
 pub fn check_domain(
     id: u32,
     report: &DomainReport,

@@ -40,7 +40,7 @@ impl Machine {
     }
 }
 
-/// The value of the first line `name: value` of a file.
+/// The value of the first line in a file that has the form `name: value`.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));

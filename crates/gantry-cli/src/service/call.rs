@@ -101,7 +101,7 @@ impl Arguments {
     }
 }
 
-/// Waits for a server of this type; `None` if the program shuts down.
+/// Waits for a server of this type. `None` if the program shuts down.
 fn wait_for_type(
     session: Session,
     domain: &Domain,

@@ -62,7 +62,7 @@ impl Explanation {
 
 /// The sentence about a topic that has only publishers or only subscriptions.
 pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[TopicEndpointInfo]) -> String {
-    // The types matter only if the endpoints disagree.
+    // The types are printed only if the endpoints have different types.
     let list = |ends: &[TopicEndpointInfo]| {
         let is_of_one_type = ends.windows(2).all(|pair| pair[0].topic_type == pair[1].topic_type);
         let shown = |end: &TopicEndpointInfo| match is_of_one_type {

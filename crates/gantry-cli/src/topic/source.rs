@@ -165,7 +165,7 @@ impl Source {
     }
 }
 
-/// The error of a run that ended before there was a publisher.
+/// The error of a run that ended before the topic had a publisher.
 pub fn never_published(domain: &Domain, name: &str, timeout: Duration) -> Result<Failure> {
     let topic = domain.node.resolve_topic_name(name)?;
     Ok(Failure::new(format!("{topic} had no publisher within {} s", timeout.as_secs_f64())))

@@ -183,7 +183,7 @@ impl Sizes {
 
 impl fmt::Display for Bandwidth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // All numbers have the unit of the bandwidth, as in `ros2`.
+        // All numbers have the unit of the bandwidth, as in `ros2 topic bw`.
         let text = |bytes: f64| match self.bytes_per_s {
             rate if rate < 1e3 => format!("{bytes:.0} B"),
             rate if rate < 1e6 => format!("{:.2} KB", bytes / 1e3),

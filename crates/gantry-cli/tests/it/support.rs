@@ -99,7 +99,7 @@ impl Running {
     }
 }
 
-/// Runs the node in an executor until the function returns.
+/// Runs the node in an executor until `work` returns.
 pub fn with_executor(node: &Node, work: impl FnOnce()) {
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(node).unwrap();

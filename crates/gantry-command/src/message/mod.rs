@@ -50,7 +50,7 @@ impl TopicType {
             .map_err(|error| Failure::new(format!("Invalid filter '{expression}': {error}")))
     }
 
-    /// The bytes of a message with these values, in YAML.
+    /// Makes the bytes of a message with these values, which are YAML.
     pub fn encode(&self, values: &str) -> Result<Vec<u8>> {
         self.message_type
             .encode_yaml(values)

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::message::TopicType;
 
-    /// The repr of a message with these values.
+    /// The `repr` of a message with these values.
     fn repr(definition: &str, values: &str) -> String {
         let description = gantry::TypeDescription {
             name: "test_msgs/msg/Test".to_owned(),

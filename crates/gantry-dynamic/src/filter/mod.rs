@@ -15,7 +15,7 @@ pub use error::FilterError;
 use self::condition::Condition;
 use crate::{message::DynamicMessage, message_type::MessageType};
 
-/// A filter for the messages of a type, compiled once.
+/// A filter for the messages of a type, which is compiled once.
 ///
 /// ```
 /// use gantry_cdr::ByteOrder::LittleEndian;

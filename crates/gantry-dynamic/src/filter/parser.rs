@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether two fields can be compared: both are texts, booleans or numbers.
+/// Whether two fields can be compared: both are texts, both are booleans, or both are numbers.
 fn are_comparable(left: FieldKind, right: FieldKind) -> bool {
     let class = |kind| match kind {
         FieldKind::Text => 0,

@@ -58,7 +58,7 @@ impl<'a> Tokens<'a> {
         self.text.get(self.offset..).unwrap_or_default()
     }
 
-    /// Skips the characters that `is_skipped`, and returns them.
+    /// Skips characters as long as `is_skipped` holds for them, and returns them.
     fn skip(&mut self, mut is_skipped: impl FnMut(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|char: char| !is_skipped(char)).unwrap_or(rest.len());

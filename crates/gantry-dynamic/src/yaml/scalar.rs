@@ -35,7 +35,7 @@ pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let in_full = value == 0.0 || (1e-4..1e16).contains(&value.abs());
     if in_full {
-        // The number of digits after the point, from the count of all digits and the exponent.
+        // The number of digits after the point, calculated from the number of all digits and the exponent.
         let exponent: isize = exponent.parse().unwrap_or(0);
         let behind = digits.trim_start_matches('-').len().saturating_sub(2) as isize - exponent;
         write!(out, "{value:.*}", behind.max(1) as usize)

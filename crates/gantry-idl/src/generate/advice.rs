@@ -29,7 +29,7 @@ pub(super) fn actions(folder: &Path) -> Vec<String> {
     files.iter().map(|file| format!("{} is passed over: Gantry has no actions yet", file.display())).collect()
 }
 
-/// A sentence for each text that a `#` has cut before its closing quote.
+/// A sentence for each text that is cut off by a `#` before its closing quote.
 pub(super) fn cut_texts(definitions: &Definitions) -> Vec<String> {
     const QUOTES: [char; 2] = ['"', '\''];
     let is_cut = |value: &Value| match value {

@@ -108,8 +108,8 @@ impl<'a> FieldCode<'a> {
                 }
             }
         };
-        // A message of fixed size is created on the heap as zeros. Any other message is created on the stack and moved,
-        // so it must not be large.
+        // A message of fixed size is created on the heap as zeros. Any other message is created on the stack and
+        // then moved, so it must not be large.
         let boxed = match (&base, count, default) {
             (BaseCode::Number(number, _), Count::Array(length), None) if length > LARGE_LENGTH && offsets.is_none() => {
                 Some((

@@ -32,7 +32,7 @@ use std::{
 const EXPORT: &str = "gantry_packages";
 
 /// Reads a folder of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`) and writes Rust code for them to
-/// `$OUT_DIR/messages.rs`: for each package a module with a module `msg` and a module `srv`. A complete `build.rs`:
+/// `$OUT_DIR/messages.rs`: a module for each package, with a module `msg` and a module `srv`. A complete `build.rs`:
 ///
 /// ```no_run
 /// fn main() -> Result<(), gantry_idl::Errors> {

@@ -41,7 +41,7 @@ fn greatest_sizes() {
         ("uint8[<=5] a", Some(9)),
         ("float64[<=5] a", Some(8 + 40)),
         ("string<=2[<=3] a", Some(4 + 8 + 8 + 7)),
-        // The longest text is followed by less padding.
+        // A longer text may be followed by less padding.
         ("string<=3 a,float64 b", Some(16)),
         ("string<=4 a,float64 b", Some(24)),
         ("Point[3] a", Some(72)),

@@ -6,7 +6,7 @@ use core::ops::Range;
 /// The largest number of bytes of all names of one object.
 pub(crate) const MAX_NAMES_BYTES: usize = 192;
 
-/// The names of one object, one after the other.
+/// The names of one object, stored one after the other.
 pub(crate) struct Names(ArrayString<MAX_NAMES_BYTES>);
 
 /// The ROS 2 name of a type, split at compile time into its parts, such as `std_msgs`, `msg` and `String`.

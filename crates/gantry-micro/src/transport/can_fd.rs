@@ -1,4 +1,4 @@
-//! CAN-FD, with one message in each frame.
+//! Transport over CAN-FD, with one message in each frame.
 
 use super::Transport;
 use gantry_xrce::framing::{

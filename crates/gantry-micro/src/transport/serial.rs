@@ -1,4 +1,4 @@
-//! Serial lines, with the framing of DDS-XRCE.
+//! Transport over serial lines, with the framing of DDS-XRCE.
 
 use super::{Chunk, Transport};
 use embedded_io::{Read, ReadReady, Write, WriteReady};

@@ -105,7 +105,7 @@ impl Agent {
         *self = Self::default();
     }
 
-    /// The object of this kind, if there is exactly one.
+    /// The object of this kind; `None` unless there is exactly one.
     pub fn object(&self, kind: ObjectKind) -> Option<ObjectId> {
         let mut all = self.objects.keys().map(|&id| ObjectId(id)).filter(|id| id.kind() == kind);
         all.next().filter(|_| all.next().is_none())

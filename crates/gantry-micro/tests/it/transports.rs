@@ -1,4 +1,4 @@
-//! Transports: real sockets, a pseudo-terminal, and a bus in memory.
+//! Tests of transports: over real sockets, a pseudo-terminal, and a bus in memory.
 
 use crate::{agent::Agent, world::NODE};
 use gantry_micro::{

@@ -1,6 +1,6 @@
 //! The trait `ByField`, which builds every message in place, as a user does, and compares it, both field by field.
 //!
-//! `build/by_field.rs` writes its implementations.
+//! `build/by_field.rs` writes the implementations of this trait.
 
 use gantry_msgs::gantry_cdr::{
     AlignedBytes, Kind, Message, Result, Service, Shape,

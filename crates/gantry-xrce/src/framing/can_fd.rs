@@ -1,11 +1,11 @@
 //! The framing of DDS-XRCE for CAN-FD: the first byte is the length of the message, and the message follows.
 //!
-//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so it can be longer than its message. A client has
-//! one identifier of 29 bits, for both directions.
+//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so it can be longer than its message. A client
+//! has one 29-bit identifier, which is used in both directions.
 
 use super::TooLong;
 
-/// The longest message, in bytes: the MTU.
+/// The largest length of a message in bytes, which is the MTU.
 pub const MAX_MESSAGE_BYTES: usize = 63;
 
 /// The longest frame, in bytes.

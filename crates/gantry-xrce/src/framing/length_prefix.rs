@@ -13,7 +13,7 @@ pub fn length_prefix(message_bytes: usize) -> Result<[u8; 2], TooLong> {
     }
 }
 
-/// Finds messages in the bytes of a TCP connection.
+/// A decoder that finds messages in the bytes of a TCP connection.
 ///
 /// Empty messages are skipped, as eProsima's client and agent do. Counters wrap around.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct LengthPrefixDecoder {
 }
 
 impl LengthPrefixDecoder {
-    /// A decoder at the beginning of a connection.
+    /// Makes a decoder for the beginning of a connection.
     pub fn new() -> Self {
         Self::default()
     }

@@ -54,7 +54,7 @@ pub enum FrameError {
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the frame in `bytes`.
+    /// Parses the frame in `bytes`.
     ///
     /// # Errors
     /// The bytes are not a data frame of CAN FD with an extended identifier.
@@ -74,10 +74,10 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The bytes of the frame.
+    /// The frame in SocketCAN's format.
     ///
     /// # Errors
-    /// The identifier or the data is too long.
+    /// The identifier or the data of the frame is too long.
     pub fn to_bytes(&self) -> Result<[u8; FRAME_BYTES], FrameError> {
         let Self { identifier, has_bit_rate_switch, data } = *self;
         if identifier > MAX_IDENTIFIER {

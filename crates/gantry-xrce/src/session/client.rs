@@ -31,7 +31,7 @@ const MAX_STALLED: u8 = 20;
 const LOGOUT: RequestId = RequestId(2);
 const PING: RequestId = RequestId(3);
 
-/// The properties that a client states about itself.
+/// The properties of a client, which the client states in its CREATE_CLIENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientConfig {
     /// The key that distinguishes this client from the agent's other clients.
@@ -102,7 +102,7 @@ enum State {
         retry_us: u32,
     },
     Connected,
-    /// The client has asked for its own DELETE, until the agent answers or is given up.
+    /// The client has sent a DELETE of itself, and waits until it is answered or the agent is given up.
     Closing,
 }
 

@@ -1,4 +1,4 @@
-//! The agent's clock, estimated from exchanges of time stamps.
+//! An estimate of the agent's clock, from exchanges of time stamps.
 
 use crate::{time::Instant, wire::Time};
 
@@ -13,7 +13,7 @@ const DRIFT_SHIFT: u32 = 4;
 /// two quartz clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentClock {
-    /// The agent's time minus the local one.
+    /// The agent's time minus the local time.
     offset_ns: i64,
     error_ns: u64,
     measured_at: Instant,
@@ -65,7 +65,7 @@ impl AgentClock {
         Time::from_ns(nanoseconds_of(now).wrapping_add(self.offset_ns))
     }
 
-    /// The agent's time minus the local one, in nanoseconds.
+    /// The agent's time minus the local time, in nanoseconds.
     #[must_use]
     pub fn offset_ns(&self) -> i64 {
         self.offset_ns

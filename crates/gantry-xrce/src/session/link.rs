@@ -30,7 +30,7 @@ const FAST_ROUND_TRIP_US: u32 = 1_000;
 /// The number of messages that are acknowledged at once, without the delay: the peer's window must not become empty.
 const MAX_UNACKNOWLEDGED: u16 = 2;
 
-/// Bytes that a stream could not deliver.
+/// A loss of bytes that a stream could not deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// A fragmented submessage is longer than the buffer that assembles it, and is lost.
@@ -80,7 +80,7 @@ pub struct LinkCounts {
     pub reliable_output: OutputCounts,
     /// The reliable input stream.
     pub reliable_input: InputCounts,
-    /// Messages that the best-effort output stream sent.
+    /// The number of messages that the best-effort output stream sent.
     pub best_effort_sent: u32,
     /// The best-effort input stream.
     pub best_effort_input: BestEffortCounts,

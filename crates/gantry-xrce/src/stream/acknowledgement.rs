@@ -1,4 +1,4 @@
-//! Acknowledgements, which a reliable input sends and a reliable output takes.
+//! Acknowledgements, which a reliable input sends and a reliable output receives.
 
 use super::sequence::Sequence;
 

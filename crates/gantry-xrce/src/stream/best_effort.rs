@@ -99,7 +99,7 @@ pub struct BestEffortInput {
 }
 
 impl BestEffortInput {
-    /// A stream that expects the sequence number 0.
+    /// Makes a stream that expects the sequence number 0.
     #[must_use]
     pub const fn new() -> Self {
         Self { next: Sequence(0), counts: BestEffortCounts { received: 0, lost: 0, old: 0 } }

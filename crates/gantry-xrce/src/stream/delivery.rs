@@ -1,4 +1,4 @@
-//! Deliveries: the result of each message that arrives at a reliable input stream.
+//! Deliveries: the results when a message arrives at a reliable input stream.
 
 /// The deliveries of a reliable stream, which come in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -43,7 +43,7 @@ struct Memory<S, A> {
 }
 
 impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
-    /// A stream that expects the sequence number 0.
+    /// Makes a stream that expects the sequence number 0.
     pub const fn new(storage: S, buffer: A) -> Self {
         Self { core: Core::new(), memory: Memory { storage, buffer } }
     }
@@ -95,7 +95,7 @@ impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
     }
 }
 
-/// The stream without its slots and buffer.
+/// The stream without its slots and buffer, so that this code is compiled only once.
 ///
 /// Invariant: bit *i* of `stored` is set if the message `next + 1 + i` is in the slot `head + i` modulo the number
 /// of slots.

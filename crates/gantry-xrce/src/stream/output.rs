@@ -349,7 +349,7 @@ impl Core {
     }
 }
 
-/// The `count` lowest bits; `count` is at most 16.
+/// A mask of the `count` lowest bits; `count` is at most 16.
 const fn mask(count: u8) -> u32 {
     (1 << count) - 1
 }

@@ -98,7 +98,7 @@ impl<'a> Slots<'a> {
         Some((record, self.bytes.get_mut(begin..begin + slot_bytes)?))
     }
 
-    /// The same slots for a shorter time.
+    /// The same slots, borrowed for a shorter time.
     pub(super) fn reborrow(&mut self) -> Slots<'_> {
         Slots { records: self.records, bytes: self.bytes }
     }

@@ -54,7 +54,7 @@ pub struct Group<'a> {
 
 /// The QoS of a publisher or a subscriber.
 ///
-/// This is the standard's format. eProsima's client never sends it, and its agent omits the two flags.
+/// The format is the standard's. eProsima's client never sends this QoS, and eProsima's agent omits the two flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroupQos<'a> {
     /// The names of the partitions, as bytes of texts, like the ones in a [`Property`](super::Property).

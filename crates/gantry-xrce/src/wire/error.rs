@@ -7,7 +7,7 @@ pub type Result<T> = core::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at byte {offset}: {problem}")]
 pub struct Error {
-    /// The position in the message, in bytes.
+    /// The position of the defect in the message, in bytes.
     pub offset: u32,
     /// The defect.
     pub problem: Problem,
@@ -23,7 +23,7 @@ pub enum Problem {
         /// The bytes that the field needs.
         needed_bytes: u32,
     },
-    /// The memory that is written to is full.
+    /// The memory into which the message is written is full.
     #[error("the buffer has no room for {needed_bytes} bytes; give a larger one")]
     Room {
         /// The bytes that the field needs.

@@ -9,7 +9,7 @@ pub struct InfoMask(pub u32);
 impl InfoMask {
     /// The configuration.
     pub const CONFIGURATION: Self = Self(1);
-    /// The activity. eProsima's client asks for it in a ping.
+    /// The flag for the activity. eProsima's client asks for the activity in a ping.
     pub const ACTIVITY: Self = Self(2);
 }
 

@@ -102,7 +102,7 @@ impl<'a, T: Item<'a> + Copy> IntoIterator for List<'a, T> {
     }
 }
 
-/// The elements of a [`List`], in their order.
+/// An iterator over the elements of a [`List`].
 #[derive(Clone)]
 pub struct Items<'a, T>(Source<'a, T>);
 

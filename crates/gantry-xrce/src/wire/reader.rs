@@ -2,7 +2,7 @@
 
 use super::{ByteOrder, Error, Problem, Result};
 
-/// Reads the fields of a payload one after the other. A copy of the reader reads the same fields again.
+/// A reader, which reads the fields of a payload one after the other. A copy of the reader reads the same fields again.
 ///
 /// After the first defect, all further fields are zero or empty; [`Self::check`] returns the defect. A `Result`
 /// for each field would cost a microcontroller a kilobyte of code.

@@ -8,7 +8,7 @@ const COOKIE: &[u8; 4] = b"XRCE";
 /// A client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientRepresentation<'a> {
-    /// The version of the protocol, major and minor.
+    /// The version of the protocol: its major and minor number.
     pub version: [u8; 2],
     /// The vendor of the client.
     pub vendor: [u8; 2],
@@ -25,7 +25,7 @@ pub struct ClientRepresentation<'a> {
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentRepresentation<'a> {
-    /// The version of the protocol, major and minor.
+    /// The version of the protocol: its major and minor number.
     pub version: [u8; 2],
     /// The vendor of the agent.
     pub vendor: [u8; 2],

@@ -68,7 +68,7 @@ impl<'a> Submessage<'a> {
         self.payload.whole(ObjectRequest::read)
     }
 
-    /// The beginning of the payloads of STATUS and INFO.
+    /// The beginning of the payloads of STATUS and INFO: the request and its result.
     ///
     /// # Errors
     /// [`Problem::End`].

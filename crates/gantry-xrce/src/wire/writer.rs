@@ -2,7 +2,7 @@
 
 use super::{ByteOrder, Error, Problem, Result, reader::padding};
 
-/// Writes the fields of a payload one after the other.
+/// A writer, which writes the fields of a payload one after the other.
 ///
 /// If a field does not fit, neither the field nor anything after it is written;
 /// [`MessageBuilder::end`](super::MessageBuilder::end) returns the error. A check after each field would take a
@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
         Err(Error { offset: self.position as u32, problem })
     }
 
-    /// Forgets the bytes that were written after `position`, and any field that did not fit.
+    /// Forgets the bytes that were written after `position`, and a field that did not fit.
     pub(super) fn truncate(&mut self, position: usize) {
         self.position = self.position.min(position);
         self.refused_bytes = 0;

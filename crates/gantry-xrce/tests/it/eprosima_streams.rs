@@ -1,4 +1,4 @@
-//! Streams over faulty lines to a peer that behaves as eProsima's client 3.0.0 does.
+//! Tests of streams over faulty lines, with a peer that behaves as eProsima's client 3.0.0 does.
 
 use gantry_xrce::stream::{Acknowledgement, Delivery, HEADER_BYTES, ReliableInput, ReliableOutput, Sequence, ToSend};
 use gantry_xrce::time::Instant;

@@ -1,4 +1,4 @@
-//! The messages that `gantry-xrce` reads and writes, and its streams and sessions over faulty lines.
+//! Tests of the messages that `gantry-xrce` reads and writes, and of its streams and sessions over faulty lines.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -1,4 +1,4 @@
-//! Reliable streams over faulty lines, in simulated time.
+//! Tests of reliable streams over faulty lines, in simulated time.
 
 use gantry_xrce::stream::{
     Acknowledgement, ArraySlots, BestEffortInput, BestEffortOutput, Delivery, Due, HEADER_BYTES, Receipt, Refused,
@@ -83,7 +83,7 @@ fn one_lost_frame_costs_less_than_two_round_trips() {
         let messages = messages(40, period_us, || length);
         let run = |lost_there: Option<u64>, lost_back: Option<u64>| {
             let mut simulation = simulation(window, window, Faults::default(), 0);
-            // A session measures the round trip while it connects.
+            // As in a session, which measures the round trip while it connects.
             simulation.ends.output.round_trip().measured(ROUND_TRIP_US as u32, 20);
             lost_there.into_iter().for_each(|number| simulation.there.drop(number));
             lost_back.into_iter().for_each(|number| simulation.back.drop(number));

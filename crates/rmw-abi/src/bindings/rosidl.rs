@@ -17,7 +17,7 @@ pub struct rosidl_runtime_c__U16String {
     pub capacity: usize,
 }
 
-/// A sequence of any primitive type, as `rosidl_runtime_c__uint8__Sequence`.
+/// A sequence of any primitive type, with the layout of `rosidl_runtime_c__uint8__Sequence`.
 #[repr(C)]
 pub struct rosidl_runtime_c__Sequence {
     pub data: *mut c_void,

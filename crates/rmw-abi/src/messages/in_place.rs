@@ -41,7 +41,7 @@ impl MessageInPlace {
     /// Allocates a message with the default values of its fields.
     ///
     /// # Errors
-    /// There is no memory; the type support cannot make messages.
+    /// There is no memory, or the type support cannot make messages.
     pub fn new(message_type: &Arc<MessageType>) -> Result<MessageInPlace> {
         Ok(MessageInPlace { message: Message::new(message_type)?, bytes: 0..0, in_place: Vec::new() })
     }
@@ -52,7 +52,7 @@ impl MessageInPlace {
     /// The bytes are not a message of this type. Further messages may be read after this error.
     ///
     /// # Safety
-    /// The bytes stay unchanged (P1).
+    /// The bytes stay unchanged and at their address (P1).
     pub unsafe fn read(&mut self, bytes: &[u8]) -> Result<()> {
         // SAFETY: as this function's.
         unsafe { self.read_from(bytes, LEAST_BYTES) }
@@ -157,7 +157,7 @@ impl Drop for MessageInPlace {
 }
 
 impl Codec {
-    /// Whether messages can be read in place.
+    /// Whether messages of the type can be read in place.
     pub fn has_sequences_in_place(&self) -> bool {
         self.can_be_made() && has_sequences(&self.program)
     }

@@ -42,7 +42,7 @@ impl Message {
     /// Allocates a message with the default values of its fields.
     ///
     /// # Errors
-    /// There is no memory; the type support cannot make messages.
+    /// There is no memory, or the type support cannot make messages.
     pub fn new(message_type: &Arc<MessageType>) -> Result<Message> {
         let Some(life) = message_type.codec.life else {
             return Err(message_type.codec.cannot("made", Fault::new("its type support has no functions for that")));

@@ -1,4 +1,4 @@
-//! Message types: from the structs of C and C++ to the bytes of Gantry and back.
+//! Message types: conversion from structs of C and C++ to the bytes of Gantry, and back.
 //!
 //! A type is resolved once into a `Program` of few steps. A message is measured, then written straight into its
 //! slot; a reader reads it straight from the slot. There is no intermediate buffer, and no allocation except in

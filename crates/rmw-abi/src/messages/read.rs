@@ -1,4 +1,4 @@
-//! Reads a message from CDR.
+//! The reader of messages from CDR.
 //!
 //! The bytes may be memory that another process writes. Therefore a length is loaded once, and a value is checked
 //! after it was copied.

@@ -76,7 +76,7 @@ pub(super) enum Count {
 }
 
 impl Element {
-    /// Whether the element needs no construction and no destruction.
+    /// Whether the element consists only of numbers, so that it needs no construction and no destruction.
     fn has_only_numbers(&self) -> bool {
         match self {
             Element::Number(_) => true,
@@ -214,7 +214,8 @@ fn number(id: u8) -> Result<Number> {
         ROS_TYPE_CHAR => (1, "char"),
         ROS_TYPE_UINT8 => (1, "uint8"),
         ROS_TYPE_INT8 => (1, "int8"),
-        // Two bytes in memory and on the wire (Fast CDR 2 and rmw_cyclonedds); .msg files have no such type.
+        // A `wchar` has two bytes in memory and on the wire (Fast CDR 2 and rmw_cyclonedds); .msg files have no
+        // such type.
         ROS_TYPE_UINT16 | ROS_TYPE_WCHAR => (2, "uint16"),
         ROS_TYPE_INT16 => (2, "int16"),
         ROS_TYPE_FLOAT => (4, "float32"),

@@ -11,7 +11,7 @@ use gantry::GenericResponse;
 use rmw_abi::{bindings::*, failure::Failure, messages::ServiceType, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
-/// Requests and responses are reliable, whatever the QoS asks for.
+/// Requests and responses are reliable, even if the QoS requests best effort.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
     qos: *mut rmw_qos_profile_t,
 ) -> rmw_ret_t {
     run(c"rmw_client_response_subscription_get_actual_qos", || {
-        // The expression is not a filter for messages of this type.
+        // SAFETY: the contract of rmw.
         let client = unsafe { entity(client) }?;
         // SAFETY: as above.
         unsafe { output("qos", qos) }?.set(qos_profile(&client.qos));

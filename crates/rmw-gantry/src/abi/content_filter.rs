@@ -16,7 +16,7 @@ use std::{ffi::c_char, slice};
 /// The filter that the options of a new subscription contain; `None` if they contain none.
 ///
 /// # Errors
-/// The expression is no filter for messages of this type.
+/// The expression is not a filter for messages of this type.
 ///
 /// # Safety
 /// `options` is null, or points to options that no thread writes during the call.
@@ -59,7 +59,7 @@ unsafe fn filter(
     ContentFilter::new(description, expression, parameters.collect::<Result<_>>()?).map(Some)
 }
 
-/// An empty expression removes the filter. The filter applies at once: messages that wait have to pass it, too.
+/// An empty expression removes the filter. The filter applies at once: waiting messages have to pass it, too.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -33,7 +33,7 @@ pub unsafe extern "C" fn rmw_destroy_guard_condition(guard_condition: *mut rmw_g
     })
 }
 
-/// Takes no lock and does not allocate, so a signal handler may call it.
+/// The function takes no lock and does not allocate, so a signal handler may call it.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -8,7 +8,7 @@ use gantry::LogLevel;
 use rmw_abi::{bindings::*, distribution, failure::Failure};
 use std::ffi::c_char;
 
-/// "rmw_gantry".
+/// Returns "rmw_gantry".
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -17,7 +17,7 @@ pub unsafe extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
     IDENTIFIER.as_ptr()
 }
 
-/// "cdr".
+/// Returns "cdr".
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -108,7 +108,7 @@ unsafe fn copy<L: Layout>(src: *const rmw_init_options_of<L>, dst: *mut rmw_init
 /// Makes `target` a copy of `source`, with memory of its own. If the copy fails, `target` stays unchanged.
 ///
 /// # Safety
-/// `source` are initialized options of this implementation; `target` has no memory.
+/// `source` has initialized options of this implementation; `target` has no memory.
 pub unsafe fn copy_options<L: Layout>(
     source: &rmw_init_options_of<L>,
     target: &mut rmw_init_options_of<L>,

@@ -11,7 +11,7 @@ use gantry::{GenericRequest, Gid, RequestId, SampleInfo};
 use rmw_abi::{bindings::*, failure::Failure, messages::ServiceType, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
-/// Requests and responses are reliable, whatever the QoS asks for.
+/// Requests and responses are reliable, even if the QoS requests best effort.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

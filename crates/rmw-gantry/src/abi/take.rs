@@ -88,7 +88,8 @@ unsafe fn take_into(subscription: &Subscription, message: *mut c_void) -> Result
     subscription.take_valid(|sample| unsafe { subscription.message_type.read(sample.bytes(), message) })
 }
 
-/// The capacities must be `count` at least; the sizes become the number of messages that were taken.
+/// The capacities of both sequences must be `count` at least; their sizes become the number of messages that
+/// were taken.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

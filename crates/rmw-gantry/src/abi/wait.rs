@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The number of conditions is not limited.
+/// The number of conditions in a wait is not limited.
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn rmw_create_wait_set(
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
         if wait_set.is_null() {
-            // The code is ERROR, as the headers document, and not INVALID_ARGUMENT.
+            // The headers document the code ERROR here, and not INVALID_ARGUMENT.
             return Err(Failure::error("the wait set to be destroyed is null"));
         }
         // SAFETY: the contract of rmw.
@@ -123,7 +123,7 @@ unsafe fn elements<'a>(data: *mut *mut c_void, count: usize) -> Result<&'a mut [
     }
 }
 
-/// The conditions that the arrays name; null elements are left out.
+/// The conditions to which the arrays point; null elements are left out.
 ///
 /// # Safety
 /// Each element is null or the `data` of a handle of its kind, for events the handle itself. All of them live as

@@ -180,7 +180,7 @@ impl Allocator {
     /// freed if it fails.
     ///
     /// # Errors
-    /// `RMW_RET_BAD_ALLOC`; as `describe`.
+    /// `RMW_RET_BAD_ALLOC`, or an error of `describe`.
     pub fn endpoint_infos<T>(
         &self,
         endpoints: &[T],

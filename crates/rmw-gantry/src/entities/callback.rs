@@ -8,7 +8,7 @@ use std::ffi::c_void;
 pub struct Callback {
     function: rmw_event_callback_t,
     user_data: UserData,
-    /// The number of messages that the callback has been called for, or that were taken before it was set.
+    /// The number of messages that the callback has been called for, or that were taken before the callback was set.
     notified: u64,
 }
 

@@ -18,7 +18,7 @@ use std::{
     task::Wake,
 };
 
-/// All kinds of events of an endpoint.
+/// The events of an endpoint, of all kinds.
 pub struct EndpointEvents<E: 'static> {
     /// The library's queue of events, made for the first event of this endpoint that a program initializes.
     library: Mutex<Option<Events<E>>>,

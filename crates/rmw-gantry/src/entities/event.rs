@@ -97,7 +97,7 @@ impl Event {
         self.tell();
     }
 
-    /// Takes the status of this kind: writes the struct that `rmw` documents for it.
+    /// Takes the status of this kind: writes the struct of `rmw` for this kind.
     ///
     /// # Safety
     /// `status` points to the struct of this kind.

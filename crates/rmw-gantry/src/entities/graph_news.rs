@@ -12,7 +12,7 @@ use std::{
     task::Wake,
 };
 
-/// The watch of the nodes of one context.
+/// The watch of the graph for the nodes of one context.
 #[derive(Default)]
 pub struct GraphNews {
     /// Whether the graph is watched; the lock is held while the watch begins or ends.

@@ -1,4 +1,4 @@
-//! Objects of the library behind a lock: ROS 2 uses an entity on any thread.
+//! Objects of the library behind a lock, because ROS 2 may use an entity on any thread.
 //!
 //! An object ends with its entity, or with the entity's node if the node is destroyed first. The second case is
 //! needed because rclpy 7.1 never destroys a node's service `get_type_description`, which would keep the node in

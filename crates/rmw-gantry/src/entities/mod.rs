@@ -1,4 +1,4 @@
-//! The entities behind the handles: safe Rust over the library.
+//! The entities behind the handles, in safe Rust, which use the library.
 
 use rmw_abi::failure::Result;
 

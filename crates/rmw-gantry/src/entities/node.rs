@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, Weak, atomic::Ordering::Relaxed},
 };
 
-/// A node, and the guard condition that changes of the graph trigger.
+/// A node, and the guard condition that is triggered by changes of the graph.
 pub struct Node {
     pub library: gantry::Node,
     pub context: Arc<Context>,

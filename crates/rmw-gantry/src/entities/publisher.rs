@@ -36,8 +36,8 @@ impl Publisher {
         Publisher { library, gid, message_type, qos, topic, loans, events: EndpointEvents::new() }
     }
 
-    /// Publishes a message: a plain message by one copy, any other serialised straight into the slot. Without a `time`,
-    /// the library reads the clock.
+    /// Publishes a message: a plain message by one copy, any other message by serialising it straight into the
+    /// slot. Without a `time`, the library reads the clock.
     ///
     /// # Safety
     /// `message` is a message of the publisher's type, which no other thread writes during the call.
@@ -96,7 +96,7 @@ impl Publisher {
         Ok(address.cast())
     }
 
-    /// Takes back a loan that the program had.
+    /// Takes a loan back from the program.
     fn take_back(&self, message: *const c_void) -> Result<GenericLoan> {
         let mut loans = lock(&self.loans);
         let index = loans.iter().position(|loan| std::ptr::eq(loan.bytes().as_ptr(), message.cast()));

@@ -25,7 +25,7 @@ pub struct Service {
     pub service_type: ServiceType,
     /// The QoS that the library granted.
     pub qos: Qos,
-    /// The name as the program gave it.
+    /// The name of the service, as the program gave it.
     pub name: CString,
     pub context: Arc<Context>,
     taken: AtomicU64,

@@ -31,7 +31,7 @@ pub trait Receive: Send {
     fn is_ready(&mut self) -> gantry::Result<bool>;
     /// The number of messages that were ever available to the endpoint. The number never decreases.
     fn received(&mut self) -> gantry::Result<u64>;
-    /// The endpoint as a collector attaches it.
+    /// The endpoint, in the form in which a collector attaches it.
     fn waitable(&mut self) -> &mut dyn Waitable;
 }
 

@@ -122,7 +122,7 @@ impl Subscription {
         take_valid(|| self.take(), |(sample, _)| read(sample), |(sample, _), why| self.skip_malformed(sample, why))
     }
 
-    /// Counts a sample that is no message of the type as lost.
+    /// Counts a sample that is not a message of the type as lost.
     pub fn skip_malformed(&self, sample: &GenericSample, why: impl Display) -> Result<()> {
         let lost = self.source.library.with(|library| {
             library.library.skip_malformed(sample, why);
@@ -135,7 +135,7 @@ impl Subscription {
     /// Adds new losses to the event of lost messages. `lost` is the number of all losses until now.
     fn tell_lost(&self, lost: u64) {
         let told = self.told_lost.load(Relaxed);
-        // Relaxed, as all of these counters: no counter orders other memory.
+        // Relaxed, as for all of these counters: no counter orders other memory.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
             self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
         }

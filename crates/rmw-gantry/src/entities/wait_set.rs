@@ -20,7 +20,7 @@ use std::{
 /// The longest sleep of a wait set if one of its flags is attached to another wait set, which the flag wakes instead.
 const SHARED_SLICE: Duration = Duration::from_millis(1);
 
-/// Waits for sources, guard conditions and events; used by one thread at a time.
+/// A wait set: it waits for sources, guard conditions and events. Only one thread uses it at a time.
 pub struct WaitSet(Mutex<Waiting>);
 
 struct Waiting {
@@ -204,7 +204,7 @@ mod tests {
     use crate::entities::{filtered_subscription::FilteredSubscription, source::Source};
     use gantry::{Node, Qos, TypeDescription};
 
-    /// If the attachment stayed, each message of the topic would wake the wait set for ever.
+    /// If the attachment stayed, each message of the topic would wake the wait set from then on.
     #[test]
     fn a_source_that_was_in_a_wait_twice_leaves_nothing() {
         const DOMAIN_ID: u32 = 98;

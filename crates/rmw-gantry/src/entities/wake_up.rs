@@ -99,7 +99,7 @@ impl Flag {
         }
     }
 
-    /// Whether this wait set is the attached one.
+    /// Whether this wait set is attached to the flag.
     pub fn is_attached(&self, wake_up: &WakeUp) -> bool {
         self.wake_up.load(SeqCst) == from_ref(wake_up).cast_mut()
     }

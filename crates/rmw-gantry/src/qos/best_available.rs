@@ -8,7 +8,7 @@ use rmw_abi::{
     qos::{BEST_AVAILABLE, qos_from_profile, qos_profile},
 };
 
-/// The QoS of a publisher of this topic: the best that the topic's subscriptions can use.
+/// The QoS of a publisher of this topic: the best QoS that the topic's subscriptions can use.
 ///
 /// # Errors
 /// A policy is unknown (the sentence names it), or the domain cannot be read.
@@ -21,7 +21,7 @@ pub fn publisher_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic: &s
     qos_from_profile(&profile)
 }
 
-/// The QoS of a subscription to this topic: the best that all publishers of the topic offer.
+/// The QoS of a subscription to this topic: the best QoS that all publishers of the topic offer.
 ///
 /// # Errors
 /// As [`publisher_qos`].

@@ -143,7 +143,7 @@ fn field_name(name: &str) -> &str {
     if name == "implementation" { "impl" } else { name }
 }
 
-/// The declaration of `declarator` with the type `of` in C's syntax, which is read from the inside to the outside.
+/// The declaration of `declarator` with the type `of` in C's syntax, which is built from the inside to the outside.
 fn declare(of: &Type, declarator: &str, is_const: bool) -> String {
     let qualifier = if is_const { "const " } else { "" };
     match of {

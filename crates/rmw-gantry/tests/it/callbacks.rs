@@ -44,7 +44,7 @@ impl Counter {
         assert!(waited.is_ok_and(|(counted, _)| *counted > news), "no call after message {news}");
     }
 
-    /// Waits until the counter is `news`, and checks that it does not go further.
+    /// Waits until the counter is `news`, and checks that it does not increase further.
     fn wait_for(&self, news: usize) {
         let limit = Duration::from_secs(TIME_LIMIT.sec);
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |counted| *counted < news);
@@ -64,7 +64,7 @@ fn a_callback_is_told_of_each_message_once() {
     let publisher = ros.publisher(c"/callback", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/callback", &DEFAULT_QOS);
     let counter = Counter::default();
-    // Three messages come before the callback, and one of them is taken.
+    // Three messages come before the callback is set, and one of them is taken.
     (0..3).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     assert_eq!(take(subscription).map(|(point, _)| point.number), Some(0));
     set(subscription, Some(count), &counter);

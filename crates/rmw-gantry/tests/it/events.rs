@@ -21,7 +21,7 @@ fn event(publisher: *const rmw_publisher_t, kind: rmw_event_type_t) -> rmw_event
     event
 }
 
-/// Takes the status of an event, whether it happened or not.
+/// Takes the status of an event, even if no event has happened.
 fn status_of<S>(event: &rmw_event_t) -> S {
     // SAFETY: zeros are a status, of numbers only.
     let (mut status, mut taken): (S, bool) = unsafe { std::mem::zeroed() };
@@ -72,7 +72,7 @@ fn a_publisher_is_told_which_policy_is_incompatible() {
     ros.end(&[publisher], &[subscription]);
 }
 
-/// rcl takes a status whenever a program asks for it, also before an event.
+/// rcl takes a status whenever a program requests it, even before an event.
 fn without_an_event_no_policy_is_named() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/eventless", &DEFAULT_QOS);

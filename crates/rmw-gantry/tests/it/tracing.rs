@@ -31,7 +31,7 @@ fn hex(gid: [u8; 16]) -> String {
     gid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The role of a child: publishes, takes and asks with the tracing library that its argument names.
+/// The role of a child: publishes, takes and calls a service, with the tracing library in its argument.
 pub fn trace() {
     if let Some(path) = std::env::args().nth(2) {
         let path = CString::new(path).unwrap();

@@ -25,7 +25,7 @@ unsafe fn function<F: Copy>(library: *mut c_void, name: &str) -> F {
     unsafe { std::mem::transmute_copy(&address) }
 }
 
-/// The role of a child: closes the library, then goes on, forks and ends.
+/// The role of a child: closes the library, then continues, forks and ends.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 pub fn close_and_go_on() {
     type Init = unsafe extern "C" fn(*const rmw_init_options_t, *mut rmw_context_t) -> rmw_ret_t;
@@ -55,7 +55,7 @@ pub fn close_and_go_on() {
     eventually("the node is there", is_there);
     // SAFETY: no function of the library is called after this.
     assert_eq!(unsafe { libc::dlclose(library) }, 0);
-    // The control thread of the library continues: it sees nodes that come and go.
+    // The control thread of the library continues to run: it notices nodes that come and go.
     for number in 0..20 {
         drop(gantry::Node::builder(&format!("other_{number}")).domain_id(99).build().unwrap());
     }

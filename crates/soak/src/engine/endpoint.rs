@@ -26,7 +26,7 @@ pub struct Talker {
 }
 
 impl Talker {
-    /// Creates a publisher; `None` if there was no room for it.
+    /// Creates a publisher; `None` if shared memory had no room for it.
     pub fn new(
         participant: &Arc<Participant>,
         topic: &'static Topic,
@@ -39,7 +39,7 @@ impl Talker {
         Ok(Some(Talker { publisher, loans: Vec::new(), topic, offer: Offer::from_qos(&qos), sequence: 0 }))
     }
 
-    /// A loan of any length; `None` if all memory is in use.
+    /// Takes a loan of random length; `None` if all memory is in use.
     pub fn loan(&mut self, rng: &mut Rng) -> Result<Option<Loan>> {
         allowed(self.publisher.loan(self.topic.length_bytes(rng)))
     }
@@ -71,7 +71,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Creates a subscription; `None` if there was no room for it.
+    /// Creates a subscription; `None` if shared memory had no room for it.
     pub fn new(participant: &Arc<Participant>, topic: &'static Topic, qos: Qos) -> Result<Option<Listener>> {
         let made = Subscription::new(participant.clone(), NODE, topic.name, topic.message_type(), qos);
         let Some(subscription) = allowed(made)? else { return Ok(None) };
@@ -101,7 +101,7 @@ impl Listener {
     }
 }
 
-/// Whether a mismatch is one that this run causes.
+/// Whether a mismatch is of a kind that this run is expected to cause.
 pub fn is_expected(mismatch: &str) -> bool {
     mismatch.contains("do not agree on") || mismatch.contains("no room in shared memory")
 }

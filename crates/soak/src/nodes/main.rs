@@ -100,7 +100,7 @@ fn cpu_ms() -> f64 {
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// The resources of this process and its domain that nodes use.
+/// The amounts of resources that nodes use in this process and its domain.
 #[derive(Clone)]
 struct Remains {
     lines: usize,

@@ -23,7 +23,7 @@ impl Counts {
         [&self.answered, &self.server_gone, &self.failed, &self.not_sent]
     }
 
-    /// A line with the counts since the last line.
+    /// A line with the counts that were added since the last line.
     pub fn take_line(&self) -> String {
         self.all().map(|count| count.swap(0, Relaxed).to_string()).join(" ")
     }

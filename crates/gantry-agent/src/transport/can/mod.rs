@@ -51,7 +51,7 @@ const CLASSIC_MTU: &str = "16";
 pub struct Can {
     bus: Arc<Bus>,
     thread: Option<JoinHandle<()>>,
-    /// The bus itself, if this process simulates it.
+    /// The simulated bus, if this process simulates it.
     #[cfg(feature = "simulated-can")]
     _simulated: Option<simulated::SimulatedBus>,
 }

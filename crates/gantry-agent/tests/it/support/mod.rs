@@ -257,7 +257,7 @@ impl TestClient {
         id
     }
 
-    /// Asks for data of an object. Returns when the agent has the request.
+    /// Asks for data of an object. Returns as soon as the agent has the request.
     #[track_caller]
     pub fn read(&mut self, object: ObjectId, stream: StreamId, max_samples: u16) {
         let control = DeliveryControl { max_samples, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };

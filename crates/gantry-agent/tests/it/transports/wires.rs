@@ -54,7 +54,7 @@ impl TcpWire {
         Self::over(TcpStream::connect(tcp.address()).unwrap())
     }
 
-    /// A connection whose address looks like another machine's.
+    /// A connection whose address looks like an address of another machine.
     pub fn connect_from(host: Ipv4Addr, tcp: &Tcp) -> Self {
         Self::over(Self::connection_from(host, tcp))
     }

@@ -31,7 +31,7 @@ pub struct SerialCounters {
     pub for_others: u32,
 }
 
-/// Finds frames in the bytes of a serial line.
+/// A decoder that finds frames in the bytes of a serial line.
 ///
 /// Frames may have any length, but only frames that fit in the buffer are delivered. Counters wrap around.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ enum State {
 }
 
 impl SerialDecoder {
-    /// A decoder that delivers frames for `address`.
+    /// Makes a decoder that delivers frames for `address`.
     pub fn new(address: u8) -> Self {
         Self {
             address,

@@ -6,7 +6,7 @@ use crate::framing::{TooLong, crc};
 /// Addresses and length.
 const HEADER_BYTES: u32 = 4;
 
-/// Writes one frame in chunks of any size.
+/// An encoder that writes one frame in chunks of any size.
 #[derive(Clone, Debug)]
 pub struct SerialEncoder {
     source: u8,

@@ -1,4 +1,4 @@
-//! Cases at the edges of the protocol.
+//! Tests of rare cases of the protocol.
 
 use super::{
     GOOD, ONE_WAY_US,

@@ -1,4 +1,4 @@
-//! Sessions of a client with an agent over faulty lines, in simulated time.
+//! Tests of sessions of a client with an agent over faulty lines, in simulated time.
 
 mod bench;
 mod cases;

@@ -1,4 +1,5 @@
-//! Structs of C with type supports made by hand, against the encoders of `gantry-cdr` and `gantry-dynamic`.
+//! Tests of structs of C with type supports made by hand, whose bytes are compared with the encoders of
+//! `gantry-cdr` and `gantry-dynamic`.
 
 use super::{
     super::{MessageType, serialized},

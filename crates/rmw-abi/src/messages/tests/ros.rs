@@ -1,5 +1,5 @@
-//! All messages of an installed ROS 2, in C and C++, against `gantry-dynamic`, which makes random messages by their
-//! definitions.
+//! Tests of all messages of an installed ROS 2, in C and C++. `gantry-dynamic` makes random messages by
+//! their definitions.
 
 use super::{
     super::{MessageInPlace, MessageType, ServiceType},

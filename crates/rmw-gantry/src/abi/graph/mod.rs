@@ -104,7 +104,7 @@ pub unsafe extern "C" fn rmw_get_service_names_and_types(
     })
 }
 
-/// Counts the endpoints with that full name.
+/// Counts the endpoints with this full name.
 ///
 /// # Safety
 /// The contract of rmw, for all pointers.

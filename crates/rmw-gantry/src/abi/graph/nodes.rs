@@ -52,7 +52,7 @@ unsafe fn list<const N: usize>(
 }
 
 /// # Safety
-/// A node of this implementation.
+/// `node` is a node of this implementation.
 unsafe fn allocator_of(node: *const rmw_node_t) -> Result<Allocator> {
     // SAFETY: the promise of the caller.
     let context = unsafe { (*node).context };

@@ -28,7 +28,7 @@ pub unsafe fn clear<'a>(loan: *mut gantry_loan) -> Result<&'a mut gantry_loan> {
 
 const EMPTY: gantry_loan = gantry_loan { data: null_mut(), size: 0, owner: null(), reserved: [0; 4] };
 
-/// Puts a loan into an empty struct, which does not move meanwhile.
+/// Puts a loan into an empty struct, which does not move during the call.
 pub fn write(loan: &mut gantry_loan, mut made: GenericLoan) {
     let bytes = made.bytes_mut();
     (loan.data, loan.size, loan.owner) = (bytes.as_mut_ptr().cast(), bytes.len(), &raw const OWN);
@@ -36,7 +36,7 @@ pub fn write(loan: &mut gantry_loan, mut made: GenericLoan) {
     unsafe { (&raw mut loan.reserved).cast::<GenericLoan>().write(made) };
 }
 
-/// Takes a loan out of a struct, which is empty then.
+/// Takes a loan out of a struct, which becomes empty.
 ///
 /// # Errors
 /// The struct is empty, or another library made the loan.

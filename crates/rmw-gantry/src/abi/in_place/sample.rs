@@ -34,7 +34,7 @@ pub unsafe fn clear<'a>(sample: *mut gantry_sample) -> Result<&'a mut gantry_sam
 
 const EMPTY: gantry_sample = gantry_sample { data: null(), size: 0, owner: null(), reserved: [0; 6] };
 
-/// Puts a sample into an empty struct, which does not move meanwhile.
+/// Puts a sample into an empty struct, which does not move during the call.
 pub fn write(sample: &mut gantry_sample, taken: GenericSample) {
     let bytes = taken.bytes();
     // The bytes lie in the memory of the publisher or of the subscription, not in `taken`, which is moved below.

@@ -68,7 +68,7 @@ fn keep<T>(part: T) -> &'static T {
     part
 }
 
-/// All messages of these tests are valid when they are zeros.
+/// All messages of these tests are valid if all of their bytes are zero.
 unsafe extern "C" fn init(_: *mut c_void, _: std::ffi::c_uint) {}
 
 /// No message of these tests has memory of its own.

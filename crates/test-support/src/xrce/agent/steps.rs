@@ -49,7 +49,7 @@ impl<'a> Steps<'a> {
         bytes
     }
 
-    /// Does the next step. Returns whether there was one.
+    /// Does the next step of the input. Returns whether there was one.
     pub fn take(&mut self, world: &mut World) -> bool {
         if self.rest.is_empty() {
             return false;

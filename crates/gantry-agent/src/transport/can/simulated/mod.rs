@@ -89,7 +89,7 @@ struct Simulation {
     /// The number of frames so far.
     turns: u64,
     under_way: Option<Transmission>,
-    /// The earliest start of the next frame.
+    /// The earliest time at which the next frame may start.
     free_at: Instant,
     /// Whether no frame waited when the bus became free.
     is_idle: bool,
