@@ -155,7 +155,7 @@ pub unsafe trait SizedStruct: Copy {
 
 macro_rules! sized_structs {
     ($($name:ident $c:literal $($reserved:ident)?,)*) => { $(
-        // SAFETY: numbers and pointers only; `tests/header` adds up the fields.
+        // SAFETY: the struct has only numbers and pointers; `tests/header` adds up the sizes of its fields.
         unsafe impl SizedStruct for crate::abi::$name {
             const NAME: &'static str = $c;
             $(fn reserved(&self) -> &[u8] {

@@ -71,7 +71,7 @@ impl Handle for rmw_context_t {
 /// The pointer is null; the object is of another implementation, or it is not initialized.
 ///
 /// # Safety
-/// The contract of rmw (see above), as long as the result is used.
+/// The caller keeps the contract of rmw as long as the result is used.
 pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
     if handle.is_null() {
         return Err(Failure::null(H::NAME));

@@ -106,7 +106,7 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
             // SAFETY: a string of an initialised message.
             at.and_then(|at| unsafe { compare(at, is_wide) })
         };
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { with_message(table, member, compare) }.is_some()
     });
     is_as_expected.then_some(()).ok_or_else(|| {
@@ -117,7 +117,7 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
 /// # Safety
 /// `sequence` at `at` is an initialised sequence of strings.
 unsafe fn with_element(sequence: &Sequence, at: *mut u8) -> Option<*mut u8> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { sequence.resize(at, 1) }.ok().filter(|element| !element.is_null())
 }
 

@@ -37,10 +37,10 @@ pub(super) fn is_as_expected() -> bool {
 /// # Safety
 /// `at` is such a vector, initialised and of the expected layout.
 pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*mut u8> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let CppVector { begin, memory_end, .. } = unsafe { at.read() };
     if memory_end.addr() - begin.addr() >= length_bytes {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { (*at).end = begin.wrapping_add(length_bytes) };
         return Ok(begin);
     }
@@ -48,7 +48,7 @@ pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*
     // SAFETY: a plain allocation. The function throws if there is no memory, which ends the process.
     let begin_now = unsafe { new(length_bytes) }.cast::<u8>();
     let end = begin_now.wrapping_add(length_bytes);
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { at.write(CppVector { begin: begin_now, end, memory_end: end }) };
     if !begin.is_null() {
         // SAFETY: the old memory comes from `operator new`, and the vector has other memory now. The elements need
@@ -66,7 +66,7 @@ pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*
 pub(super) unsafe fn point_to(at: *mut CppVector, elements: &[u8]) {
     let begin = elements.as_ptr().cast_mut();
     let end = begin.wrapping_add(elements.len());
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { at.write(CppVector { begin, end, memory_end: end }) };
 }
 
@@ -100,7 +100,7 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
             }
             Some(())
         };
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { with_message(table, member, probe) }.is_some()
     });
 }

@@ -54,7 +54,7 @@ impl MessageInPlace {
     /// # Safety
     /// The bytes stay unchanged and at their address (P1).
     pub unsafe fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { self.read_from(bytes, LEAST_BYTES) }
     }
 
@@ -139,13 +139,13 @@ unsafe fn field(
     {
         let (elements, after) = reader.block(*stride, *alignment)?;
         let may_point = elements.len() >= least_bytes.max(1) && elements.as_ptr().addr().is_multiple_of(*alignment);
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         if may_point && unsafe { sequence.point_to(at, elements, *stride) } {
             *reader = after;
             return Ok(Some(elements.as_ptr()));
         }
     }
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { reader.step(step, at) }?;
     Ok(None)
 }

@@ -99,7 +99,7 @@ impl Drop for Message {
     fn drop(&mut self) {
         // SAFETY: an initialised message of the type.
         unsafe { (self.life.fini)(self.as_ptr()) };
-        // SAFETY: allocated in `new` with this layout.
+        // SAFETY: the memory was allocated in `new` with this layout.
         unsafe { alloc::dealloc(self.memory.as_ptr(), self.life.layout) };
     }
 }

@@ -76,11 +76,11 @@ impl MessageType {
     /// `type_support` is null, or a valid type support that stays loaded (with its library) as long as the value
     /// is used (M1).
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<MessageType> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let codec = unsafe { Codec::new(type_support) }?;
         let description = gantry::TypeDescription {
             name: codec.structure.name.clone(),
-            // SAFETY: as this function's; the pointer is not null.
+            // SAFETY: the promise of the caller; the pointer is not null.
             hash: unsafe { type_support::hash(type_support) },
             definition: definition::text(&codec.structure).into(),
             payload_bytes: codec.fixed_bytes.unwrap_or(usize::MAX),
@@ -112,7 +112,7 @@ impl MessageType {
     /// # Safety
     /// `message` is an initialised message of this type (M2).
     pub unsafe fn size_bytes(&self, message: *const c_void) -> Result<usize> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { self.codec.size_bytes(message) }
     }
 
@@ -121,7 +121,7 @@ impl MessageType {
     /// # Safety
     /// `message` is an initialised message of this type (M2), outside `target`.
     pub unsafe fn write(&self, message: *const c_void, target: &mut [u8]) -> Result<()> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { self.codec.write(message, target) }
     }
 
@@ -130,7 +130,7 @@ impl MessageType {
     /// # Safety
     /// `message` is an initialised message of this type (M2), outside `bytes`.
     pub unsafe fn read(&self, bytes: &[u8], message: *mut c_void) -> Result<()> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { self.codec.read(bytes, message) }
     }
 
@@ -168,9 +168,9 @@ impl Codec {
     /// As [`MessageType::new`].
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<Codec> {
         distribution::current()?; // programs serialize without a context, too
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let (introspection, language) = unsafe { type_support::find_message(type_support) }?;
-        // SAFETY: not null, and valid for as long as the type support that refers to it.
+        // SAFETY: the pointer is not null, and valid as long as the type support that refers to it.
         let members = unsafe { (*introspection).data }.cast();
         // SAFETY: the data of an introspection type support of this language.
         let structure = unsafe { Structure::new(members, language) }
@@ -194,7 +194,7 @@ impl Codec {
         if let Some(bytes) = self.fixed_bytes {
             return Ok(bytes);
         }
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let bytes =
             unsafe { size::end(&self.program, message.cast(), 0) }.map_err(|fault| self.cannot("written", fault))?;
         if u32::try_from(bytes).is_err() {
@@ -214,7 +214,7 @@ impl Codec {
     /// `message` is an initialised message of this type (M2), outside `target`.
     pub unsafe fn write(&self, message: *const c_void, target: &mut [u8]) -> Result<()> {
         let mut writer = write::Writer::new(target);
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { writer.program(&self.program, message.cast()) }.map_err(|fault| self.cannot("written", fault))?;
         match writer.left_bytes() {
             0 => Ok(()),
@@ -236,7 +236,7 @@ impl Codec {
     /// `message` is an initialised message of this type (M2), outside `bytes`.
     pub unsafe fn read(&self, bytes: &[u8], message: *mut c_void) -> Result<()> {
         let mut reader = read::Reader::new(bytes);
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let done = unsafe { reader.program(&self.program, message.cast()) };
         done.map_err(|fault| self.cannot_read(&fault, &reader))
     }
@@ -282,7 +282,7 @@ fn add_fixed(program: &Program, position: &mut usize) -> Option<()> {
 /// # Safety
 /// `members` are null or valid.
 unsafe fn name(members: *const MessageMembers) -> String {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let members = unsafe { members.as_ref() };
     // SAFETY: the names of a valid table.
     let name =

@@ -58,20 +58,20 @@ impl<'a> Reader<'a> {
         match &step.action {
             Action::Bytes { length, alignment } => {
                 let source = self.take(*length, *alignment)?;
-                // SAFETY: as this function's; the message and the bytes do not overlap.
+                // SAFETY: the promise of the caller; the message and the bytes do not overlap.
                 unsafe { source.as_ptr().copy_to_nonoverlapping(at, *length) };
                 Ok(())
             }
-            // SAFETY: as this function's; the step before this one initialised the booleans.
+            // SAFETY: the promise of the caller; the step before this one initialised the booleans.
             Action::Bools { count, .. } => unsafe { check_bools(at, *count) },
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Action::One(item) => unsafe { self.item(item, at) },
             Action::Array { count, item, stride } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.items(item, at, *count, *stride) }
             }
             Action::Sequence { sequence, item, stride } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.sequence(sequence, item, *stride, at) }
             }
         }
@@ -88,14 +88,14 @@ impl<'a> Reader<'a> {
             return Err(too_short(least_bytes, left_bytes));
         }
         let Item::Block { alignment, is_bool } = item else {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             let data = unsafe { sequence.resize(at, length) }?;
             // SAFETY: the elements of the sequence.
             return unsafe { self.items(item, data, length, stride) };
         };
         // After a length of 0 there are no elements, and no padding either.
         let source = if length == 0 { &[] } else { self.take(length.saturating_mul(stride), *alignment)? };
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let data = unsafe { sequence.resize_to_write(at, length, stride) }?;
         if sequence.is_bits() {
             for (index, byte) in source.iter().enumerate() {
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
                 if bit > 1 {
                     return Err(not_a_bool(bit).inside_element(index));
                 }
-                // SAFETY: as this function's; the index is below the length.
+                // SAFETY: the promise of the caller; the index is below the length.
                 unsafe { sequence.set_bit(at, index, bit == 1) };
             }
         } else if length > 0 {
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
     /// `data` points to `count` elements, `stride` bytes apart.
     unsafe fn items(&mut self, item: &Item, data: *mut u8, count: usize, stride: usize) -> Result<()> {
         for index in 0..count {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             let done = unsafe { self.item(item, data.wrapping_add(index * stride)) };
             done.map_err(|fault| fault.inside_element(index))?;
         }
@@ -142,17 +142,17 @@ impl<'a> Reader<'a> {
                     Some(_) => return Err(Fault::new("its text does not end in 0")),
                 };
                 check_bound(text.len(), *bound)?;
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { text::assign(*language, at, text) }
             }
             Item::WideText { language, bound } => {
                 let length = self.length()?;
                 check_bound(length, *bound)?;
                 let units = self.take(length.saturating_mul(4), 4)?.as_chunks::<4>().0;
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { text::assign_wide(*language, at, units) }
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Item::Message(program) => unsafe { self.program(program, at) },
             // Read by `sequence`.
             Item::Block { .. } => Ok(()),
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
 /// # Safety
 /// `at` points to `count` initialised bytes of a message that no other thread uses.
 unsafe fn check_bools(at: *mut u8, count: usize) -> Result<()> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let bools = unsafe { std::slice::from_raw_parts_mut(at, count) };
     let mut wrong = None;
     for byte in bools.iter_mut().filter(|byte| **byte > 1) {

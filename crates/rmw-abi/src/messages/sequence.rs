@@ -78,23 +78,23 @@ impl Sequence {
     pub unsafe fn elements(&self, at: *const u8) -> Result<(*const u8, usize)> {
         let (data, length): (*const u8, usize) = match self.access {
             Access::C => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 let sequence = unsafe { at.cast::<rosidl_runtime_c__Sequence>().read() };
                 (sequence.data.cast_const().cast(), sequence.size)
             }
             Access::Vector { size, get_const, .. } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 let length = unsafe { size(at.cast()) };
                 let data = if length == 0 {
                     std::ptr::null()
                 } else {
-                    // SAFETY: as this function's, and the element exists.
+                    // SAFETY: the promise of the caller, and the element exists.
                     unsafe { get_const(at.cast(), 0) }
                 };
                 (data.cast(), length)
             }
             Access::Bits { size, .. } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 return self.checked(unsafe { size(at.cast()) }).map(|length| (std::ptr::null(), length));
             }
         };
@@ -130,7 +130,7 @@ impl Sequence {
     /// `at` is an initialised sequence of this kind, for which [`Sequence::may_point`] holds. Before [`clear`],
     /// the elements are not changed or moved, and the sequence is not destroyed.
     pub unsafe fn point_to(&self, at: *mut u8, elements: &[u8], stride: usize) -> bool {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         if !unsafe { first_element(at) }.is_null() {
             return false;
         }
@@ -140,10 +140,10 @@ impl Sequence {
         match self.access {
             Access::C => {
                 let sequence = rosidl_runtime_c__Sequence { data: data.cast(), size: length, capacity: length };
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { at.cast::<rosidl_runtime_c__Sequence>().write(sequence) };
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             _ => unsafe { cpp_vector::point_to(at.cast(), elements) },
         }
         true
@@ -156,12 +156,12 @@ impl Sequence {
     /// `at` is an initialised sequence of this kind.
     pub unsafe fn resize(&self, at: *mut u8, length: usize) -> Result<*mut u8> {
         match self.access {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Access::C => unsafe { self.resize_c(at.cast(), length, None) },
             Access::Vector { size, get, .. } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 if unsafe { size(at.cast()) } != length {
-                    // SAFETY: as this function's.
+                    // SAFETY: the promise of the caller.
                     unsafe { (self.resize)(at.cast(), length) };
                 }
                 if length == 0 {
@@ -172,9 +172,9 @@ impl Sequence {
                 Ok(unsafe { get(at.cast(), 0) }.cast())
             }
             Access::Bits { size, .. } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 if unsafe { size(at.cast()) } != length {
-                    // SAFETY: as this function's.
+                    // SAFETY: the promise of the caller.
                     unsafe { (self.resize)(at.cast(), length) };
                 }
                 Ok(std::ptr::null_mut())
@@ -190,12 +190,13 @@ impl Sequence {
     pub unsafe fn resize_to_write(&self, at: *mut u8, length: usize, stride: usize) -> Result<*mut u8> {
         match self.access {
             Access::Vector { .. } if cpp_vector::is_as_expected() => {
-                // SAFETY: as this function's. The length counts elements that are in memory, so nothing overflows.
+                // SAFETY: the promise of the caller. The length counts elements that are in memory, so
+                // nothing overflows.
                 unsafe { cpp_vector::resize(at.cast(), length * stride) }
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Access::C => unsafe { self.resize_c(at.cast(), length, Some(stride)) },
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             _ => unsafe { self.resize(at, length) },
         }
     }
@@ -211,22 +212,22 @@ impl Sequence {
         length: usize,
         number_bytes: Option<usize>,
     ) -> Result<*mut u8> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let rosidl_runtime_c__Sequence { data, size, capacity } = unsafe { sequence.read() };
         if length == size {
         } else if !data.is_null() && length <= capacity {
-            // All elements up to the capacity are initialised, because rosidl's functions finalise all of them. SAFETY:
-            // as this function's.
+            // All elements up to the capacity are initialised, because rosidl's functions finalise all of them.
+            // SAFETY: the promise of the caller.
             unsafe { (*sequence).size = length };
         } else if let Some((allocator, bytes)) = default_allocator().zip(number_bytes) {
-            // `resize_function` would write zeros first. SAFETY: as this function's. The length counts bytes in memory,
-            // so nothing overflows.
+            // `resize_function` would write zeros first. SAFETY: the promise of the caller. The length counts
+            // elements that are in memory, so nothing overflows.
             unsafe { replace(sequence, length, length * bytes, allocator) };
         } else {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             unsafe { (self.resize)(sequence.cast(), length) };
         }
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let rosidl_runtime_c__Sequence { data, size, .. } = unsafe { sequence.read() };
         if size != length || (data.is_null() && length > 0) {
             return Err(Fault::new(format_args!("there is no memory for its {length} elements")));
@@ -241,7 +242,7 @@ impl Sequence {
     pub unsafe fn bit(&self, at: *const u8, index: usize) -> bool {
         let mut bit = false;
         if let Access::Bits { fetch, .. } = self.access {
-            // SAFETY: as this function's; the value is a `bool`.
+            // SAFETY: the promise of the caller; the value is a `bool`.
             unsafe { fetch(at.cast(), index, (&raw mut bit).cast()) };
         }
         bit
@@ -253,7 +254,7 @@ impl Sequence {
     /// `at` is an initialised sequence of this kind, longer than `index`.
     pub unsafe fn set_bit(&self, at: *mut u8, index: usize, bit: bool) {
         if let Access::Bits { assign, .. } = self.access {
-            // SAFETY: as this function's; the value is a `bool`.
+            // SAFETY: the promise of the caller; the value is a `bool`.
             unsafe { assign(at.cast(), index, (&raw const bit).cast()) };
         }
     }
@@ -264,7 +265,7 @@ impl Sequence {
 /// # Safety
 /// `at` is an initialised sequence, for which [`Sequence::may_point`] holds.
 pub(super) unsafe fn first_element(at: *const u8) -> *const u8 {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { at.cast::<*const u8>().read() }
 }
 
@@ -273,7 +274,7 @@ pub(super) unsafe fn first_element(at: *const u8) -> *const u8 {
 /// # Safety
 /// As [`first_element`].
 pub(super) unsafe fn clear(at: *mut u8) {
-    // SAFETY: as this function's: zeros are an empty sequence of each kind.
+    // SAFETY: the promise of the caller: zeros are an empty sequence of each kind.
     unsafe { at.write_bytes(0, STRUCT_BYTES) };
 }
 
@@ -305,7 +306,7 @@ unsafe fn replace(
     length_bytes: usize,
     (allocate, deallocate, state): Allocator,
 ) {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let old = unsafe { (*sequence).data };
     if !old.is_null() {
         // SAFETY: the data of a C sequence is memory of this allocator, and its elements need no destruction.
@@ -314,6 +315,6 @@ unsafe fn replace(
     // SAFETY: a plain allocation.
     let data = unsafe { allocate(length_bytes, state) };
     let length = if data.is_null() { 0 } else { length };
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { sequence.write(rosidl_runtime_c__Sequence { data, size: length, capacity: length }) };
 }

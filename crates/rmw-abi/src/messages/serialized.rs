@@ -42,7 +42,7 @@ pub fn body(bytes: &[u8]) -> Result<&[u8]> {
 /// # Safety
 /// `array` is null or valid. Its bytes are not changed while the result is used.
 pub unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u8]> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let Some(array) = (unsafe { array.as_ref() }) else {
         return Err(Failure::null("serialized_message"));
     };
@@ -56,7 +56,7 @@ pub unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u
             if array.buffer.is_null() { 0 } else { array.buffer_capacity }
         )));
     }
-    // SAFETY: as this function's; the buffer has at least this length.
+    // SAFETY: the promise of the caller; the buffer has at least this length.
     Ok(unsafe { std::slice::from_raw_parts(array.buffer, array.buffer_length) })
 }
 
@@ -69,7 +69,7 @@ pub unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u
 /// # Safety
 /// `array` is null, or a valid, initialised array that no other thread uses.
 pub unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes: usize) -> Result<&'a mut [u8]> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let Some(array) = (unsafe { array.as_mut() }) else {
         return Err(Failure::null("serialized_message"));
     };

@@ -47,7 +47,7 @@ pub(super) unsafe fn end(program: &Program, base: *const u8, mut position: usize
 /// `data` points to `count` elements, `stride` bytes apart.
 unsafe fn items_end(item: &Item, data: *const u8, count: usize, stride: usize, mut position: usize) -> Result<usize> {
     for index in 0..count {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let end = unsafe { item_end(item, data.wrapping_add(index * stride), position) };
         position = end.map_err(|fault| fault.inside_element(index))?;
     }
@@ -60,12 +60,12 @@ unsafe fn item_end(item: &Item, at: *const u8, position: usize) -> Result<usize>
     let (language, bound, is_wide) = match item {
         Item::Text { language, bound } => (*language, *bound, false),
         Item::WideText { language, bound } => (*language, *bound, true),
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         Item::Message(program) => return unsafe { end(program, at, position) },
         // A block is in a sequence, which is measured as a whole.
         Item::Block { .. } => return Ok(position),
     };
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let (_, length) = unsafe { text::characters(language, at) }?;
     check_bound(length, bound)?;
     let length_bytes = if is_wide { length.saturating_mul(4) } else { length.saturating_add(1) };

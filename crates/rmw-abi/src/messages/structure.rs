@@ -103,7 +103,7 @@ impl Structure {
     /// `members` are the valid members of an introspection type support of this language.
     pub unsafe fn new(members: *const MessageMembers, language: Language) -> Result<Arc<Structure>> {
         let mut reader = Reader { language, known: HashMap::new() };
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { reader.structure(members, 0) }
     }
 }
@@ -121,7 +121,7 @@ impl Reader {
         if let Some(known) = self.known.get(&members) {
             return Ok(known.clone());
         }
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let Some(table) = (unsafe { members.as_ref() }) else {
             return Err(Fault::new("its type support has no members"));
         };
@@ -150,7 +150,7 @@ impl Reader {
     unsafe fn field(&mut self, table: &MessageMembers, member: &MessageMember, depth: usize) -> Result<Field> {
         // SAFETY: the name of a valid member.
         let name = unsafe { text_of(member.name_) }?;
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let element = unsafe { self.element(member, depth) }.map_err(|fault| fault.inside(&name))?;
         let is_sequence = member.is_array_ && (member.array_size_ == 0 || member.is_upper_bound_);
         let (count, size_bytes) = if is_sequence {
@@ -194,7 +194,7 @@ impl Reader {
             ROS_TYPE_STRING => Element::Text { language, bound },
             ROS_TYPE_WSTRING => Element::WideText { language, bound },
             ROS_TYPE_MESSAGE => {
-                // SAFETY: null, or the type support of the nested message.
+                // SAFETY: the pointer is null, or the type support of the nested message.
                 let Some(nested) = (unsafe { member.members_.as_ref() }) else {
                     return Err(Fault::new("its type support is missing"));
                 };
@@ -238,9 +238,9 @@ fn number(id: u8) -> Result<Number> {
 /// # Safety
 /// `namespace` and `name` are null, or texts that end with 0.
 pub(super) unsafe fn type_name(namespace: *const c_char, name: *const c_char) -> Result<String> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let namespace = unsafe { text_of(namespace) }?;
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let name = unsafe { text_of(name) }?;
     Ok(format!("{}/{name}", namespace.replace("::", "/").replace("__", "/")))
 }
@@ -251,6 +251,6 @@ unsafe fn text_of(text: *const c_char) -> Result<String> {
     if text.is_null() {
         return Err(Fault::new("a name in its type support is null"));
     }
-    // SAFETY: not null, and as this function's.
+    // SAFETY: the text is not null; the promise of the caller.
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

@@ -18,7 +18,7 @@ const INTROSPECTION: [(&CStr, Language); 2] =
 pub(super) unsafe fn find_message(
     handle: *const rosidl_message_type_support_t,
 ) -> Result<(*const rosidl_message_type_support_t, Language)> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let Some(support) = (unsafe { handle.as_ref() }) else {
         return Err(Failure::null("type_support"));
     };
@@ -37,7 +37,7 @@ pub(super) unsafe fn find_message(
 pub(super) unsafe fn find_service(
     handle: *const rosidl_service_type_support_t,
 ) -> Result<(*const rosidl_service_type_support_t, Language)> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let Some(support) = (unsafe { handle.as_ref() }) else {
         return Err(Failure::null("type_support"));
     };
@@ -67,7 +67,7 @@ unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
     let given = if identifier.is_null() {
         "no identifier".into()
     } else {
-        // SAFETY: as this function's; the identifier is not null.
+        // SAFETY: the promise of the caller; the identifier is not null.
         unsafe { CStr::from_ptr(identifier) }.to_string_lossy()
     };
     Failure::invalid(format_args!(
@@ -81,14 +81,14 @@ unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
 /// # Safety
 /// `handle` is a valid type support.
 pub(super) unsafe fn hash(handle: *const rosidl_message_type_support_t) -> [u8; 32] {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let support = unsafe { &*handle };
     let Some(get) = support.get_type_hash_func else {
         return [0; 32];
     };
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let hash = unsafe { get(handle) };
-    // SAFETY: null or the hash, which is a constant.
+    // SAFETY: the pointer is null, or points to the hash, which is a constant.
     match unsafe { hash.as_ref() } {
         Some(rosidl_type_hash_t { version: 1, value }) => *value,
         _ => [0; 32],

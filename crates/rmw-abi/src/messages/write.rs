@@ -43,7 +43,7 @@ impl<'a> Writer<'a> {
     unsafe fn step(&mut self, step: &Step, at: *const u8) -> Result<()> {
         match &step.action {
             Action::Bytes { length, alignment } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.bytes(at, *length, *alignment) }
             }
             Action::Bools { back, count } => {
@@ -52,14 +52,14 @@ impl<'a> Writer<'a> {
                 normalise(bools.unwrap_or_default());
                 Ok(())
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Action::One(item) => unsafe { self.item(item, at) },
             Action::Array { count, item, stride } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.items(item, at, *count, *stride) }
             }
             Action::Sequence { sequence, item, stride } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.sequence(sequence, item, *stride, at) }
             }
         }
@@ -68,14 +68,14 @@ impl<'a> Writer<'a> {
     /// # Safety
     /// `at` is an initialised sequence of this kind.
     unsafe fn sequence(&mut self, sequence: &Sequence, item: &Item, stride: usize, at: *const u8) -> Result<()> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let (data, length) = unsafe { sequence.elements(at) }?;
         self.length(length)?;
         match item {
             Item::Block { .. } if length == 0 => Ok(()),
             Item::Block { .. } if sequence.is_bits() => {
                 for (index, byte) in self.take(length, 1)?.iter_mut().enumerate() {
-                    // SAFETY: as this function's; the index is below the length.
+                    // SAFETY: the promise of the caller; the index is below the length.
                     *byte = unsafe { sequence.bit(at, index) }.into();
                 }
                 Ok(())
@@ -98,7 +98,7 @@ impl<'a> Writer<'a> {
     /// `data` points to `count` elements, `stride` bytes apart.
     unsafe fn items(&mut self, item: &Item, data: *const u8, count: usize, stride: usize) -> Result<()> {
         for index in 0..count {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             let done = unsafe { self.item(item, data.wrapping_add(index * stride)) };
             done.map_err(|fault| fault.inside_element(index))?;
         }
@@ -110,7 +110,7 @@ impl<'a> Writer<'a> {
     unsafe fn item(&mut self, item: &Item, at: *const u8) -> Result<()> {
         match item {
             Item::Text { language, bound } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 let (data, length) = unsafe { text::characters(*language, at) }?;
                 check_bound(length, *bound)?;
                 self.length(length.saturating_add(1))?;
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
                 Ok(())
             }
             Item::WideText { language, bound } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 let (data, length) = unsafe { text::characters(*language, at) }?;
                 check_bound(length, *bound)?;
                 self.length(length)?;
@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
                 }
                 Ok(())
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Item::Message(program) => unsafe { self.program(program, at) },
             // Written by `sequence`.
             Item::Block { .. } => Ok(()),
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
     unsafe fn bytes(&mut self, source: *const u8, length: usize, alignment: usize) -> Result<()> {
         let target = self.take(length, alignment)?;
         if length > 0 {
-            // SAFETY: as this function's; the target has this length and does not overlap the program's message.
+            // SAFETY: the promise of the caller; the target has this length and does not overlap the program's message.
             unsafe { source.copy_to_nonoverlapping(target.as_mut_ptr(), length) };
         }
         Ok(())

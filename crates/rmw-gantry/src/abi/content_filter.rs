@@ -62,7 +62,7 @@ unsafe fn filter(
 /// An empty expression removes the filter. The filter applies at once: waiting messages have to pass it, too.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_set_content_filter(
     subscription: *mut rmw_subscription_t,
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn rmw_subscription_set_content_filter(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_get_content_filter(
     subscription: *const rmw_subscription_t,

@@ -17,7 +17,7 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 /// The new context joins no domain yet: its first node or wait set does.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_init", || {
@@ -77,7 +77,7 @@ fn checked_domain(domain_id: usize) -> Result<u32> {
 /// The entities of the context continue to work until they are destroyed.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_shutdown", || {
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t 
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_context_fini", || {
@@ -142,7 +142,7 @@ pub unsafe fn allocator_of(context: *const rmw_context_t) -> Result<Allocator> {
 /// A counted reference to the context behind a handle.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 pub unsafe fn shared_context(context: *const rmw_context_t) -> Result<Arc<Context>> {
     // SAFETY: the promise of the caller.
     let context: *const Context = unsafe { entity(context) }?;

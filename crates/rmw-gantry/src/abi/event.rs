@@ -16,7 +16,7 @@ use std::ffi::c_void;
 /// The event behind a handle.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`); the endpoint of the event is not destroyed.
+/// The caller keeps the contract of rmw (`crate::handle`); the endpoint of the event is not destroyed.
 pub unsafe fn event<'a>(event: *const rmw_event_t) -> Result<&'a Event> {
     // SAFETY: the promise of the caller.
     let handle = unsafe { argument("event", event) }?;
@@ -42,7 +42,7 @@ unsafe fn init(handle: *mut rmw_event_t, event: &Event, event_type: rmw_event_ty
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_event_init(
     rmw_event: *mut rmw_event_t,
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn rmw_publisher_event_init(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_event_init(
     rmw_event: *mut rmw_event_t,
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn rmw_subscription_event_init(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_event(
     event_handle: *const rmw_event_t,
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn rmw_take_event(
 /// The callback is called on a thread of the library. It is called at once if events have happened already.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_event_set_callback(
     event: *mut rmw_event_t,

@@ -11,7 +11,7 @@ use std::ffi::c_char;
 /// Returns "rmw_gantry".
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
     IDENTIFIER.as_ptr()
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
 /// Returns "cdr".
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
 /// A request for the description of a type by the type's name is not supported.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     matches!(
@@ -42,14 +42,14 @@ pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
 /// Whether an event type is supported: all types of the distribution are.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_event_type_is_supported(rmw_event_type: rmw_event_type_t) -> bool {
     distribution::event_kind(rmw_event_type).is_ok()
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_compare_gids_equal(
     gid1: *const rmw_gid_t,
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn rmw_compare_gids_equal(
 /// Sets the level of this library's own log, which goes to standard error.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> rmw_ret_t {
     run(c"rmw_set_log_severity", || {
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> r
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`); `reason` is null or has `reason_size` bytes.
+/// The caller keeps the contract of rmw (`crate::handle`); `reason` is null or has `reason_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
     publisher_profile: rmw_qos_profile_t,
@@ -153,7 +153,7 @@ mod tests {
         let mut compatibility = RMW_QOS_COMPATIBILITY_ERROR;
         let null = std::ptr::null_mut();
         let checked = |compatibility, size| {
-            // SAFETY: null, or a variable of this test.
+            // SAFETY: each pointer is null, or points to a variable of this test.
             unsafe { rmw_qos_profile_check_compatible(profile, profile, compatibility, null, size) }
         };
         assert_eq!(checked(std::ptr::null_mut(), 0), RMW_RET_INVALID_ARGUMENT);

@@ -46,7 +46,7 @@ fn zero_initialized<L: Layout>() -> rmw_init_options_of<L> {
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_init(
     init_options: *mut rmw_init_options_t,
@@ -77,7 +77,7 @@ unsafe fn init<L: Layout>(options: *mut rmw_init_options_of<L>, allocator: &rcut
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_copy(
     src: *const rmw_init_options_t,
@@ -153,7 +153,7 @@ unsafe fn copy_memory<L: Layout>(
     source: &rmw_init_options_of<L>,
     made: &mut rmw_init_options_of<L>,
 ) -> Result<()> {
-    // SAFETY: null or a string of the options.
+    // SAFETY: the pointer is null or a string of the options.
     made.enclave = unsafe { copy_string(allocator, source.enclave) }?;
     // SAFETY: as above.
     let root_path = unsafe { copy_string(allocator, source.security_options.security_root_path) }?;
@@ -185,20 +185,20 @@ unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mu
 /// # Safety
 /// `options` are initialized options, whose memory the program does not use after this.
 unsafe fn free_memory<L: Layout>(allocator: Allocator, options: &rmw_init_options_of<L>) {
-    // SAFETY: null or a string of the allocator.
+    // SAFETY: the pointer is null or a string of the allocator.
     unsafe { allocator.free(options.enclave) };
     // SAFETY: as above.
     unsafe { allocator.free(options.security_options.security_root_path) };
     let discovery = &options.discovery_options;
     // SAFETY: the allocator of the peers, which is zero-initialized if there are none.
     if let Ok(of_peers) = unsafe { Allocator::new(&discovery.allocator) } {
-        // SAFETY: null or memory of that allocator.
+        // SAFETY: the pointer is null or memory of that allocator.
         unsafe { of_peers.free(discovery.static_peers) };
     }
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t) -> rmw_ret_t {
     run(c"rmw_init_options_fini", || {
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn copies_have_memory_of_their_own() {
         let (mut source, mut target) = (zero_initialized::<Jazzy>(), zero_initialized::<Jazzy>());
-        // SAFETY: options that are zero-initialized, as all of these calls.
+        // SAFETY: options that are zero-initialized, as in all of these calls.
         assert_eq!(unsafe { rmw_init_options_init((&raw mut source).cast(), ALLOCATOR) }, RMW_RET_OK);
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_init_options_init((&raw mut source).cast(), ALLOCATOR) }, RMW_RET_INVALID_ARGUMENT);

@@ -17,7 +17,7 @@ use std::ffi::c_void;
 /// The loan has the bytes of an earlier message, or zeros: the caller has to write every field.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_borrow_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn rmw_borrow_loaned_message(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
     publisher: *const rmw_publisher_t,
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn rmw_publish_loaned_message(
 /// memory is mapped read-only: a write to it ends the process.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_loaned_message(
     subscription: *const rmw_subscription_t,
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn rmw_take_loaned_message(
 /// As `rmw_take_loaned_message`.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_loaned_message_with_info(
     subscription: *const rmw_subscription_t,
@@ -148,7 +148,7 @@ unsafe fn take_loan(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     subscription: *const rmw_subscription_t,

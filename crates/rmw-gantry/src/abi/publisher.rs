@@ -18,7 +18,7 @@ use rmw_abi::{
 use std::ffi::{c_char, c_void};
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_publisher(
     node: *const rmw_node_t,
@@ -77,7 +77,7 @@ pub fn check_network_flow(requirement: rmw_unique_network_flow_endpoints_require
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher: *mut rmw_publisher_t) -> rmw_ret_t {
     run(c"rmw_destroy_publisher", || {
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher:
 /// Plain messages are copied once; other messages are serialised straight into shared memory.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish(
     publisher: *const rmw_publisher_t,
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn rmw_publish(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish_serialized_message(
     publisher: *const rmw_publisher_t,
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn rmw_publish_serialized_message(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
     publisher: *const rmw_publisher_t,
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
     publisher: *const rmw_publisher_t,
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_publisher_t) -> rmw_ret_t {
     run(c"rmw_publisher_assert_liveliness", || {
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_p
 /// Returns at once: published messages lie in memory that their readers read, so there is no acknowledgement.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
     publisher: *const rmw_publisher_t,
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_gid_for_publisher(
     publisher: *const rmw_publisher_t,

@@ -13,7 +13,7 @@ use rmw_abi::{bindings::*, messages::known, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_subscription(
     node: *const rmw_node_t,
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn rmw_create_subscription(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_subscription(
     node: *mut rmw_node_t,
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn rmw_destroy_subscription(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
     subscription: *const rmw_subscription_t,
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
     subscription: *const rmw_subscription_t,
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
 /// that have come already.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     subscription: *mut rmw_subscription_t,

@@ -19,7 +19,7 @@ use std::{
 };
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take(
     subscription: *const rmw_subscription_t,
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn rmw_take(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_with_info(
     subscription: *const rmw_subscription_t,
@@ -92,7 +92,7 @@ unsafe fn take_into(subscription: &Subscription, message: *mut c_void) -> Result
 /// were taken.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_sequence(
     subscription: *const rmw_subscription_t,
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn rmw_take_sequence(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_serialized_message(
     subscription: *const rmw_subscription_t,
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn rmw_take_serialized_message(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_serialized_message_with_info(
     subscription: *const rmw_subscription_t,

@@ -19,7 +19,7 @@ use std::{
 /// The number of conditions in a wait is not limited.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_wait_set(
     context: *mut rmw_context_t,
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn rmw_create_wait_set(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
@@ -52,8 +52,8 @@ pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> 
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`), also for each element of the arrays: an element is the `data` of a
-/// handle, or for events the handle itself.
+/// The caller keeps the contract of rmw (`crate::handle`), also for each element of the arrays: an element is the
+/// `data` of a handle, or for events the handle itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_wait(
     subscriptions: *mut rmw_subscriptions_t,

@@ -76,7 +76,7 @@ impl Allocator {
     /// `RMW_RET_BAD_ALLOC`.
     pub fn string(&self, text: &[u8]) -> Result<*mut c_char> {
         let copy: *mut u8 = self.zeroed(text.len() + 1)?;
-        // SAFETY: new memory of at least that length, which does not overlap.
+        // SAFETY: new memory of at least that length, which does not overlap the text.
         unsafe { copy.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
         Ok(copy.cast())
     }
@@ -118,7 +118,7 @@ impl Allocator {
             // SAFETY: as above; the caller does not use the string.
             unsafe { self.free(string) };
         }
-        // SAFETY: null or memory of this allocator, which the caller does not use.
+        // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
         unsafe { self.free(array.data) };
     }
 
@@ -170,7 +170,7 @@ impl Allocator {
             // SAFETY: as above; the caller does not use the array of strings.
             unsafe { self.free_string_array(&array) };
         }
-        // SAFETY: null or memory of this allocator, which the caller does not use.
+        // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
         unsafe { self.free(made.types) };
         // SAFETY: an array of this allocator, which the caller does not use.
         unsafe { self.free_string_array(&made.names) };
@@ -210,11 +210,11 @@ impl Allocator {
             // SAFETY: an element of the array, which was all 0 at first.
             let info = unsafe { &*place };
             for string in [info.node_name, info.node_namespace, info.topic_type] {
-                // SAFETY: null or a string of this allocator, which the caller does not use.
+                // SAFETY: the pointer is null, or a string of this allocator that the caller does not use.
                 unsafe { self.free(string.cast_mut()) };
             }
         }
-        // SAFETY: null or memory of this allocator, which the caller does not use.
+        // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
         unsafe { self.free(made.info_array) };
     }
 }

@@ -17,7 +17,7 @@ use std::ffi::c_char;
 /// As [`list_names_and_types`], for the node with this name and namespace. `list` gets the full name of the node.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn list_by_node(
     node: *const rmw_node_t,
     allocator: *const rcutils_allocator_t,
@@ -68,7 +68,7 @@ fn topics(
 /// `no_demangle` adds the topics of services.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
 /// `no_demangle` adds the topics of services.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     node: *const rmw_node_t,

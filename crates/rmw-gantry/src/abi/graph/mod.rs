@@ -27,7 +27,7 @@ type NamesAndTypes = BTreeMap<String, Vec<String>>;
 /// Checks an output argument, and stores the result of `list` in it.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn list_names_and_types(
     node: *const rmw_node_t,
     allocator: *const rcutils_allocator_t,
@@ -71,7 +71,7 @@ fn topics_of(endpoints: impl Iterator<Item = TopicEndpointInfo>) -> NamesAndType
 /// `no_demangle` adds the topics of services.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_topic_names_and_types(
     node: *const rmw_node_t,
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn rmw_get_topic_names_and_types(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_service_names_and_types(
     node: *const rmw_node_t,
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn rmw_get_service_names_and_types(
 /// Counts the endpoints with this full name.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn count_by_name(
     node: *const rmw_node_t,
     (kind, name): (&str, *const c_char),
@@ -125,7 +125,7 @@ unsafe fn count_by_name(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_publishers(
     node: *const rmw_node_t,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn rmw_count_publishers(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_subscribers(
     node: *const rmw_node_t,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn rmw_count_subscribers(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_clients(
     node: *const rmw_node_t,
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn rmw_count_clients(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_services(
     node: *const rmw_node_t,

@@ -14,7 +14,7 @@ use rmw_abi::{
 /// Fills in all of the arrays, or none of them. Their memory comes from the allocator of the node's context.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn list<const N: usize>(
     node: *const rmw_node_t,
     arrays: [(&str, *mut rcutils_string_array_t); N],
@@ -70,7 +70,7 @@ fn split(full_name: &str) -> (String, String) {
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_node_names(
     node: *const rmw_node_t,
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn rmw_get_node_names(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_node_names_with_enclaves(
     node: *const rmw_node_t,
