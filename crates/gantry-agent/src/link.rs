@@ -22,8 +22,8 @@ impl fmt::Display for PeerAddress {
 
 /// A transport, which sends messages to clients. Messages from clients go to [`Port::receive`](crate::Port::receive).
 ///
-/// The agent calls this method under the lock of a client, and from any thread. The method does not wait for a slow
-/// line.
+/// The agent calls the methods from any thread, and `send` and `has_room` also under the lock of a client. They
+/// must not wait for a slow line.
 pub trait Transport: Send + Sync {
     /// Sends a message.
     ///

@@ -65,7 +65,7 @@ pub(crate) trait Endpoint<'a> {
     fn kind(&self) -> ObjectKind;
 
     /// Writes the next request for the entity's objects, and returns whether there was one. Each kind of entity
-    /// has its own method, so that the code of unused kinds is not linked.
+    /// has its own implementation, so that the code of unused kinds is not linked.
     fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError>;
 
     /// Takes data of its object.

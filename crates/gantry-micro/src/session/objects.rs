@@ -81,7 +81,7 @@ pub(crate) fn create_reader(
     Ok(true)
 }
 
-// The functions from here on are not inlined: otherwise their names and scratch memory would take stack space in
+// This function and `request` are not inlined: otherwise, their names and scratch memory would take stack space in
 // all callers.
 #[inline(never)]
 fn create_topic(entity: &Entity<'_>, type_name: &TypeName, session: &mut Session<'_>) -> Result<(), WriteError> {

@@ -443,8 +443,8 @@ impl Core {
         now: Instant,
         handle: &mut dyn FnMut(ClientEvent<'_>),
     ) -> crate::wire::Result<()> {
-        // This function uses a single reader, because each call of `Submessage::read` would be compiled to another
-        // copy of it.
+        // This function reads all payloads with one reader, because `Submessage::read` would copy the reader for
+        // each payload.
         let mut payload = submessage.payload;
         let is_connecting = matches!(self.state, State::Connecting { .. });
         if submessage.id == SubmessageId::STATUS_AGENT {

@@ -42,8 +42,8 @@ impl GraphNews {
         }
     }
 
-    /// Watches the graph from now on, if it is not watched yet. The first watch triggers all guard conditions,
-    /// because of earlier changes.
+    /// Watches the graph from now on, if it is not watched yet. When the watch begins, it triggers all guard
+    /// conditions, because of earlier changes.
     pub fn watch(self: &Arc<GraphNews>, node: &WeakNode) -> Result<()> {
         let mut is_watched = lock(&self.is_watched);
         if !*is_watched && let Some(node) = node.upgrade() {
