@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 /// A monotonic clock that begins at the start of the agent.
 #[derive(Debug)]
 pub enum Clock {
-    /// It goes since then.
+    /// The clock runs since this time.
     Running(std::time::Instant),
     /// The clock is stopped at this time, in microseconds, until a test moves it.
     #[cfg(feature = "testing")]

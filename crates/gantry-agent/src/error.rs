@@ -38,7 +38,7 @@ pub enum Error {
     /// A thread cannot be started.
     #[error("no thread for {what} can be started: {source}")]
     Thread {
-        /// Its purpose.
+        /// The purpose of the thread.
         what: &'static str,
         /// The cause.
         source: io::Error,

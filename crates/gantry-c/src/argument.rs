@@ -144,7 +144,7 @@ pub unsafe fn bytes<'a>(name: &str, pointer: *const u8, size: usize) -> Result<&
 /// # Safety
 /// The struct has no padding, and each bit pattern, also zeros, is a valid value.
 pub unsafe trait SizedStruct: Copy {
-    /// Its name in the header.
+    /// The name of the struct in the header.
     const NAME: &'static str;
 
     /// The bytes of the struct that are reserved for fields of a later version.

@@ -20,7 +20,7 @@ use std::{
 pub struct Loan {
     /// The message; NULL if the loan is empty.
     pub data: *mut c_void,
-    /// Its length.
+    /// The length of the message in bytes.
     pub size: usize,
     /// The library that made it.
     pub owner: *const LoanOwner,
@@ -36,7 +36,7 @@ pub struct LoanOwner {
     pub return_loan: unsafe extern "C" fn(loan: *mut Loan) -> Status,
 }
 
-/// This library.
+/// The owner of loans that this library made.
 static OWN: LoanOwner = LoanOwner { struct_size: size_of::<LoanOwner>(), return_loan: return_own };
 
 /// Memory for a loan of the library. Its size does not change from version to version.

@@ -16,7 +16,7 @@ use std::{ffi::c_void, mem::MaybeUninit, ptr::null};
 pub struct Sample {
     /// The message; NULL if the sample is empty.
     pub data: *const c_void,
-    /// Its length.
+    /// The length of the message in bytes.
     pub size: usize,
     /// The library that made it.
     pub owner: *const SampleOwner,
@@ -30,11 +30,11 @@ pub struct SampleOwner {
     pub struct_size: usize,
     /// Ends the use of a sample.
     pub release: unsafe extern "C" fn(sample: *mut Sample) -> Status,
-    /// Its times, number and publisher.
+    /// Returns the times, number and publisher of a sample.
     pub get_info: unsafe extern "C" fn(sample: *const Sample, info: *mut SampleInfo) -> Status,
 }
 
-/// This library.
+/// The owner of samples that this library made.
 static OWN: SampleOwner =
     SampleOwner { struct_size: size_of::<SampleOwner>(), release: release_own, get_info: get_own_info };
 

@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, TryFromBytes};
 /// A number, a `bool` or a [`PlainMessage`]: one element of a Rust slice has the bytes of one element of a
 /// CDR sequence.
 pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
-    /// Its alignment in CDR.
+    /// The alignment of an element in CDR.
     const ALIGN: usize = align_of::<Self>();
     /// Whether some bit patterns are not a valid value of the type.
     const CHECKED: bool = false;

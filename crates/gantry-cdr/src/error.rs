@@ -64,7 +64,7 @@ pub enum Problem {
     /// The struct cannot be read in the other byte order.
     #[error("the struct was not generated and cannot swap the bytes of its numbers, so it cannot be read big endian")]
     OtherByteOrder,
-    /// More than 4 GiB.
+    /// The message is larger than 4 GiB.
     #[error("the message is larger than 4 GiB")]
     TooLarge,
 }

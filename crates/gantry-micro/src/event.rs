@@ -23,12 +23,12 @@ pub enum Event<'a> {
     NodeRefused(ResultStatus),
     /// The agent has created a publisher, a subscription or a service.
     Created {
-        /// Its name.
+        /// The name of the created entity.
         name: &'a str,
     },
     /// The agent refuses a publisher, a subscription or a service, or data that was written with it.
     Refused {
-        /// Its name.
+        /// The name of the refused entity.
         name: &'a str,
         /// The reason.
         status: ResultStatus,

@@ -62,7 +62,7 @@ impl<'a, M: Message> Publisher<'a, M> {
         self.entity.state()
     }
 
-    /// Its counts.
+    /// The counters of this publisher.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }

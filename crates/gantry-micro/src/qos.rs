@@ -16,10 +16,10 @@ pub enum Reliability {
 /// Whether late subscriptions get earlier messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// They do not.
+    /// Late subscriptions get no earlier messages.
     #[default]
     Volatile,
-    /// They do, from the agent's publisher.
+    /// Late subscriptions get earlier messages, from the agent's publisher.
     TransientLocal,
 }
 

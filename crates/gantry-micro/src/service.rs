@@ -87,7 +87,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         self.entity.state()
     }
 
-    /// Its counts.
+    /// The counters of this service.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }

@@ -79,7 +79,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         self.entity.state()
     }
 
-    /// Its counts.
+    /// The counters of this client of a service.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }

@@ -39,7 +39,7 @@ impl<M: Message, const DEPTH: usize, const SIZE: usize> Subscription<'_, M, DEPT
         self.entity.state()
     }
 
-    /// Its counts.
+    /// The counters of this subscription.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }

@@ -21,7 +21,7 @@ pub struct Foreign<F> {
     function: PhantomData<F>,
 }
 
-/// No function has this address.
+/// The address that stands for an absent function; no function has it.
 const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
 
 impl<F: Copy> Foreign<F> {

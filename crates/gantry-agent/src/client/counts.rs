@@ -11,11 +11,11 @@ use std::fmt;
 pub struct Counts {
     /// The number of messages of the client that were published in Gantry: samples, requests and replies.
     pub published: u64,
-    /// Their bytes.
+    /// The number of bytes in the published messages.
     pub published_bytes: u64,
     /// The number of messages of Gantry that went to the client's streams.
     pub delivered: u64,
-    /// Their bytes.
+    /// The number of bytes in the delivered messages.
     pub delivered_bytes: u64,
     /// The number of messages of the client that could not be published.
     pub refused: u64,
@@ -55,7 +55,7 @@ impl Counts {
 pub struct ClientStatistics {
     /// The key that the client chose for itself.
     pub key: ClientKey,
-    /// Its transport and address.
+    /// The transport and the address of the client.
     pub address: String,
     /// The number of its objects.
     pub objects: usize,

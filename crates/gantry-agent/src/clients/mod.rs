@@ -26,7 +26,7 @@ struct Entry {
     client: Arc<ClientCell>,
     /// Whether the client's messages contain its key, so that other clients can share its address.
     has_key: bool,
-    /// `None` if its line is gone.
+    /// The client's address; `None` if the client's line is gone.
     address: Option<Address>,
     /// The host of the client's last address. The client counts as one of this host's clients even if its line is gone.
     host: Host,

@@ -25,7 +25,7 @@ const QUESTION_PERIOD: Duration = Duration::from_secs(5);
 
 /// A stream of bytes or of packets in both directions.
 pub struct Stream {
-    /// It does not block.
+    /// The descriptor of the line, which does not block.
     line: OwnedFd,
     /// The largest number of bytes that one call writes.
     packet_bytes: usize,

@@ -113,7 +113,7 @@ fn requesters_have_limited_memory() {
 fn repliers_have_limited_memory() {
     let limits = Limits { writer_bytes: 1 << 20, ..Limits::default() };
     let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
-    // It takes no response.
+    // This client takes no response.
     let mut host_client = host().create_client_with_qos::<SetBool>("/answers", 1000).unwrap();
     let mut client = TestClient::open(socket(&udp), 0x0d15);
     crate::services::create(&mut client, REPLIER, "answers");

@@ -214,7 +214,7 @@ fn a_host_that_begins_one_session_after_the_other_is_refused() {
     let mut wire = pipe(&agent, GOOD, 1);
     let statuses = [(); 9].map(|()| {
         let status = log_in(&mut wire, 0x0d0d);
-        // It leaves.
+        // The client leaves.
         wire.send(&[SessionId::CLIENT.0, 1, 0, 0, SubmessageId::DELETE.0, 1, 4, 0, 0, 20, 0xff, 0xfe]);
         assert!(wire.receive(PATIENCE).is_some());
         status

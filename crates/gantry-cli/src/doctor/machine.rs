@@ -18,7 +18,7 @@ const TMPFS_MAGIC: u64 = 0x0102_1994;
 pub struct Machine {
     kernel: String,
     architecture: String,
-    /// `None` if it is not known.
+    /// The name of the CPU; `None` if it is not known.
     cpu: Option<String>,
     cpus: usize,
     memory_bytes: Option<u64>,

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A node whose parameters the command reads or sets.
 pub struct RemoteNode<'a> {
     domain: &'a Domain,
-    /// Its full name.
+    /// The full name of the node.
     pub name: String,
 }
 
@@ -97,7 +97,7 @@ impl<'a> ParameterValue<'a> {
         self.words().1
     }
 
-    /// `None` if it is not set.
+    /// The value; `None` if the parameter is not set.
     pub fn value(&self) -> Option<Value<'a>> {
         self.0.get(self.words().2)
     }

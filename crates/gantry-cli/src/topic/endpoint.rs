@@ -11,7 +11,7 @@ pub struct Endpoint {
     node_name: String,
     node_namespace: String,
     topic_type: String,
-    /// `None` if it is not known.
+    /// The hash of the topic's type; `None` if it is not known.
     topic_type_hash: Option<String>,
     endpoint_type: &'static str,
     gid: String,

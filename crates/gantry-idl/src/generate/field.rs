@@ -47,7 +47,7 @@ pub(super) struct ShapeExpressions {
 pub(super) struct ShapeField {
     /// The type of the part, or the default of its type parameter, for a shape with the lifetime `'a`.
     pub rust_type: String,
-    /// Its default.
+    /// The default value of the part.
     pub default: String,
     /// Whether the type of the part is a type parameter, because the field is a list, and the part is a list of
     /// the elements' shapes.

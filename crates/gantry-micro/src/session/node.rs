@@ -6,7 +6,7 @@ use gantry_xrce::wire::ClientKey;
 /// The properties of the node that other programs see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node<'a> {
-    /// Its name.
+    /// The name of the node.
     pub name: &'a str,
     /// The domain, `ROS_DOMAIN_ID`.
     pub domain_id: u16,

@@ -36,7 +36,7 @@ pub enum FrameError {
     /// The number of bytes differs from the size of `struct canfd_frame`, as in a frame of classic CAN.
     #[error("{bytes} bytes are no frame of CAN FD, which has {FRAME_BYTES}")]
     Size {
-        /// Their number.
+        /// The number of bytes.
         bytes: usize,
     },
     /// The identifier is a standard identifier, or the frame is a remote request or an error.

@@ -12,7 +12,7 @@ pub(super) struct Assembly {
 
 /// The result of adding a fragment.
 pub(super) enum Piece<'a> {
-    /// More are to come.
+    /// The fragment was not the last one.
     Middle,
     /// The fragment was the last one: this is the complete submessage.
     Whole(&'a [u8]),

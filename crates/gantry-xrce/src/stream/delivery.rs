@@ -21,7 +21,7 @@ pub enum Delivery<'a> {
     /// Messages that the peer does not have any more; the stream continues after them. This happens only if one
     /// end of the stream lost its state.
     Lost {
-        /// Their number.
+        /// The number of lost messages.
         count: u16,
     },
 }
@@ -34,7 +34,7 @@ pub enum Receipt {
     Delivered,
     /// The message came before its turn and waits in a slot.
     Stored,
-    /// It had arrived before.
+    /// The message had arrived before.
     Duplicate,
     /// The message came before its turn, and no slot was free or long enough for it; the peer sends it again.
     Unstored,

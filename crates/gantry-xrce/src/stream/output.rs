@@ -17,7 +17,7 @@ use crate::time::Instant;
 pub enum ToSend<'a> {
     /// A message, whose body has to follow a header with the stream's id.
     Message {
-        /// Its sequence number.
+        /// The sequence number of the message.
         sequence: Sequence,
         /// The submessages of the message, and room for the header.
         message: SlotMessage<'a>,

@@ -43,7 +43,7 @@ pub enum Problem {
     Unknown {
         /// The name of the code.
         code: Code,
-        /// Its value.
+        /// The value of the unknown code.
         value: u8,
     },
     /// A representation of a client or an agent that does not begin with the cookie `XRCE`.

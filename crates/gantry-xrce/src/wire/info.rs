@@ -18,7 +18,7 @@ impl InfoMask {
 pub struct ObjectInfo<'a> {
     /// How it was configured.
     pub configuration: Option<Configuration<'a>>,
-    /// Its activity.
+    /// The activity of the object.
     pub activity: Option<Activity<'a>>,
 }
 

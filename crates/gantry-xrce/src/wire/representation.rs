@@ -91,9 +91,9 @@ impl<'a> AgentRepresentation<'a> {
 /// An object that CREATE asks for, or that INFO describes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Object<'a> {
-    /// Its kind.
+    /// The kind of the object.
     pub kind: ObjectKind,
-    /// Its description.
+    /// The description of the object.
     pub representation: Representation<'a>,
     /// The object to which this object belongs.
     pub owner: Owner,

@@ -50,11 +50,11 @@ impl SubmessageId {
 /// A submessage: its header, and a reader of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submessage<'a> {
-    /// Its kind.
+    /// The kind of the submessage.
     pub id: SubmessageId,
-    /// Its flags.
+    /// The flags of the submessage.
     pub flags: Flags,
-    /// Its payload.
+    /// A reader of the submessage's payload.
     pub payload: Reader<'a>,
 }
 

@@ -62,7 +62,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// No element is shorter.
+    /// The least length of an element in CDR.
     pub fn min_bytes(&self, stride: usize) -> usize {
         match self {
             Item::Block { .. } => stride,

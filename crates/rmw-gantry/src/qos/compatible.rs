@@ -31,7 +31,7 @@ impl Write for Text<'_> {
 /// A value of a policy in this check of compatibility.
 #[derive(Clone, Copy, PartialEq)]
 enum Value {
-    /// Less than the other.
+    /// The value is less than the other endpoint's value.
     Less(&'static str),
     /// If a subscription requests this value, the publisher has to offer it.
     More(&'static str),

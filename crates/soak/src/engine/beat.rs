@@ -10,7 +10,7 @@ use std::sync::{
 /// not seconds, because a stopped worker does not check.
 const HANG_CHECKS: u32 = 600;
 
-/// More steps than any thread makes.
+/// The number of steps of a resting thread, which is more than any thread makes.
 const RESTING: u64 = 1 << 63;
 
 /// The progress of one thread.

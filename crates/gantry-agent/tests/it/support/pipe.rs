@@ -16,7 +16,7 @@ pub struct Faults {
     pub reordering: f64,
 }
 
-/// No faults.
+/// A pipe without faults.
 pub const GOOD: Faults = Faults { loss: 0.0, duplication: 0.0, reordering: 0.0 };
 
 /// A direction of a faulty pipe.

@@ -8,7 +8,7 @@ use std::ptr::{null, null_mut};
 
 const _: () = assert!(size_of::<GenericLoan>() <= size_of::<[u64; 4]>() && align_of::<GenericLoan>() <= 8);
 
-/// This library.
+/// The owner of loans that this library made.
 static OWN: gantry_loan_owner =
     gantry_loan_owner { struct_size: size_of::<gantry_loan_owner>(), return_loan: Some(return_loan) };
 

@@ -11,7 +11,7 @@ const _: () = assert!(size_of::<GenericSample>() <= size_of::<[u64; 6]>() && ali
 /// The largest value of `struct_size` that is taken for a size, as in `gantry-c`.
 const MAX_STRUCT_SIZE: usize = 4096;
 
-/// This library.
+/// The owner of samples that this library made.
 static OWN: gantry_sample_owner = gantry_sample_owner {
     struct_size: size_of::<gantry_sample_owner>(),
     release: Some(release),

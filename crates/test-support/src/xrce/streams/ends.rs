@@ -32,9 +32,9 @@ impl Storage for HeapSlots {
 pub enum Frame {
     /// A message of the stream.
     Message {
-        /// Its sequence number.
+        /// The sequence number of the message.
         sequence: Sequence,
-        /// Its submessages.
+        /// The submessages of the message.
         body: Vec<u8>,
     },
     /// A heartbeat of the output.

@@ -15,7 +15,7 @@ pub struct CanTiming {
 /// the intermission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CanFrameBits {
-    /// Those at the nominal bit rate.
+    /// The number of bits at the nominal bit rate.
     pub nominal: u32,
     /// The number of bits at the data bit rate; 0 in a frame without a bit rate switch.
     pub data: u32,
