@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The samples of a row, in ticks of the clock.
 pub struct Statistics {
-    /// How often each value was measured.
+    /// The number of times that each value was measured.
     counts: BTreeMap<u64, u64>,
     n: u64,
     /// The position of a turn's figure in the sorted samples of the turn, as 1/`part`: 2 is the median, and 4 the

@@ -44,7 +44,7 @@ pub enum Entity {
     Outlet(Box<Outlet>),
 }
 
-/// Where an object is created.
+/// The context and the client for which an object is created.
 pub struct Site<'a> {
     pub context: &'a Arc<Context>,
     pub client: &'a Weak<ClientCell>,

@@ -186,7 +186,7 @@ pub(super) fn fragment_capacity(slots: &Slots<'_>) -> usize {
     slots.capacity().saturating_sub(SUBMESSAGE_HEADER_BYTES)
 }
 
-/// Where a [`SlotWriter`] writes.
+/// The range of a slot into which a [`SlotWriter`] writes.
 #[derive(Debug)]
 struct SlotRange {
     begin: usize,

@@ -16,7 +16,7 @@ impl InfoMask {
 /// Information about an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ObjectInfo<'a> {
-    /// How it was configured.
+    /// The configuration of the object.
     pub configuration: Option<Configuration<'a>>,
     /// The activity of the object.
     pub activity: Option<Activity<'a>>,
