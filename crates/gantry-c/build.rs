@@ -1,8 +1,8 @@
-//! The name under which programs load `libgantry.so`. It changes with each version that breaks the ABI.
+//! The name under which programs load `libgantry.so`. The name changes with each version that breaks the ABI.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libgantry.so.0");
-    // A thread of the library may run while a program closes it.
+    // A thread of the library may still run when a program closes the library.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }

@@ -2,7 +2,7 @@
 //!
 //! A program that links this crate gets its allocator: the system's allocator plus four additions to thread-local
 //! words. Each call is passed on unchanged: zeroed memory stays untouched, and the kernel still moves memory that
-//! grows. So counting does not change the measured behaviour.
+//! grows. Counting therefore does not change the measured behaviour.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -10,8 +10,8 @@ use std::{
 };
 
 thread_local! {
-    // The value is constant and has no destructor, so the first access does not allocate, and the last access may be at
-    // the very end of the thread.
+    // The initial value is constant and has no destructor, so the first access does not allocate, and the last
+    // access may come at the very end of the thread.
     static COUNTS: Cell<Counts> = const { Cell::new(Counts { allocations: 0, frees: 0, bytes: 0, freed_bytes: 0 }) };
 }
 
@@ -29,13 +29,13 @@ pub struct Counts {
     pub freed_bytes: u64,
 }
 
-/// The counts of the calling thread so far.
+/// The counts of the calling thread until now.
 #[must_use]
 pub fn of_this_thread() -> Counts {
     COUNTS.get()
 }
 
-/// The counts of `work` on this thread.
+/// The counts of `work`, which runs on this thread.
 pub fn count(work: impl FnOnce()) -> Counts {
     let before = of_this_thread();
     work();
@@ -43,7 +43,7 @@ pub fn count(work: impl FnOnce()) -> Counts {
 }
 
 impl Counts {
-    /// The difference to `earlier` counts of the same thread.
+    /// The difference between these counts and `earlier` counts of the same thread.
     #[must_use]
     pub fn since(self, earlier: Counts) -> Counts {
         Counts {

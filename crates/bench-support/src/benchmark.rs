@@ -1,4 +1,4 @@
-//! The `main` of a benchmark: its command line and its measuring time.
+//! The `main` function of a benchmark: its command line and its measuring time.
 
 use crate::{Result, process::CHILD};
 use std::{
@@ -7,14 +7,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The fewest cycles that make a median.
+/// The least number of cycles for a median.
 const MIN_CYCLES: usize = 3;
 
 /// A benchmark.
 pub struct Benchmark {
     /// The name of the benchmark, printed before its errors.
     pub name: &'static str,
-    /// The text for `--help`. An option that it does not list is an error.
+    /// The text for `--help`. An option that is not in this text is an error.
     pub help: &'static str,
     /// Measuring time in seconds, without set-up.
     pub seconds: f64,
@@ -28,13 +28,13 @@ pub struct Options {
     pub seconds: f64,
     /// Whether `--quick` was given.
     pub is_quick: bool,
-    /// The argument of `--only`: names of the rows to measure, separated by commas. Empty: all rows.
+    /// The argument of `--only`: the names of the rows to measure, separated by commas; empty for all rows.
     pub only: String,
 }
 
 impl Benchmark {
-    /// Measures with the command line's options, or plays the role that the command line of a
-    /// [`Process`](crate::Process) names.
+    /// Measures with the options of the command line, or plays the role that the command line of a
+    /// [`Process`](crate::Process) contains.
     pub fn main(&self, play: fn(&[String]) -> Result<()>, measure: fn(&Options) -> Result<()>) -> ExitCode {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let outcome = match arguments.split_first() {
@@ -54,7 +54,7 @@ impl Benchmark {
         let mut output = std::io::stdout().lock();
         let Some(options) = self.parse(arguments)? else { return Ok(output.write_all(self.help.as_bytes())?) };
         if cfg!(debug_assertions) {
-            // Figures of such a build mean nothing.
+            // Figures from such a build are useless.
             let name = self.name;
             writeln!(output, "{name}: nothing is measured in a build without optimisation; use cargo bench")?;
             return Ok(());
@@ -63,7 +63,7 @@ impl Benchmark {
         measure(&options)
     }
 
-    /// The options; `None` if help was asked for.
+    /// The options; `None` if the user asked for help.
     fn parse(&self, arguments: &[String]) -> Result<Option<Options>> {
         let mut options = Options { seconds: self.seconds, is_quick: false, only: String::new() };
         let mut rest = arguments.iter();
@@ -90,8 +90,8 @@ impl Benchmark {
 }
 
 impl Options {
-    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least `MIN_CYCLES` times; returns the number
-    /// of calls.
+    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least `MIN_CYCLES` times. Returns the
+    /// number of calls.
     pub fn cycles(&self, mut cycle: impl FnMut(usize) -> Result<()>) -> Result<usize> {
         let (start, mut cycles) = (Instant::now(), 0);
         while cycles < MIN_CYCLES || start.elapsed() < Duration::from_secs_f64(self.seconds) {
@@ -102,7 +102,7 @@ impl Options {
     }
 }
 
-/// The roles of a benchmark in one process: none.
+/// The roles of a benchmark with a single process: there are none.
 pub fn no_role(role: &[String]) -> Result<()> {
     Err(format!("this benchmark has no role {role:?}").into())
 }

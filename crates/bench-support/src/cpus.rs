@@ -1,7 +1,7 @@
-//! The CPUs that this process may use, and pinning to them.
+//! The CPUs that this process may use, and the pinning of threads to them.
 //!
-//! The first CPU is the benchmark's, the second one the other process's. A contestant is built under the affinity with
-//! which it runs, or under a wider one.
+//! The benchmark uses the first CPU, the other process the second one. A contestant is created under the affinity
+//! with which it runs, or under a wider one.
 
 use crate::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -11,12 +11,12 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 pub struct Cpus {
     /// The benchmark's own.
     pub first: usize,
-    /// The other side's CPU; `None` if this process may use only one.
+    /// The CPU of the other process; `None` if this process may use only one CPU.
     pub second: Option<usize>,
 }
 
 impl Cpus {
-    /// The first two that this process may use.
+    /// The first two CPUs that this process may use.
     pub fn of_this_process() -> Result<Cpus> {
         let mask = sched_getaffinity(None).map_err(|why| format!("cannot read this process's CPU affinity: {why}"))?;
         let mut usable = (0..CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu));

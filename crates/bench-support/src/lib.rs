@@ -1,6 +1,7 @@
 //! Code that the benchmarks of several crates share.
 //!
-//! No library links this crate, and it links none of Gantry's: the figures of a benchmark come from its own files.
+//! No library links this crate, and it links none of Gantry's crates: the figures of a benchmark come from the
+//! benchmark's own files.
 
 mod benchmark;
 pub mod cpus;

@@ -1,8 +1,8 @@
-//! The other side of a benchmark between two processes.
+//! The other process of a benchmark between two processes.
 //!
-//! The benchmark holds the other process as a [`Peer`]; that process plays a [`Role`]. That process answers each line
-//! of the benchmark by a line, `ok` or an error's sentence; before a turn it answers `ready`. The last line is `end`.
-//! Between lines the other process sleeps in a read. If its input ends without `end`, the benchmark was killed.
+//! The benchmark handles the other process as a [`Peer`]; the other process plays a [`Role`]. It answers each line of
+//! the benchmark by a line, `ok` or an error's sentence; before a turn it answers `ready`. The last line is `end`.
+//! Between lines, the other process sleeps in a read. If its input ends without `end`, the benchmark was killed.
 
 use crate::{Process, Result, cpus::Cpus};
 use std::io::{BufRead, Write};
@@ -19,7 +19,7 @@ pub struct Role {
 }
 
 impl Role {
-    /// Parses the words that [`Peer::start`] gave to this process.
+    /// Parses the words that [`Peer::start`] put on the command line of this process.
     pub fn parse(words: &[String]) -> Result<Role> {
         let (place, cpus) = words.split_first().ok_or("the other process needs a meeting point and CPU numbers")?;
         let cpus: std::result::Result<Vec<usize>, _> = cpus.iter().map(|cpu| cpu.parse()).collect();
@@ -28,7 +28,7 @@ impl Role {
         Ok(Role { place: place.clone(), cpus: Cpus { first, second: cpus.get(1).copied() } })
     }
 
-    /// Calls `obey` for each line, until the line `end` is done. A turn uses the output for [`ready`].
+    /// Calls `obey` for each line, until the line `end` has been handled. A turn uses the output for [`ready`].
     pub fn play(&self, mut obey: impl FnMut(&str, &mut dyn Write) -> Result<()>) -> Result<()> {
         let mut output = std::io::stdout().lock();
         for line in std::io::stdin().lock().lines() {
@@ -52,11 +52,11 @@ pub fn ready(output: &mut dyn Write) -> Result<()> {
     Ok(output.flush()?)
 }
 
-/// The other process, held by the benchmark. Killed when dropped, if it was not ended.
+/// The other process, in the benchmark. It is killed when this value is dropped without an end.
 pub struct Peer(Process);
 
 impl Peer {
-    /// Starts the other process on those CPUs.
+    /// Starts the other process for these CPUs.
     pub fn start(place: &str, cpus: &Cpus) -> Result<Peer> {
         let cpus = cpus.all().into_iter().map(|cpu| cpu.to_string());
         Ok(Peer(Process::start(std::iter::once(place.to_owned()).chain(cpus))?))
@@ -67,12 +67,12 @@ impl Peer {
         self.0.say(line)
     }
 
-    /// Waits until the other process is in its turn.
+    /// Waits until the other process has begun its turn.
     pub fn expect_ready(&mut self) -> Result<()> {
         self.expect(READY)
     }
 
-    /// Waits until the other process has obeyed.
+    /// Waits until the other process has carried out the line.
     pub fn expect_ok(&mut self) -> Result<()> {
         self.expect(OK)
     }

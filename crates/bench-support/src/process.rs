@@ -1,8 +1,8 @@
-//! Another process of a benchmark: this program again, in a role that its command line names.
+//! Another process of a benchmark: this program again, in a role that the command line names.
 //!
-//! The benchmark writes lines to its standard input and reads lines from its standard output. The process has a process
-//! group of its own, so that an interrupt from a terminal ends only the benchmark; the other process then ends because
-//! its input ends.
+//! The benchmark writes lines to the process's standard input and reads lines from its standard output. The
+//! process has a process group of its own, so that an interrupt from a terminal ends only the benchmark; the other
+//! process then ends because its input ends.
 
 use crate::Result;
 use std::{
@@ -12,7 +12,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// The first argument of such a process.
+/// The first argument on the command line of such a process.
 pub(crate) const CHILD: &str = "--child";
 
 /// Another process; killed when dropped.
@@ -38,7 +38,7 @@ impl Process {
         Ok(Process { child, input, output: BufReader::new(output) })
     }
 
-    /// Its process id.
+    /// The id of the process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -1,14 +1,14 @@
-//! The samples of a benchmark's row: all of them for percentiles, and one figure of each turn for comparisons.
+//! The samples of a row in a benchmark: all of them for percentiles, and one figure of each turn for comparisons.
 
 use std::collections::BTreeMap;
 
-/// The samples of a row, in ticks.
+/// The samples of a row, in ticks of the clock.
 pub struct Statistics {
-    /// How often each value was measured.
+    /// The number of times that each value was measured.
     counts: BTreeMap<u64, u64>,
     n: u64,
-    /// The position of a turn's figure in its sorted samples: at 1/`part` of them, so 2 is the median and 4 the lower
-    /// quartile.
+    /// The position of a turn's figure in the sorted samples of the turn, as 1/`part`: 2 is the median, and 4 the
+    /// lower quartile.
     part: usize,
     /// The figure of each turn.
     figures: Vec<f64>,
@@ -22,8 +22,9 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Turns are compared by the mean of the samples around their lower quartiles. This suits samples that last as long
-    /// as a time slice: on a busy machine half of the samples are disturbed, but not the shortest quarter.
+    /// Statistics in which turns are compared by the mean of the samples around their lower quartiles. This suits
+    /// samples that last as long as a time slice: on a busy machine half of the samples are disturbed, but not the
+    /// shortest quarter.
     pub fn with_lower_quartiles() -> Statistics {
         Statistics { part: 4, ..Statistics::default() }
     }
@@ -35,7 +36,7 @@ impl Statistics {
             *self.counts.entry(sample).or_default() += 1;
         }
         self.n += samples.len() as u64;
-        // The mean of a quarter of the samples, because many clocks count in steps of a tenth of a hop.
+        // The figure is the mean of a quarter of the samples, because many clocks count in steps of a tenth of a hop.
         let (middle, around) = (samples.len().saturating_sub(1) / self.part, samples.len() / 8);
         if let Some(quarter) = samples.get(middle.saturating_sub(around)..=middle + around) {
             self.figures.push(quarter.iter().sum::<u64>() as f64 / quarter.len() as f64);
@@ -47,7 +48,7 @@ impl Statistics {
         self.n
     }
 
-    /// The smallest sample that a share of `fraction` of all samples does not exceed (nearest rank).
+    /// The smallest sample that is not exceeded by a share of `fraction` of all samples (nearest rank).
     pub fn percentile(&self, fraction: f64) -> f64 {
         let rank = ((fraction * self.n as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -58,18 +59,19 @@ impl Statistics {
         found.map_or(f64::NAN, |(&sample, _)| sample as f64)
     }
 
-    /// The ratio of this row's figure to the other's in the same cycle; of these, the median over all cycles.
+    /// The median, over all cycles, of the ratio between this row's figure and the other row's figure in the
+    /// same cycle.
     pub fn ratio_to(&self, other: &Statistics) -> f64 {
         median(self.figures.iter().zip(&other.figures).map(|(own, other)| own / other))
     }
 }
 
-/// The median; of an even number of values the lower one of the two in the middle.
+/// The median; for an even number of values, the smaller one of the two in the middle.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     rank(values, 2)
 }
 
-/// The value that a quarter of all values do not exceed.
+/// The smallest value that is not exceeded by a quarter of all values.
 pub fn lower_quartile(values: impl IntoIterator<Item = f64>) -> f64 {
     rank(values, 4)
 }
@@ -80,7 +82,7 @@ fn rank(values: impl IntoIterator<Item = f64>, part: usize) -> f64 {
     sorted.get(sorted.len().saturating_sub(1) / part).copied().unwrap_or(f64::NAN)
 }
 
-/// The smallest of the sorted samples that a share of `fraction` of them does not exceed (nearest rank).
+/// The smallest of the sorted samples that is not exceeded by a share of `fraction` of them (nearest rank).
 pub fn percentile(sorted: &[u64], fraction: f64) -> f64 {
     let rank = ((fraction * sorted.len() as f64).ceil() as usize).max(1);
     sorted.get(rank - 1).map_or(f64::NAN, |value| *value as f64)

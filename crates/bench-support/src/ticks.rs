@@ -1,9 +1,9 @@
-//! The clock of single hops: the CPU's own counter where it is constant, because reading the system's clock costs as
-//! much as half a hop.
+//! The clock for single hops: the CPU's own counter where it is constant, because reading the system's clock costs
+//! as much as half a hop.
 //!
-//! On x86-64 it is the time stamp counter, if the kernel reports it as constant and non-stop. Elsewhere it is the
-//! monotonic clock, in ns. On aarch64 the monotonic clock reads the CPU's counter, too; many boards count in steps of
-//! 32 ns, so medians are not finer than that.
+//! On x86-64, the clock is the time stamp counter, if the kernel reports it as constant and non-stop. Elsewhere it
+//! is the monotonic clock, in ns. On aarch64, the monotonic clock also reads the CPU's counter; many boards count
+//! in steps of 32 ns, so medians are not finer than that.
 
 use std::{
     fmt,
@@ -35,12 +35,12 @@ fn monotonic_ns() -> u64 {
 pub struct Clock {
     /// Nanoseconds in a tick.
     pub ns_per_tick: f64,
-    /// Whether the counter runs at one speed at any frequency of the CPU.
+    /// Whether the counter runs at the same speed at every frequency of the CPU.
     pub steady: bool,
 }
 
 impl Clock {
-    /// Compares the counter with the monotonic clock for a while.
+    /// Compares the counter with the monotonic clock for this time.
     pub fn calibrate(time: Duration) -> Clock {
         let (start, ticks) = (Instant::now(), now());
         while start.elapsed() < time {}

@@ -1,4 +1,4 @@
-//! The CPU time of a process by the scheduler's account, `/proc/PID/task/*/schedstat`, to the nanosecond.
+//! The CPU time of a process in the scheduler's accounting, `/proc/PID/task/*/schedstat`, in nanoseconds.
 
 use crate::Result;
 use std::{iter::Sum, time::Duration};
@@ -39,7 +39,7 @@ impl Usage {
         self.combine(before, |after, before| after - before)
     }
 
-    /// The usage for each second of `elapsed`.
+    /// The usage in each second, if `elapsed` is the time of this usage.
     pub fn per_second(self, elapsed: Duration) -> Usage {
         self.combine(self, |value, _| value / elapsed.as_secs_f64())
     }

@@ -1,14 +1,14 @@
-//! The agent's clocks: one that does not jump, for deadlines, and the time of day, for the clients.
+//! The clocks of the agent: a monotonic clock for deadlines, and the time of day for the clients.
 
 use gantry_xrce::{time::Instant, wire::Time};
 use std::time::{Duration, SystemTime};
 
-/// A clock whose origin is the start of the agent.
+/// A monotonic clock that begins at the start of the agent.
 #[derive(Debug)]
 pub enum Clock {
-    /// It goes since then.
+    /// The clock runs since this time.
     Running(std::time::Instant),
-    /// The clock stands still at this time, in microseconds, until a test moves it.
+    /// The clock is stopped at this time, in microseconds, until a test moves it.
     #[cfg(feature = "testing")]
     Stopped(std::sync::atomic::AtomicU64),
 }
@@ -26,7 +26,7 @@ impl Clock {
         })
     }
 
-    /// The same point in time, as `std` has it. A clock that stands still never reaches it.
+    /// The same point in time as a time of `std`. A stopped clock never reaches it.
     pub fn to_std(&self, instant: Instant) -> Option<std::time::Instant> {
         match self {
             Self::Running(origin) => origin.checked_add(Duration::from_micros(instant.as_us())),
@@ -36,7 +36,7 @@ impl Clock {
     }
 }
 
-/// The time of day, which clients ask for: nanoseconds since 1970.
+/// The time of day in nanoseconds since 1970, for clients that ask for it.
 pub fn time_of_day() -> Time {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Time::from_ns(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))

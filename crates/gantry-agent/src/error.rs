@@ -1,4 +1,4 @@
-//! Errors of the agent itself. An error of a client is answered to the client, and logged.
+//! Errors of the agent itself. An error that a client causes is answered to the client, and logged.
 
 #[cfg(feature = "simulated-can")]
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ pub enum Error {
         what: String,
         /// The cause.
         source: io::Error,
-        /// The remedy, as the end of the sentence; may be empty.
+        /// The remedy, as the end of the error's sentence; may be empty.
         advice: &'static str,
     },
     /// A bus of CAN FD cannot have these bit rates.
@@ -32,13 +32,13 @@ pub enum Error {
         data_bits_per_s: u32,
         /// The nominal bit rates that a bus can have, in bits per second.
         allowed_nominal: RangeInclusive<u32>,
-        /// The greatest data bit rate that a bus can have, in bits per second.
+        /// The largest data bit rate that a bus can have, in bits per second.
         max_data_bits_per_s: u32,
     },
     /// A thread cannot be started.
     #[error("no thread for {what} can be started: {source}")]
     Thread {
-        /// Its purpose.
+        /// The purpose of the thread.
         what: &'static str,
         /// The cause.
         source: io::Error,

@@ -1,4 +1,5 @@
-//! The agent of DDS-XRCE: it connects microcontrollers (ours and micro-ROS's) with Gantry's topics and services.
+//! The agent of DDS-XRCE: it connects microcontrollers (with Gantry's client or micro-ROS's) with Gantry's topics
+//! and services.
 //!
 //! ```no_run
 //! use gantry_agent::{Agent, Config, Udp};
@@ -10,18 +11,18 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A client's participant is a node of Gantry, its data writers and data readers are publishers and subscriptions, its
-//! requesters and repliers are clients and servers of services. Their bytes stay as they are, since both sides have
-//! little-endian CDR: data from a client is copied once, into the memory that subscriptions read, and data for a client
-//! once, from the publisher's memory into the message that is sent. Data of a client is checked first, and converted if
-//! it is big-endian.
+//! A client's participant is a node of Gantry, its data writers and data readers are publishers and subscriptions,
+//! its requesters and repliers are clients and servers of services. Their bytes stay as they are, since DDS-XRCE
+//! and Gantry both use little-endian CDR: data from a client is copied once, into the memory that subscriptions
+//! read, and data for a client once, from the publisher's memory into the message that is sent. Data from a client
+//! is checked first, and converted if it is big-endian.
 //!
 //! # Invariants
-//! - Bytes of clients are not trusted: a malformed message is answered or logged, and harms no other client. No thread
-//!   waits for a client.
+//! - Bytes from clients are not trusted: a malformed message is answered or logged, and harms no other client. No
+//!   thread waits for a client.
 //! - The share of the machine that a client can use is limited ([`Limits`]), and so is the rate of the log.
-//! - Nothing is lost in silence: losses are counted ([`ClientStatistics`]) and logged.
-//! - No thread holds two of the locks of the table and of the clients at once. Workers make and destroy nodes,
+//! - No loss is silent: losses are counted ([`ClientStatistics`]) and logged.
+//! - No thread holds two locks of the table and of the clients at once. Workers create and destroy nodes,
 //!   publishers and other entities, and hold none of these locks.
 
 #![forbid(unsafe_code)]

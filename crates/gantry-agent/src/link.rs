@@ -1,4 +1,4 @@
-//! Links: the ways to clients, as the agent sees them.
+//! Links to clients: the interface between the agent and its transports.
 
 use std::{fmt, io, net::SocketAddr, sync::Arc};
 
@@ -20,30 +20,30 @@ impl fmt::Display for PeerAddress {
     }
 }
 
-/// A way to send messages to clients. Their messages go to [`Port::receive`](crate::Port::receive).
+/// A transport, which sends messages to clients. Messages from clients go to [`Port::receive`](crate::Port::receive).
 ///
-/// The agent calls this method under the lock of a client, and from any thread. The method does not wait for a slow
-/// line.
+/// The agent calls the methods from any thread, and `send` and `has_room` also under the lock of a client. They
+/// must not wait for a slow line.
 pub trait Transport: Send + Sync {
     /// Sends a message.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the operating system.
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()>;
 
-    /// Whether the line takes a message now. After `false`, the link calls [`Port::has_room`](crate::Port::has_room)
-    /// when there is room again.
+    /// Whether the line takes a message now. After `false`, the transport calls
+    /// [`Port::has_room`](crate::Port::has_room) when there is room again.
     fn has_room(&self, _peer: PeerAddress) -> bool {
         true
     }
 
-    /// Ends the connection of the client at this address, if the link has connections: the client is gone.
+    /// Ends the connection of the client at this address, if the transport has connections, because the client is gone.
     fn disconnect(&self, _peer: PeerAddress) {}
 
-    /// The longest message that the link carries, in bytes.
+    /// The largest length of a message that the transport carries, in bytes.
     fn max_message_bytes(&self) -> usize;
 
-    /// The link's name in the log, as "udp".
+    /// The name of the transport in the log, such as "udp".
     fn name(&self) -> &str;
 }
 

@@ -1,4 +1,5 @@
-//! Locks. A panic leaves the data of a lock valid: it is data that a client could have caused, too.
+//! Locks that ignore poisoning. A panic leaves the data behind a lock valid: the data might also have come from
+//! a client.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The lines that the agent logs, and a limit to their rate: a client must not fill a disk.
+//! The lines that the agent logs, and a limit for their rate, so that a client cannot fill the disk.
 
 use gantry::printable;
 use std::{
@@ -11,22 +11,22 @@ use std::{
 pub enum Level {
     /// Something was lost or refused.
     Warning,
-    /// A client came or went, or an object was made.
+    /// A client came or went, or an object was created.
     Info,
 }
 
 type Sink = dyn Fn(Level, &str) + Send + Sync;
 
-/// A log: the levels that it shows, and the function that writes its lines.
+/// A log: the levels that it writes, and the function that writes its lines.
 pub struct Log {
     max_level: Level,
     sink: Box<Sink>,
 }
 
 impl Log {
-    /// A log with the entries up to `max_level`. The agent's threads call `sink`, which must not block. Clients choose
-    /// names in these lines (topics, types, nodes), so control characters are escaped: a terminal does not obey them,
-    /// and an entry stays one line.
+    /// A log of the entries up to `max_level`. The agent's threads call `sink`, which must not block. Clients
+    /// choose names in these lines (topics, types, nodes), so control characters are escaped: a terminal does not
+    /// obey them, and an entry stays on one line.
     pub fn new(max_level: Level, sink: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
         Self { max_level, sink: Box::new(sink) }
     }
@@ -39,11 +39,11 @@ impl Default for Log {
     }
 }
 
-/// The number of lines of one client in a second.
+/// The largest number of lines about one client in a second.
 const MAX_LINES: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Writes lines, and counts the lines beyond the limit.
+/// Writes log lines, and counts the lines beyond the limit.
 #[derive(Debug)]
 pub struct Limiter {
     began: Instant,
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    /// The lines of a log, after `write` wrote to it.
+    /// The lines of a log after `write` has written to it.
     fn lines(max_level: Level, write: impl Fn(&mut Limiter, &Log)) -> Vec<String> {
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let of_log = lines.clone();

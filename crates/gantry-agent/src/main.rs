@@ -1,6 +1,6 @@
 //! `gantry-agent`: connects microcontrollers that speak DDS-XRCE with Gantry.
 //!
-//! It logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+//! The log goes to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// The help shows the options of the simulated bus only where there is one.
+/// Whether the help shows the options of the simulated bus.
 const HAS_SIMULATED_CAN: bool = cfg!(feature = "simulated-can");
 
 /// Connects microcontrollers that speak DDS-XRCE (micro-ROS) with Gantry's topics and services.
@@ -153,7 +153,7 @@ fn log(line: &str) {
 }
 
 fn run(cli: Cli) -> Result<()> {
-    // From now on, signals end the program in order.
+    // From now on, a signal ends the program in an orderly way.
     gantry::init_with_arguments([])?;
     let (sender, shutdown) = mpsc::channel();
     gantry::on_shutdown(move || {
@@ -199,7 +199,7 @@ fn run(cli: Cli) -> Result<()> {
 }
 
 impl Command {
-    /// Opens the transport. The returned value keeps it open.
+    /// Opens the transport, which the returned value keeps open.
     fn open(self, agent: &Agent) -> Result<Box<dyn std::any::Any>> {
         match self {
             Self::Udp(network) => {
@@ -219,7 +219,7 @@ impl Command {
             }
             Self::Pty => {
                 let serial = Serial::pseudoterminal(agent)?;
-                // The path is the program's output, for scripts.
+                // The path goes to standard output, so that scripts can read it.
                 let _ = writeln!(std::io::stdout(), "{}", serial.path().display());
                 Ok(Box::new(serial))
             }

@@ -1,11 +1,12 @@
-//! Threads of the agent. They block all signals, so the handlers of the surrounding program run on other threads.
+//! Threads of the agent. They block all signals, so that the signal handlers of the surrounding program run on
+//! other threads.
 
 use std::{io, thread};
 
 /// Starts a thread.
 ///
 /// # Errors
-/// The system's.
+/// An error of the operating system.
 pub fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     work: impl FnOnce() -> T + Send + 'static,

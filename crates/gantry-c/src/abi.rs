@@ -1,13 +1,13 @@
-//! The structs and numbers of the header. Zeros are the default of each field.
+//! The structs and numbers of the header. Zero is the default of each field.
 //!
-//! Invariant: a struct that begins with `struct_size` has no padding, so that each of its bytes is a field of one
-//! version or another; `reserved` stands where a compiler would leave bytes unset.
+//! Invariant: a struct that begins with `struct_size` has no padding, so each of its bytes belongs to a field of
+//! one version or another. Where a compiler would insert padding, the struct has a field `reserved`.
 
 #![expect(missing_docs, reason = "the header is the documentation")]
 
 use std::ffi::{c_char, c_void};
 
-/// The version of the ABI, which `gantry_abi_version` returns: raised when functions or fields are added.
+/// The version of the ABI, which `gantry_abi_version` returns. It is raised when functions or fields are added.
 pub const ABI_VERSION: u32 = 1;
 
 /// `gantry_status`.
@@ -16,7 +16,7 @@ pub type Status = i32;
 macro_rules! numbers {
     ($($name:ident = $value:literal),* $(,)?) => {
         $(pub const $name: i32 = $value;)*
-        /// The numbers by their names in the header.
+        /// The numbers, with their names in the header.
         pub const NUMBERS: &[(&str, i32)] = &[$((concat!("GANTRY_", stringify!($name)), $name)),*];
     };
 }

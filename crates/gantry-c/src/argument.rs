@@ -1,4 +1,4 @@
-//! The arguments that C passes: handles, texts, arrays, options and outputs.
+//! The arguments of C functions: handles, texts, arrays, options and outputs.
 
 use crate::{
     abi::{OK, Status},
@@ -20,7 +20,7 @@ fn null(name: &str) -> Failure {
 /// A handle, or a struct that the function only reads.
 ///
 /// # Errors
-/// It is NULL.
+/// `pointer` is NULL.
 ///
 /// # Safety
 /// H1 or H2.
@@ -33,7 +33,7 @@ pub unsafe fn shared<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
 /// A handle, or a struct that the function changes.
 ///
 /// # Errors
-/// It is NULL.
+/// `pointer` is NULL.
 ///
 /// # Safety
 /// H1, H2 or H3.
@@ -43,7 +43,7 @@ pub unsafe fn exclusive<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T>
     unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
 }
 
-/// Memory for a value, which the function only writes.
+/// Memory for a value. The function only writes it.
 #[derive(Debug)]
 pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
 
@@ -58,30 +58,30 @@ impl<T> Output<'_, T> {
 /// Memory for a value.
 ///
 /// # Errors
-/// It is NULL.
+/// `pointer` is NULL.
 ///
 /// # Safety
 /// H2.
 #[inline]
 pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>> {
-    // SAFETY: the promise of the caller; any bytes are a `MaybeUninit`.
+    // SAFETY: the promise of the caller; a `MaybeUninit` may have any bytes.
     unsafe { optional_output(pointer) }.ok_or_else(|| null(name))
 }
 
-/// Memory for a value that C may not want: then it is NULL.
+/// Memory for a value; `None` if the pointer is NULL, because C does not need the value.
 ///
 /// # Safety
 /// H2.
 #[inline]
 pub unsafe fn optional_output<'a, T>(pointer: *mut T) -> Option<Output<'a, T>> {
-    // SAFETY: the promise of the caller; any bytes are a `MaybeUninit`.
+    // SAFETY: the promise of the caller; a `MaybeUninit` may have any bytes.
     unsafe { pointer.cast::<MaybeUninit<T>>().as_mut() }.map(Output)
 }
 
 /// A text.
 ///
 /// # Errors
-/// It is NULL or not UTF-8.
+/// `pointer` is NULL or not UTF-8.
 ///
 /// # Safety
 /// H2.
@@ -97,7 +97,7 @@ pub unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str> {
 /// The texts of an array of `count` elements.
 ///
 /// # Errors
-/// One of them is NULL or not UTF-8; the array is NULL although it has elements, or has more than memory can have.
+/// A text is NULL or not UTF-8; or the array is NULL although it has elements, or has more elements than fit in memory.
 ///
 /// # Safety
 /// H2.
@@ -117,10 +117,10 @@ pub unsafe fn texts(name: &str, array: *const *const c_char, count: usize) -> Re
     pointers.iter().map(|&pointer| unsafe { text(name, pointer) }.map(str::to_owned)).collect()
 }
 
-/// The bytes of a message. An empty one may be NULL.
+/// The bytes of a message. For an empty message, the pointer may be NULL.
 ///
 /// # Errors
-/// It is NULL although it has bytes, or has more bytes than memory can have.
+/// `pointer` is NULL although there are bytes, or there are more bytes than fit in memory.
 ///
 /// # Safety
 /// H2.
@@ -142,12 +142,12 @@ pub unsafe fn bytes<'a>(name: &str, pointer: *const u8, size: usize) -> Result<&
 /// A struct of the header that begins with `struct_size`.
 ///
 /// # Safety
-/// The struct has no padding, and zeros and every other bit pattern are values of it.
+/// The struct has no padding, and each bit pattern, also zeros, is a valid value.
 pub unsafe trait SizedStruct: Copy {
-    /// Its name in the header.
+    /// The name of the struct in the header.
     const NAME: &'static str;
 
-    /// Bytes that are fields of a later version.
+    /// The bytes of the struct that are reserved for fields of a later version.
     fn reserved(&self) -> &[u8] {
         &[]
     }
@@ -155,7 +155,7 @@ pub unsafe trait SizedStruct: Copy {
 
 macro_rules! sized_structs {
     ($($name:ident $c:literal $($reserved:ident)?,)*) => { $(
-        // SAFETY: numbers and pointers only; `tests/header` adds up the fields.
+        // SAFETY: the struct has only numbers and pointers; `tests/header` adds up the sizes of its fields.
         unsafe impl SizedStruct for crate::abi::$name {
             const NAME: &'static str = $c;
             $(fn reserved(&self) -> &[u8] {
@@ -177,10 +177,10 @@ sized_structs! {
     Event "gantry_event",
 }
 
-/// The size that a program has set in a struct.
+/// The size that a program has set in the first field of a struct.
 ///
 /// # Errors
-/// It is no size.
+/// The value is not a possible size.
 ///
 /// # Safety
 /// H2: the first field is the size of the struct.
@@ -197,11 +197,11 @@ unsafe fn struct_size<T: SizedStruct>(pointer: NonNull<T>) -> Result<usize> {
     Ok(size)
 }
 
-/// The options of a program that may be compiled with another version of the header: fields that the program does not
-/// have are zeros. `None` if it is NULL.
+/// The options of a program, which may be compiled with another version of the header: fields that the program
+/// does not have are zeros. `None` if `pointer` is NULL.
 ///
 /// # Errors
-/// `struct_size` is no size; a field that this library does not have is not zero.
+/// `struct_size` is not a possible size, or a field that this library does not have is not zero.
 ///
 /// # Safety
 /// H2: the first field is the size of the struct.
@@ -228,7 +228,7 @@ pub unsafe fn options<T: SizedStruct>(pointer: *const T) -> Result<Option<T>> {
     Ok(Some(options))
 }
 
-/// Memory for a struct of a program that may be compiled with another version of the header.
+/// Memory for a struct of a program, which may be compiled with another version of the header.
 #[derive(Debug)]
 pub struct SizedOutput<'a, T> {
     /// All of the struct but `struct_size`.
@@ -237,11 +237,11 @@ pub struct SizedOutput<'a, T> {
 }
 
 impl<T: SizedStruct> SizedOutput<'_, T> {
-    /// Writes the fields that the program has; a field that this library does not have becomes zeros.
+    /// Writes the fields that the program's struct has. A field that this library does not have becomes zeros.
     #[inline]
     pub fn set(self, value: &T) {
         let (target, unknown) = self.fields.split_at_mut(self.fields.len().min(size_of::<T>() - size_of::<usize>()));
-        // SAFETY: the bytes of `value` behind its first field, of which there are at least the target's.
+        // SAFETY: the bytes of `value` after its first field, of which there are at least as many as in the target.
         let fields = unsafe { from_ref(value).cast::<MaybeUninit<u8>>().add(size_of::<usize>()) };
         // SAFETY: as above; a value of this library does not overlap memory of the program.
         unsafe { std::ptr::copy_nonoverlapping(fields, target.as_mut_ptr(), target.len()) };
@@ -252,7 +252,7 @@ impl<T: SizedStruct> SizedOutput<'_, T> {
 /// Memory for a struct whose `struct_size` the program has set.
 ///
 /// # Errors
-/// It is NULL; `struct_size` is no size.
+/// `pointer` is NULL, or `struct_size` is not a possible size.
 ///
 /// # Safety
 /// H2: the first field is the size of the struct.
@@ -263,16 +263,16 @@ pub unsafe fn sized_output<'a, T: SizedStruct>(name: &str, pointer: *mut T) -> R
     let bytes = unsafe { struct_size(given) }? - size_of::<usize>();
     // SAFETY: the promise of the caller: these bytes follow the first field.
     let first = unsafe { given.cast::<MaybeUninit<u8>>().add(size_of::<usize>()) };
-    // SAFETY: as above; any bytes are a `MaybeUninit`.
+    // SAFETY: as above; a `MaybeUninit` may have any bytes.
     Ok(SizedOutput { fields: unsafe { NonNull::slice_from_raw_parts(first, bytes).as_mut() }, kind: PhantomData })
 }
 
-/// A time limit: negative is no limit.
+/// A time limit. A negative value means no limit.
 pub fn timeout(timeout_ns: i64) -> Duration {
     u64::try_from(timeout_ns).map_or(Duration::MAX, Duration::from_nanos)
 }
 
-/// A text for C. A text with a zero byte, which only another process can cause, has `\0` in its place.
+/// A text for C. A zero byte in the text, which only another process can cause, is replaced by `\0`.
 pub fn c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_else(|_| CString::new(text.replace('\0', "\\0")).unwrap_or_default())
 }
@@ -283,7 +283,7 @@ pub fn c_string(text: &str) -> CString {
 /// H2.
 pub unsafe fn create<T>(name: &str, handle: *mut *mut T, make: impl FnOnce() -> Result<T>) -> Status {
     run(|| {
-        // SAFETY: H2; any bytes are a `MaybeUninit`.
+        // SAFETY: H2; a `MaybeUninit` may have any bytes.
         let output = unsafe { handle.cast::<MaybeUninit<*mut T>>().as_mut() }.ok_or_else(|| null(name))?;
         output.write(std::ptr::null_mut());
         output.write(Box::into_raw(Box::new(make()?)));
@@ -291,7 +291,7 @@ pub unsafe fn create<T>(name: &str, handle: *mut *mut T, make: impl FnOnce() -> 
     })
 }
 
-/// Destroys a handle. NULL is none.
+/// Destroys a handle; NULL has no effect.
 ///
 /// # Safety
 /// H1, and the handle is not used after this.

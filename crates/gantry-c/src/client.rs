@@ -145,7 +145,7 @@ pub unsafe extern "C" fn gantry_client_take_response(
                 set_id(response.id().sequence);
                 *sample = Sample::new(Message::Response(response));
             }
-            // The request has ended; the caller learns which one.
+            // The request has failed; the caller learns its sequence number.
             Err(error) => {
                 let ended = match &error {
                     Error::ServerGone { sequence, .. } | Error::ResponseLost { sequence, .. } => *sequence,

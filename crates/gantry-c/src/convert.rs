@@ -1,4 +1,4 @@
-//! Values of the header as values of the library, and back.
+//! Conversion of values of the header to values of the library, and back.
 
 use crate::{
     abi,
@@ -12,7 +12,7 @@ use gantry::{
 use std::{num::NonZero, time::Duration};
 
 /// # Errors
-/// A policy that is no number of the header.
+/// A policy is not a number of the header.
 ///
 /// # Safety
 /// H2.
@@ -95,7 +95,7 @@ pub unsafe fn publisher_options(pointer: *const abi::PublisherOptions) -> Result
 }
 
 /// # Errors
-/// NULL, also as the name; as [`options`].
+/// `pointer` or the name in it is NULL; or as [`options`].
 ///
 /// # Safety
 /// H2.

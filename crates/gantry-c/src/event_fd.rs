@@ -1,4 +1,5 @@
-//! A descriptor that a waker makes readable, for news that are no samples.
+//! A descriptor that a waker makes readable, for news other than samples: QoS events, changes of the graph
+//! and triggers.
 
 use crate::failure::{Failure, Result};
 use rustix::event::{EventfdFlags, eventfd};
@@ -8,12 +9,12 @@ use std::{
     task::{Wake, Waker},
 };
 
-/// The descriptor. It is readable from a wake until [`EventFd::drain`].
+/// An event descriptor. It is readable from a wake until [`EventFd::drain`].
 pub struct EventFd(OwnedFd);
 
 impl EventFd {
     /// # Errors
-    /// No descriptor could be made.
+    /// The descriptor could not be made.
     pub fn new() -> Result<Arc<EventFd>> {
         let made = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let made = made.map_err(|error| Failure::error(format_args!("no event descriptor could be made: {error}")))?;

@@ -32,7 +32,7 @@ impl Events {
         Events { source: Source::Subscription(events), fd: None }
     }
 
-    /// The source, for a wait; [`Events::arm`] follows.
+    /// The source of the events, for a wait. The caller calls [`Events::arm`] after it.
     pub fn waitable(&mut self) -> &mut dyn Waitable {
         match &mut self.source {
             Source::Publisher(events) => events,
@@ -41,7 +41,7 @@ impl Events {
         }
     }
 
-    /// Lets news make the descriptor readable again: a wait has a waker of its own.
+    /// Sets the descriptor's waker again, so that news make the descriptor readable: a wait has set its own waker.
     pub fn arm(&mut self) {
         if let Some(waker) = self.fd.as_ref().map(EventFd::waker) {
             self.waitable().set_waker(Some(waker));

@@ -1,7 +1,7 @@
 //! Failures: a status, and a sentence that the thread keeps for `gantry_last_error`.
 //!
-//! Invariants: a panic becomes a status and never leaves a function of the header; a failure without a sentence is
-//! impossible, because only `report` makes its status.
+//! Invariants: a panic becomes a status and never leaves a function of the header. There is no failure without a
+//! sentence, because only `report` makes the status of a failure.
 
 use crate::abi::*;
 use gantry::{EngineError, Error};
@@ -34,16 +34,17 @@ impl Failure {
         Failure { status: INVALID_ARGUMENT, sentence: sentence.to_string() }
     }
 
-    /// A failure without a status of its own.
+    /// A failure for which the header has no special status.
     pub fn error(sentence: impl Display) -> Failure {
         Failure { status: ERROR, sentence: sentence.to_string() }
     }
 }
 
-/// The status of a function of another library of the process, whose sentence, if it has one, is kept there.
+/// Converts the status of a function of another library in the process. That library keeps the sentence of a
+/// failure, if it has one.
 ///
 /// # Errors
-/// The status is negative.
+/// The status is negative, which means a failure.
 #[inline]
 pub fn from_owner(status: Status, sentence: &str) -> Result<Status> {
     match status < 0 {
@@ -111,7 +112,7 @@ pub fn run(body: impl FnOnce() -> Result<Status>) -> Status {
     }
 }
 
-/// As [`run`], for a function that returns a value; `otherwise` is returned after a failure.
+/// As [`run`], for a function that returns a value. After a failure the function returns `otherwise`.
 pub fn run_for<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
     let mut value = otherwise;
     run(|| {
@@ -130,7 +131,7 @@ pub fn last_error() -> *const c_char {
 fn report(Failure { status, sentence }: Failure) -> Status {
     // A 0 would cut the sentence.
     let sentence = CString::new(sentence.replace('\0', "\\0")).unwrap_or_default();
-    // Fails only in a destructor of a thread that has ended.
+    // This call fails only in a destructor of a thread that has ended.
     let _ = LAST_ERROR.try_with(|last| last.replace(sentence));
     status
 }

@@ -1,4 +1,4 @@
-//! The graph: nodes, topics, services and their endpoints, as a node sees them.
+//! The graph from a node's view: nodes, topics, services and their endpoints.
 
 use crate::{
     abi::{OK, Status, TIMEOUT},

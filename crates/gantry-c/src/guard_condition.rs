@@ -1,4 +1,4 @@
-//! Guard conditions: news that a program makes itself. Any thread may use a handle at any time.
+//! Guard conditions, which a program triggers itself. Any thread may use a handle at any time.
 
 use crate::{
     abi::{NONE, OK, Status},
@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// `gantry_guard_condition`.
 pub struct GuardCondition {
     inner: Guard,
-    /// The descriptor, and the handle whose waker it is.
+    /// The descriptor, and the handle that has its waker.
     fd: Mutex<Option<(Guard, Arc<EventFd>)>>,
 }
 
 impl GuardCondition {
-    /// Another handle of the same guard condition, for one wait.
+    /// Another handle of the same guard condition, which one wait uses.
     pub fn another(&self) -> Guard {
         self.inner.clone()
     }
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn gantry_guard_condition_take(handle: *const GuardConditi
     run(|| {
         // SAFETY: H1.
         let handle = unsafe { guard_condition(handle) }?;
-        // The descriptor goes first: a trigger after this makes it readable again.
+        // The descriptor is drained first: a trigger after this makes it readable again.
         if let Some((_, fd)) = &*handle.fd.lock().unwrap_or_else(PoisonError::into_inner) {
             fd.drain();
         }

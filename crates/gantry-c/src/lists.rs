@@ -24,7 +24,7 @@ pub struct ServiceTypes(Vec<(abi::ServiceType, [Described; 2], CString)>);
 /// `gantry_endpoints`.
 pub struct Endpoints(Vec<(abi::EndpointInfo, [CString; 4], Box<abi::Qos>)>);
 
-/// A type for C, and its texts. The box keeps the address.
+/// A type for C, and its texts. The box keeps the struct at one address.
 struct Described {
     described: Box<abi::Type>,
     _texts: [CString; 2],

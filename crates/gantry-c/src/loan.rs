@@ -1,4 +1,4 @@
-//! Loans: memory for one message, as a struct that C keeps by value, so that no message allocates.
+//! Loans: memory for one message, in a struct that C keeps by value, so that no message allocates.
 //!
 //! Invariant: the library that made a loan ends it. A process may have several libraries with the structs of the
 //! header: `libgantry.so`, an archive in a plugin, `librmw_gantry.so`.
@@ -18,9 +18,9 @@ use std::{
 /// `gantry_loan`. Zeros are no loan; H3.
 #[repr(C)]
 pub struct Loan {
-    /// The message; NULL if there is none.
+    /// The message; NULL if the loan is empty.
     pub data: *mut c_void,
-    /// Its length.
+    /// The length of the message in bytes.
     pub size: usize,
     /// The library that made it.
     pub owner: *const LoanOwner,
@@ -36,10 +36,10 @@ pub struct LoanOwner {
     pub return_loan: unsafe extern "C" fn(loan: *mut Loan) -> Status,
 }
 
-/// This library.
+/// The owner of loans that this library made.
 static OWN: LoanOwner = LoanOwner { struct_size: size_of::<LoanOwner>(), return_loan: return_own };
 
-/// Memory for a loan of the library, of a size that does not change with the library.
+/// Memory for a loan of the library. Its size does not change from version to version.
 type Held = MaybeUninit<[u64; 4]>;
 
 const _: () = assert!(size_of::<GenericLoan>() <= size_of::<Held>() && align_of::<GenericLoan>() <= align_of::<Held>());
@@ -65,32 +65,32 @@ impl Loan {
         std::ptr::eq(self.owner, &raw const OWN)
     }
 
-    /// The owner, if it is another library.
+    /// The owner of the loan, if it is another library.
     #[inline]
     fn other_owner(&self) -> Option<&LoanOwner> {
         match self.data.is_null() || self.is_own() {
             true => None,
-            // SAFETY: H3: the owner made the loan, and is not unloaded before it is returned.
+            // SAFETY: H3: the owner made the loan, and stays loaded until the loan is returned.
             false => unsafe { self.owner.as_ref() },
         }
     }
 
-    /// Takes a loan of this library out; zeros stay.
+    /// Takes a loan of this library out of the struct, which becomes zeros.
     #[inline]
     fn take(&mut self) -> Option<GenericLoan> {
         if self.data.is_null() || !self.is_own() {
             return None;
         }
-        // SAFETY: H3: `new` wrote a loan, and it is not used again, because the struct becomes zeros.
+        // SAFETY: H3: `new` wrote a loan, which is not used again, because the struct becomes zeros.
         let loan = unsafe { self.held.as_ptr().cast::<GenericLoan>().read() };
         *self = Loan::empty();
         Some(loan)
     }
 
-    /// Takes a loan out that a function needs.
+    /// Takes the loan out of the struct, for a function that needs one.
     ///
     /// # Errors
-    /// The struct holds none, or a loan of another library.
+    /// The struct holds no loan, or a loan of another library.
     #[inline]
     pub fn take_required(&mut self) -> Result<GenericLoan> {
         self.take().ok_or_else(|| {
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
 }
 
 /// # Safety
-/// H3: a loan of this library.
+/// H3; `loan` is a loan of this library.
 unsafe extern "C" fn return_own(loan: *mut Loan) -> Status {
     run(|| {
         // SAFETY: H3.

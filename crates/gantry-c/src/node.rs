@@ -11,7 +11,7 @@ use std::{
     ptr::null,
 };
 
-/// `gantry_node`. Any thread may use it at any time.
+/// `gantry_node`. Any thread may use a node at any time.
 pub struct Node {
     /// The node.
     pub inner: gantry::Node,

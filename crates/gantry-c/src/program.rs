@@ -1,4 +1,4 @@
-//! The program: its life, the version of the library, the last error.
+//! The program: its start and end, the version of the library, the last error.
 
 use crate::{
     abi::{ABI_VERSION, OK, Status},
@@ -7,10 +7,10 @@ use crate::{
 };
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// The context of a C function, which may be used on any thread (H4).
+/// The context pointer of a C function, which may be used on any thread (H4).
 struct Context(*mut c_void);
 
-// SAFETY: H4: the function, for which alone the pointer is, may be called on any thread.
+// SAFETY: H4: only the function uses the pointer, and it may be called on any thread.
 unsafe impl Send for Context {}
 
 impl Context {
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn gantry_on_shutdown(
     })
 }
 
-/// The sentence of a sample that is skipped.
+/// The reason why a sample is skipped, as a sentence.
 ///
 /// # Safety
 /// H2.

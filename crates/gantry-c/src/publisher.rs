@@ -141,10 +141,10 @@ unsafe fn publish(
     })
 }
 
-/// Sends a loan. If that fails, the loan stays C's.
+/// Sends a loan. If the call fails, C keeps the loan.
 ///
 /// # Errors
-/// The struct holds no loan; as `send`.
+/// The struct holds no loan; or an error of `send`.
 #[inline]
 pub fn keep_if_failed<R>(
     loan: &mut Loan,

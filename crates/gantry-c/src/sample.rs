@@ -1,6 +1,6 @@
-//! Samples: taken messages, requests and responses, as a struct that C keeps by value, so that no message allocates.
+//! Samples: taken messages, requests and responses, in a struct that C keeps by value, so that no message allocates.
 //!
-//! Invariant: the library that made a sample releases it; the same holds for loans.
+//! Invariant: the library that made a sample releases it, as with loans.
 
 use crate::{
     abi::{OK, SampleInfo, Status},
@@ -14,9 +14,9 @@ use std::{ffi::c_void, mem::MaybeUninit, ptr::null};
 /// `gantry_sample`. Zeros are no sample; H3.
 #[repr(C)]
 pub struct Sample {
-    /// The message; NULL if there is none.
+    /// The message; NULL if the sample is empty.
     pub data: *const c_void,
-    /// Its length.
+    /// The length of the message in bytes.
     pub size: usize,
     /// The library that made it.
     pub owner: *const SampleOwner,
@@ -30,15 +30,15 @@ pub struct SampleOwner {
     pub struct_size: usize,
     /// Ends the use of a sample.
     pub release: unsafe extern "C" fn(sample: *mut Sample) -> Status,
-    /// Its times, number and publisher.
+    /// Returns the times, number and publisher of a sample.
     pub get_info: unsafe extern "C" fn(sample: *const Sample, info: *mut SampleInfo) -> Status,
 }
 
-/// This library.
+/// The owner of samples that this library made.
 static OWN: SampleOwner =
     SampleOwner { struct_size: size_of::<SampleOwner>(), release: release_own, get_info: get_own_info };
 
-/// The message in its publisher's memory, with the pin that holds it.
+/// A message in its publisher's memory, with the pin that keeps it there.
 pub enum Message {
     /// The sample of a subscription.
     Sample(GenericSample),
@@ -48,7 +48,7 @@ pub enum Message {
     Response(GenericResponse),
 }
 
-/// Memory for a message of the library, of a size that does not change with the library.
+/// Memory for a message of the library. Its size does not change from version to version.
 type Held = MaybeUninit<[u64; 6]>;
 
 const _: () = assert!(size_of::<Message>() <= size_of::<Held>() && align_of::<Message>() <= align_of::<Held>());
@@ -77,7 +77,7 @@ impl Sample {
             Message::Request(request) => request.bytes(),
             Message::Response(response) => response.bytes(),
         };
-        // The bytes lie in the publisher's memory or in the subscription's, not in `message`, which moves.
+        // The bytes lie in the memory of the publisher or of the subscription, not in `message`, which is moved below.
         let (data, size) = (bytes.as_ptr().cast(), bytes.len());
         let mut held = Held::zeroed();
         // SAFETY: the memory is large enough and aligned (asserted above).
@@ -89,12 +89,12 @@ impl Sample {
         std::ptr::eq(self.owner, &raw const OWN)
     }
 
-    /// The owner, if it is another library.
+    /// The owner of the sample, if it is another library.
     #[inline]
     fn other_owner(&self) -> Option<&SampleOwner> {
         match self.data.is_null() || self.is_own() {
             true => None,
-            // SAFETY: H3: the owner made the sample, and is not unloaded before it is released.
+            // SAFETY: H3: the owner made the sample, and stays loaded until the sample is released.
             false => unsafe { self.owner.as_ref() },
         }
     }
@@ -102,7 +102,7 @@ impl Sample {
     /// The message.
     ///
     /// # Errors
-    /// The struct holds none, or the sample of another library.
+    /// The struct holds no message, or the sample of another library.
     pub fn message(&self) -> Result<&Message> {
         if self.data.is_null() {
             return Err(Failure::invalid("the sample is empty: it was released already, or nothing was taken"));
@@ -116,23 +116,23 @@ impl Sample {
         Ok(unsafe { &*self.held.as_ptr().cast::<Message>() })
     }
 
-    /// Takes a message of this library out; zeros stay.
+    /// Takes a message of this library out of the struct, which becomes zeros.
     #[inline]
     fn take(&mut self) -> Option<Message> {
         if self.data.is_null() || !self.is_own() {
             return None;
         }
-        // SAFETY: H3: `new` wrote a message, and it is not used again, because the struct becomes zeros.
+        // SAFETY: H3: `new` wrote a message, which is not used again, because the struct becomes zeros.
         let message = unsafe { self.held.as_ptr().cast::<Message>().read() };
         *self = Sample::empty();
         Some(message)
     }
 }
 
-/// Memory for a sample, which is empty until the function sets it.
+/// Memory for a sample, which is empty until the caller sets it.
 ///
 /// # Errors
-/// It is NULL.
+/// `sample` is NULL.
 ///
 /// # Safety
 /// H2. A sample in the memory is overwritten, not released.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn gantry_sample_release(sample: *mut Sample) -> Status {
 }
 
 /// # Safety
-/// H3: a sample of this library.
+/// H3; `sample` is a sample of this library.
 unsafe extern "C" fn release_own(sample: *mut Sample) -> Status {
     run(|| {
         // SAFETY: H3.
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mu
         // SAFETY: H2.
         let output = unsafe { sized_output("info", info) }?;
         if let Some(owner) = given.other_owner() {
-            // SAFETY: H2 and H3: its owner made it.
+            // SAFETY: H2 and H3: the owner of the sample made it.
             return from_owner(unsafe { (owner.get_info)(sample, info) }, "gave no information about a sample");
         }
         output.set(&convert::sample_info(&given.message()?.info()));
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mu
 }
 
 /// # Safety
-/// H2 and H3: a sample of this library.
+/// H2 and H3; `sample` is a sample of this library.
 unsafe extern "C" fn get_own_info(sample: *const Sample, info: *mut SampleInfo) -> Status {
     run(|| {
         // SAFETY: H3.

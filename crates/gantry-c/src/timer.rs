@@ -58,8 +58,7 @@ pub unsafe extern "C" fn gantry_timer_take(handle: *const Timer, tick: *mut Tick
     run(|| {
         // SAFETY: H2.
         let tick = unsafe { sized_output("tick", tick) }?;
-        // A handle of its own: other threads may use the timer meanwhile.
-        // SAFETY: H1.
+        // The function takes from a copy of the handle, because other threads may use the timer meanwhile. SAFETY: H1.
         let Some(taken) = unsafe { timer(handle) }?.clone().take() else { return Ok(NONE) };
         let (scheduled_ns, noticed_ns) = (in_ns(taken.scheduled), in_ns(taken.noticed));
         tick.set(&Tick { struct_size: size_of::<Tick>(), scheduled_ns, noticed_ns, overruns: taken.overruns });

@@ -1,6 +1,6 @@
 //! Wait sets: one wait for sources of any kind.
 //!
-//! Invariant: a wait set keeps no source after a wait, so sources and wait sets are destroyed in any order.
+//! Invariant: a wait set keeps no source after a wait, so sources and wait sets may be destroyed in any order.
 
 use crate::{
     abi::{self, OK, Status, TIMEOUT, WaitSource},
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 /// `gantry_wait_set`.
 pub struct WaitSet(gantry::WaitSet);
 
-/// A source for the time of one wait.
+/// A source, borrowed for one wait.
 enum Source<'a> {
     Endpoint(&'a mut dyn Waitable),
     Timer(gantry::Timer),
@@ -30,10 +30,10 @@ enum Source<'a> {
 
 impl<'a> Source<'a> {
     /// # Errors
-    /// NULL, or a kind that this library does not know.
+    /// The handle is NULL, or this library does not know its kind.
     ///
     /// # Safety
-    /// H1: a handle of its kind, and no other source is made of it at the same time.
+    /// H1: a handle of the given kind, of which no other source is made at the same time.
     unsafe fn new(given: &WaitSource) -> Result<Source<'a>> {
         /// # Safety
         /// H1: a handle of this kind.
@@ -134,10 +134,10 @@ pub unsafe extern "C" fn gantry_wait_set_wait(
     })
 }
 
-/// The sources that C passes.
+/// The sources in the array that C passes.
 ///
 /// # Errors
-/// NULL, or more elements than memory can have.
+/// `sources` is NULL although it has elements, or has more elements than fit in memory.
 ///
 /// # Safety
 /// H2.

@@ -1,12 +1,12 @@
-//! The alignment of a body, and private bytes that have it.
+//! The alignment of a body, and private memory with this alignment.
 
 use alloc::{vec, vec::Vec};
 use zerocopy::IntoBytes;
 
-/// The largest alignment of a number in CDR, and so the alignment of a body.
+/// The largest alignment of a number in CDR, which is also the alignment of a body.
 pub const BODY_ALIGN: usize = 8;
 
-/// Private memory for a body, 8-byte aligned.
+/// Private memory for a body, which is 8-byte aligned.
 #[derive(Clone, Debug, Default)]
 pub struct AlignedBytes {
     words: Vec<u64>,

@@ -1,8 +1,8 @@
 //! A composer writes a message to memory, or only counts the bytes that the message needs.
 //!
-//! `Shape::compose` (building in place) and `Kind::write` (copy path) both write through it. Counting and writing are
-//! the same code, so they cannot disagree. The code of a field is always inlined, because a call costs more than a
-//! field: without inlining, a `PointCloud2` takes 250 ns to build instead of 85.
+//! `Shape::compose` (building in place) and `Kind::write` (copy path) both write through a composer. Counting and
+//! writing are the same code, so they cannot disagree. The code of a field is always inlined, because a call costs
+//! more than a field: without inlining, building a `PointCloud2` takes 250 ns instead of 85.
 
 use crate::{
     copy::copy,
@@ -13,52 +13,52 @@ use crate::{
 };
 use zerocopy::{Immutable, IntoBytes};
 
-/// Arrays and sequences of up to this many bytes start from their defaults when a message is built in place. Longer
-/// ones hold the bytes of the memory, since clearing an image or a cloud would cost as much as writing it.
+/// When a message is built in place, arrays and sequences of up to this number of bytes get their default values.
+/// Longer ones keep the bytes of the memory, since clearing an image or a cloud would cost as much as writing it.
 pub const MAX_DEFAULT_BYTES: usize = 4096;
 
-/// A position in a body that is being written. Each field moves it forward.
+/// A position in a body that is being written. Each field moves the position forward.
 #[derive(Debug)]
 pub struct Composer<'a> {
     /// `None` while counting.
     memory: Option<&'a mut [u8]>,
     offset: usize,
-    /// The offset of the memory in its body modulo 8.
+    /// The offset of the memory in the body, modulo 8.
     phase: usize,
     mode: Mode,
 }
 
-/// The treatment of the parts of a message that are no values.
+/// The treatment of numbers without a given value, and of lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Numbers without a value of their own keep the bytes of the memory.
+    /// Numbers without a given value keep the bytes of the memory.
     Uninit,
-    /// Numbers without a value of their own get their defaults.
+    /// Numbers without a given value get their default values.
     Defaults,
-    /// The memory is a message already, and keeps all of its lengths.
+    /// The memory has a message already, whose lengths all stay.
     Overwrite,
 }
 
 impl<'a> Composer<'a> {
-    /// Only counts, starting at `offset` in a body.
+    /// A composer that only counts, starting at `offset` in a body.
     #[inline(always)]
     pub(crate) fn counting(offset: usize) -> Composer<'static> {
         Composer { memory: None, offset, phase: 0, mode: Mode::Uninit }
     }
 
-    /// Writes to `memory`, which is the whole body, starting at `offset`.
+    /// A composer that writes to `memory`, which is the whole body, starting at `offset`.
     #[inline(always)]
     pub(crate) fn writing(memory: &'a mut [u8], offset: usize) -> Composer<'a> {
         Composer { memory: Some(memory), offset, phase: 0, mode: Mode::Uninit }
     }
 
-    /// Builds a message in `memory`, which is the whole body, in this mode.
+    /// A composer that builds a message in `memory`, which is the whole body, in this mode.
     #[inline(always)]
     pub(crate) fn building(memory: &'a mut [u8], mode: Mode) -> Composer<'a> {
         Composer { memory: Some(memory), offset: 0, phase: 0, mode }
     }
 
-    /// Writes over the element that begins where this part of a body begins, and keeps its lengths.
+    /// A composer that overwrites the element at the beginning of this part of a body, and keeps the element's lengths.
     pub(crate) fn overwriting(part: &'a mut [u8]) -> Composer<'a> {
         let phase = phase(part);
         Composer { memory: Some(part), offset: 0, phase, mode: Mode::Overwrite }
@@ -68,20 +68,20 @@ impl<'a> Composer<'a> {
     #[inline]
     #[must_use]
     pub fn position(&self) -> u32 {
-        // `reserve` keeps the position within 32 bits.
+        // `reserve` refuses positions beyond 32 bits.
         self.offset as u32
     }
 
     /// Lays out the field `name`, of kind `K`, for `shape`.
     ///
     /// # Errors
-    /// The memory is too short; a length is above its bound.
+    /// The memory is too short, or a length is above its bound.
     #[inline(always)]
     pub fn field<K: Kind>(&mut self, name: &str, shape: impl Shape<K>) -> Result<K::Layout> {
         shape.compose(self).map_err(|error| error.inside(name))
     }
 
-    /// Lays out the array or sequence `name`, whose first elements have these defaults.
+    /// Lays out the array or sequence `name`, whose first elements have these default values.
     ///
     /// # Errors
     /// As [`Composer::field`].
@@ -110,13 +110,14 @@ impl<'a> Composer<'a> {
     /// Writes the field `name` of an owned message.
     ///
     /// # Errors
-    /// The memory is too short; a length is above its bound.
+    /// The memory is too short, or a length is above its bound.
     #[inline]
     pub fn write<K: Kind>(&mut self, name: &str, value: &K::Owned) -> Result<()> {
         K::write(value, self).map_err(|error| error.inside(name))
     }
 
-    /// Fills the padding up to the next multiple of `align` with zeros, then skips `length_bytes` without writing them.
+    /// Fills the padding up to the next multiple of `align` with zeros, then skips `length_bytes` bytes without
+    /// writing them.
     #[inline(always)]
     pub(crate) fn reserve(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = align_up(self.offset, self.phase, align);
@@ -158,8 +159,8 @@ impl<'a> Composer<'a> {
         Ok(start)
     }
 
-    /// Lays out elements that fill `length_bytes`. They get their defaults, except in large arrays and sequences;
-    /// booleans always get theirs, since not every byte is a valid boolean.
+    /// Lays out elements that fill `length_bytes` bytes. They get their default values, except in large arrays and
+    /// sequences. Booleans always get their default values, since not every byte is a valid boolean.
     #[inline(always)]
     pub(crate) fn elements<T: Element>(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = self.reserve(length_bytes, align)?;
@@ -173,7 +174,7 @@ impl<'a> Composer<'a> {
         Ok(start)
     }
 
-    /// Lays out one number or plain message, with its default.
+    /// Lays out one number or plain message, with its default value.
     #[inline(always)]
     pub(crate) fn element<T: Element>(&mut self) -> Result<u32> {
         let start = self.reserve(size_of::<T>(), T::ALIGN)?;
@@ -187,13 +188,13 @@ impl<'a> Composer<'a> {
         Ok(start)
     }
 
-    /// Writes the length of a sequence after checking its bound.
+    /// Checks the bound of a sequence, and writes its length.
     #[inline(always)]
     pub(crate) fn length(&mut self, length: usize, bound: u32) -> Result<u32> {
         self.length_with(length, bound, 0)
     }
 
-    /// Writes a length that counts `more` than the elements, after checking the bound of the elements.
+    /// Checks the bound of the elements, and writes a length that counts `more` than the elements.
     #[inline(always)]
     pub(crate) fn length_with(&mut self, length: usize, bound: u32, more: u32) -> Result<u32> {
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
@@ -205,8 +206,8 @@ impl<'a> Composer<'a> {
         Ok(length as u32)
     }
 
-    /// Writes the length of a list at `start`, which was reserved before its elements were laid out, after checking its
-    /// bound.
+    /// Checks the bound of a list, and writes its length at `start`, which was reserved before the elements were
+    /// laid out.
     #[inline]
     pub(crate) fn length_at(&mut self, start: u32, length: u32, bound: u32) -> Result<()> {
         let start = start as usize;
@@ -217,7 +218,7 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    /// Refuses a length that differs from the length in the memory.
+    /// Refuses a length that differs from the one in the memory.
     #[cold]
     fn check_fixed(&self, length: usize, more: u32) -> Result<()> {
         let start = align_up(self.offset, self.phase, 4);
@@ -235,7 +236,7 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// Fills padding, which has fewer than 8 bytes, with zeros. A fill of unknown length would be a call.
+/// Fills padding, which has fewer than 8 bytes, with zeros. With an unknown length, the compiler would make a call.
 #[inline]
 fn zero_padding(padding: &mut [u8]) {
     let (fours, rest) = padding.as_chunks_mut::<4>();

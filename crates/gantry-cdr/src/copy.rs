@@ -1,12 +1,12 @@
 //! Copies of bytes of any length.
 
-/// The number of bytes that are copied at a time: less than the cache of a core. The C library copies a part of this
-/// size by `rep movsb` if that is fast. It copies more bytes by a loop that first fetches each line that it overwrites,
-/// also from another core. Copying 4 MiB into a slot and out of it takes 270 µs in one call, and 185 µs in parts (AMD
-/// EPYC, glibc 2.36).
+/// The number of bytes that are copied at a time, which is less than the cache of a core. The C library copies a
+/// part of this size by `rep movsb` if that is fast. It copies larger parts by a loop that first fetches each
+/// cache line that it overwrites, possibly from another core. Copying 4 MiB into a slot and out of it takes 270 µs
+/// in one call, and 185 µs in parts (AMD EPYC, glibc 2.36).
 const PART_BYTES: usize = 256 << 10;
 
-/// Copies `from` to the slice `to` of the same length.
+/// Copies `from` to the slice `to`, which has the same length.
 #[inline(always)]
 pub fn copy(to: &mut [u8], from: &[u8]) {
     if from.len() > PART_BYTES { copy_parts(to, from) } else { to.copy_from_slice(from) }

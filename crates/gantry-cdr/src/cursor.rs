@@ -6,14 +6,14 @@ use crate::{
     kind::{Kind, align_up, phase},
 };
 
-/// A position in a body. Each field moves it forward.
+/// A position in a body. Each field moves the position forward.
 #[derive(Debug)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     offset: usize,
-    /// The offset of the bytes in their body modulo 8.
+    /// The offset of the bytes in the body, modulo 8.
     phase: usize,
-    /// The texts of the body were checked before.
+    /// Whether the texts of the body were checked before.
     pub(crate) is_checked: bool,
 }
 
@@ -27,8 +27,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A cursor at `offset` in a part of a body that a view has checked. Texts are not checked again: [`Kind::get`]
-    /// checks them itself.
+    /// A cursor at `offset` in a part of a body that a view has checked. The cursor does not check texts again:
+    /// [`Kind::get`] checks them itself.
     #[inline]
     pub(crate) fn over_checked(bytes: &'a [u8], offset: usize) -> Cursor<'a> {
         Cursor { bytes, offset, phase: phase(bytes), is_checked: true }
@@ -38,7 +38,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     #[must_use]
     pub fn position(&self) -> u32 {
-        // `offset` is at most the length, which fits (`new`).
+        // `offset` is at most the length, which fits in 32 bits (`new`).
         self.offset as u32
     }
 
@@ -51,7 +51,7 @@ impl<'a> Cursor<'a> {
         K::locate(self).map_err(|error| error.inside(name))
     }
 
-    /// Skips `length_bytes` from the next multiple of `align` and returns their offset.
+    /// Skips `length_bytes` bytes from the next multiple of `align` on, and returns their offset.
     #[inline(always)]
     pub(crate) fn take(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = align_up(self.offset, self.phase, align);
@@ -72,8 +72,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn length(&mut self) -> Result<usize> {
         let start = self.take(4, 4)? as usize;
         let bytes = [self.bytes[start], self.bytes[start + 1], self.bytes[start + 2], self.bytes[start + 3]];
-        // The value is loaded once: the checked value must be the used value, even if the writer changes the bytes
-        // meanwhile.
+        // The value is loaded only once: the value that is checked must be the value that is used, even if the
+        // writer changes the bytes meanwhile.
         Ok(core::hint::black_box(u32::from_le_bytes(bytes)) as usize)
     }
 

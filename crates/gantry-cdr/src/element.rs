@@ -1,13 +1,15 @@
-//! Elements have the same bytes in CDR arrays and sequences as in Rust slices: numbers, booleans and plain messages.
+//! Elements: types whose values have the same bytes in CDR arrays and sequences as in Rust slices. They are
+//! numbers, booleans and plain messages.
 
 use crate::{copy::copy, error::Problem, plain::PlainMessage};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, TryFromBytes};
 
-/// A number, a `bool` or a [`PlainMessage`]: one element of a Rust slice is one element of a CDR sequence.
+/// A number, a `bool` or a [`PlainMessage`]: one element of a Rust slice has the bytes of one element of a
+/// CDR sequence.
 pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
-    /// Its alignment in CDR.
+    /// The alignment of an element in CDR.
     const ALIGN: usize = align_of::<Self>();
-    /// Whether some bytes are not a valid value of the type.
+    /// Whether some bit patterns are not a valid value of the type.
     const CHECKED: bool = false;
 
     /// The value at an offset in a body, in place.
@@ -28,16 +30,17 @@ pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
     /// # Errors
     /// The bytes are not valid values.
     fn copy(bytes: &[u8], values: &mut [Self]) -> Result<(), Problem>;
-    /// Reverses the byte order of every number in `values`; `false` if the type does not support that.
+    /// Reverses the byte order of every number in `values`. `false` if the type does not support that.
     fn swap_bytes(values: &mut [Self]) -> bool;
-    /// Sets every value to its default: zero, or the default in the message's definition.
+    /// Sets every value to its default value: zero, or the default in the message's definition.
     #[inline]
     fn set_defaults(values: &mut [Self]) {
         values.zero();
     }
 }
 
-/// Panics because the bytes of a view are no longer at the address that was checked: its memory does not stay in place.
+/// Panics because the bytes of a view are not at the address any more that was checked: the view's memory does not
+/// stay in place.
 #[cold]
 pub(crate) fn panic_moved() -> ! {
     panic!(
@@ -45,7 +48,7 @@ pub(crate) fn panic_moved() -> ! {
     )
 }
 
-/// Access in place for types whose every bit pattern is a value.
+/// Access in place for types of which every bit pattern is a valid value.
 macro_rules! in_place {
     () => {
         #[inline]
@@ -124,7 +127,7 @@ impl Element for bool {
 
     #[inline]
     fn at(body: &[u8], offset: u32) -> &bool {
-        // The view refused all other values when it was made.
+        // The view refused bytes other than 0 and 1 when it was made.
         if body[offset as usize] == 0 { &false } else { &true }
     }
 
@@ -135,7 +138,8 @@ impl Element for bool {
 
     #[inline]
     fn slice(bytes: &[u8]) -> &[bool] {
-        // As above. The slice is empty if the writer has put other values there since.
+        // The view refused bytes other than 0 and 1 when it was made. If the writer has put such a byte there
+        // since, the slice is empty.
         <[bool]>::try_ref_from_bytes(bytes).unwrap_or_default()
     }
 

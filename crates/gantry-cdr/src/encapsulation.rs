@@ -1,14 +1,14 @@
-//! The encapsulation header: four bytes before a body that state its encoding.
+//! The encapsulation header: the four bytes before a body that state its encoding.
 //!
-//! Inside Gantry a body is always little-endian CDR and its encapsulation header is part of the slot's header. Bags,
-//! bridges and DDS put header and body in one buffer. The values are from DDS-XTypes 1.3, table 60.
+//! Inside Gantry, a body is always little-endian CDR, and its encapsulation header is part of the slot's header.
+//! Bags, bridges and DDS have header and body in one buffer. The values are from DDS-XTypes 1.3, table 60.
 
 use crate::error::{Error, Problem, Result};
 
-/// The header of every message that Gantry builds: CDR, little endian, no options.
+/// The encapsulation header of every message that Gantry builds: CDR, little endian, no options.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
-/// The order of the bytes of a number.
+/// The order of the bytes in a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
     /// The order of x86-64 and aarch64.
@@ -20,7 +20,7 @@ pub enum ByteOrder {
 /// Splits an encapsulated message into its byte order and its body.
 ///
 /// # Errors
-/// Fewer than four bytes, or an encoding that ROS 2 does not use (parameter lists, XCDR2).
+/// There are fewer than four bytes, or ROS 2 does not use this encoding (parameter lists, XCDR2).
 pub fn split(bytes: &[u8]) -> Result<(ByteOrder, &[u8])> {
     let Some((header, body)) = bytes.split_first_chunk::<4>() else {
         return Err(Error::new(Problem::TooShort { needed_bytes: 4, left_bytes: bytes.len() }, 0));

@@ -1,14 +1,14 @@
-//! Errors in bytes and shapes: a sentence with the field's path and the offset.
+//! Errors in bytes and shapes: a sentence, the path of the field and the offset.
 
 #[cfg(feature = "error-paths")]
 use alloc::{boxed::Box, format, string::String};
 use core::fmt;
 
-/// A defect of bytes or of a shape.
+/// A defect in bytes or in a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The bytes to read, or the memory to write to, end too early.
+    /// The bytes to read, or the memory to write to, are too short.
     #[error("{needed_bytes} bytes are needed and {left_bytes} are left")]
     TooShort {
         /// The bytes that the field needs.
@@ -22,20 +22,20 @@ pub enum Problem {
         /// The number of bytes after the message.
         bytes: usize,
     },
-    /// A sequence or text above its bound.
+    /// The length of a sequence or text is above its bound.
     #[error("its length is {length} and may be {bound}")]
     AboveBound {
-        /// The number of elements, or of bytes or UTF-16 units of a text.
+        /// The number of elements, or the number of bytes or UTF-16 units of a text.
         length: usize,
-        /// The greatest length that the definition allows.
+        /// The largest length that the definition allows.
         bound: usize,
     },
-    /// A list, a sequence or a text of another length than the message was built with.
+    /// A list, a sequence or a text has another length than the one with which the message was built.
     #[error("its length is {length} and was fixed as {expected} when the message was built")]
     OtherLength {
         /// The given length.
         length: usize,
-        /// The length that the message was built with.
+        /// The length with which the message was built.
         expected: usize,
     },
     /// A boolean that is neither 0 nor 1.
@@ -61,16 +61,16 @@ pub enum Problem {
         "the encapsulation is {0:02x} {1:02x}; 00 00 (CDR, big endian) and 00 01 (CDR, little endian) can be read, the former by copying only"
     )]
     Encapsulation(u8, u8),
-    /// A struct that cannot be read in the other byte order.
+    /// The struct cannot be read in the other byte order.
     #[error("the struct was not generated and cannot swap the bytes of its numbers, so it cannot be read big endian")]
     OtherByteOrder,
-    /// More than 4 GiB.
+    /// The message is larger than 4 GiB.
     #[error("the message is larger than 4 GiB")]
     TooLarge,
 }
 
-/// A problem with its field and offset. Without the feature `error-paths` an error does not name its field and
-/// allocates nothing.
+/// A problem with the field and the offset at which it is. Without the feature `error-paths`, an error does not
+/// name its field and allocates nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(#[cfg(feature = "error-paths")] Box<Details>, #[cfg(not(feature = "error-paths"))] Details);
 
@@ -89,7 +89,7 @@ pub type Result<T> = core::result::Result<T, Error>;
 
 #[cfg(feature = "error-paths")]
 impl Error {
-    /// `problem` at an offset from the start of the body.
+    /// Makes an error for `problem` at an offset from the start of the body.
     #[cold]
     #[must_use]
     pub fn new(problem: Problem, offset_bytes: usize) -> Error {
@@ -112,8 +112,8 @@ impl Error {
         self.inside(&format!("[{index}]"))
     }
 
-    /// The path of the field, as `fields[2].name`; empty if the error concerns the whole message, and without the
-    /// feature `error-paths`.
+    /// The path of the field, such as `fields[2].name`; empty if the error concerns the whole message, and without
+    /// the feature `error-paths`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
@@ -122,20 +122,20 @@ impl Error {
 
 #[cfg(not(feature = "error-paths"))]
 impl Error {
-    /// `problem` at an offset from the start of the body.
+    /// Makes an error for `problem` at an offset from the start of the body.
     #[cold]
     #[must_use]
     pub fn new(problem: Problem, offset_bytes: usize) -> Error {
         Error(Details { problem, offset_bytes, type_name: "" })
     }
 
-    /// The same error: without the feature `error-paths`, it has no path.
+    /// The same error. Without the feature `error-paths`, an error has no path.
     #[must_use]
     pub fn inside(self, _name: &str) -> Error {
         self
     }
 
-    /// The same error: without the feature `error-paths`, it has no path.
+    /// The same error. Without the feature `error-paths`, an error has no path.
     #[must_use]
     pub fn inside_element(self, _index: usize) -> Error {
         self
@@ -163,7 +163,7 @@ impl Error {
         &self.0.problem
     }
 
-    /// The message's type, which the path begins in; empty if it is not stated.
+    /// The name of the message's type, with which the path begins; empty if it is not stated.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         self.0.type_name
@@ -186,7 +186,7 @@ impl fmt::Display for Error {
         }
         let has_place = !(path.is_empty() && type_name.is_empty());
         match self.problem() {
-            // The caller's values are wrong, and not the bytes.
+            // The error has no offset, because the caller's values are wrong, and not the bytes.
             Problem::OtherLength { .. } => f.write_str(if has_place { ": " } else { "" })?,
             _ => write!(f, "{}at byte {}: ", if has_place { " " } else { "" }, self.offset_bytes())?,
         }

@@ -18,7 +18,7 @@ use core::{
     ops::{Deref, DerefMut},
 };
 
-/// A [`PlainBody`] in place, in memory `B`. Derefs to the struct in that memory.
+/// A [`PlainBody`] in place, in memory `B`. Dereferences to the struct in that memory.
 pub struct InPlace<T, B> {
     memory: B,
     message: PhantomData<T>,

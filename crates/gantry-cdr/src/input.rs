@@ -1,7 +1,7 @@
-//! An input reads a message from its bytes into an owned message: the copy path, in both byte orders.
+//! An input reads a message from its bytes into an owned message, which is the copy path, in both byte orders.
 //!
-//! Each byte is copied once, and the copy is checked, so a writer that changes the bytes meanwhile cannot get past the
-//! checks.
+//! Each byte is copied once, and the copy is checked, so a writer that changes the bytes meanwhile cannot bypass
+//! the checks.
 
 use crate::{
     element::Element,
@@ -10,12 +10,12 @@ use crate::{
     kind::{Kind, align_up, check_bound, phase},
 };
 
-/// A position in a body. Each read moves it forward.
+/// A position in a body. Each read moves the position forward.
 #[derive(Debug)]
 pub struct Input<'a> {
     bytes: &'a [u8],
     offset: usize,
-    /// The offset of the bytes in their body modulo 8.
+    /// The offset of the bytes in the body, modulo 8.
     phase: usize,
     swapped: bool,
 }
@@ -40,7 +40,7 @@ impl<'a> Input<'a> {
         K::read(value, self).map_err(|error| error.inside(name))
     }
 
-    /// The next `length_bytes` from the next multiple of `align`.
+    /// The next `length_bytes` bytes, from the next multiple of `align` on.
     #[inline]
     pub(crate) fn take(&mut self, length_bytes: usize, align: usize) -> Result<&'a [u8]> {
         let start = align_up(self.offset, self.phase, align);
@@ -53,7 +53,7 @@ impl<'a> Input<'a> {
         Ok(&self.bytes[start..end])
     }
 
-    /// Reads as many elements as `values` has. An empty `values` skips no padding.
+    /// Reads elements into all of `values`. If `values` is empty, no padding is skipped.
     #[inline]
     pub(crate) fn elements<T: Element>(&mut self, values: &mut [T]) -> Result<()> {
         if values.is_empty() {
@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// The next `count` numbers of four bytes, each copied once.
+    /// The next `count` numbers of four bytes. Each is copied once.
     pub(crate) fn numbers(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + use<'a>> {
         let swapped = self.swapped;
         let (numbers, _) = self.take(count.saturating_mul(4), 4)?.as_chunks::<4>();
@@ -82,13 +82,13 @@ impl<'a> Input<'a> {
     pub(crate) fn length(&mut self, bound: u32) -> Result<usize> {
         let mut length = [0_u32];
         self.elements(&mut length)?;
-        // The value is loaded once: the checked value must be the used value.
+        // The value is loaded only once: the value that is checked must be the value that is used.
         let length = core::hint::black_box(length[0]) as usize;
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
         Ok(length)
     }
 
-    /// The number of bytes that are left. No sequence can have more elements.
+    /// The number of bytes that are left, which limits the number of elements in a sequence.
     #[inline]
     pub(crate) fn left_bytes(&self) -> usize {
         self.bytes.len().saturating_sub(self.offset)

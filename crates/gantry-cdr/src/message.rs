@@ -13,7 +13,8 @@ use crate::{
 };
 use alloc::{boxed::Box, vec, vec::Vec};
 
-/// A message type. Implemented by generated code, and for every [`PlainMessage`](crate::PlainMessage).
+/// A message type. Generated code implements this trait; it is also implemented for every
+/// [`PlainMessage`](crate::PlainMessage).
 ///
 /// A *body* is CDR without its encapsulation header. In place it is little endian and 8-byte aligned.
 #[diagnostic::on_unimplemented(
@@ -22,25 +23,25 @@ use alloc::{boxed::Box, vec, vec::Vec};
     note = "a #[repr(C)] struct of numbers without padding may implement `gantry_cdr::PlainMessage` by hand"
 )]
 pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
-    /// ROS 2's name of the type, as `sensor_msgs/msg/Image`.
+    /// ROS 2's name of the type, such as `sensor_msgs/msg/Image`.
     const TYPE_NAME: &'static str;
-    /// The definition that both ends must agree on: the `.msg` text without comments, then the texts of all nested
-    /// types, each after a line of 80 `=` and a line `MSG: package/Type`, as in rosbag2 and MCAP.
+    /// The definition on which both ends must agree: the `.msg` text without comments, then the texts of all
+    /// nested types, each after a line of 80 `=` and a line `MSG: package/Type`, as in rosbag2 and MCAP.
     const DEFINITION: &'static str;
     /// The RIHS01 hash of the definition; zeros if it is not known.
     const TYPE_HASH: [u8; 32];
-    /// The length of the longest body; `usize::MAX` if it is unbounded.
+    /// The largest length of a body; `usize::MAX` if the length is unbounded.
     const MAX_BYTES: usize;
-    /// The message in memory `B`. The bytes must stay in place when `B` is moved (a slice, a `Vec`, shared memory; not
-    /// an array).
+    /// The message in memory `B`. The bytes must stay at their address when `B` is moved (as with a slice, a `Vec`
+    /// or shared memory, but not with an array).
     type View<B: AsRef<[u8]>>: View<B, Message = Self>;
 
-    /// The view of a body that is known to have this layout. The bytes are not checked.
+    /// Makes a view of a body that is known to have this layout. The bytes are not checked.
     fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
 
-    /// A message on the heap, into which another message can be copied: zeros if the type is of fixed size, else the
-    /// defaults. Arrays of more than 4096 numbers are never on the stack; in a type of variable size, smaller arrays
-    /// and large structs may be moved from the stack to the heap.
+    /// A message on the heap, into which another message can be copied: zeros if the type is of fixed size,
+    /// otherwise the default values. Arrays of more than 4096 numbers are never on the stack; in a type of
+    /// variable size, smaller arrays and large structs may be moved from the stack to the heap.
     #[must_use]
     fn new_box() -> Box<Self>;
 
@@ -49,7 +50,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// ROS 2's `serialize_message` leaves up to four for each empty sequence of 8-byte numbers.
     ///
     /// # Errors
-    /// The bytes are not a valid message of this type; the error has the field and the offset.
+    /// The bytes are not a valid message of this type. The error has the field and the offset.
     #[inline]
     fn view<B: AsRef<[u8]>>(memory: B) -> Result<Self::View<B>> {
         let body = aligned(memory.as_ref())?;
@@ -61,7 +62,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// The number of bytes of a message of this shape.
     ///
     /// # Errors
-    /// A length above its bound; more than 4 GiB.
+    /// A length is above its bound, or the message has more than 4 GiB.
     #[inline]
     fn shape_bytes(shape: impl Shape<Self>) -> Result<usize> {
         let mut composer = Composer::counting(0);
@@ -71,19 +72,19 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
 
     /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Allocates nothing.
     ///
-    /// Texts come from the shape. All other fields have the definition's defaults, or are zero, with one exception:
-    /// an array or a sequence of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keeps the bytes of the
-    /// memory.
+    /// Texts come from the shape. All other fields get the definition's default values or zero, with one
+    /// exception: an array or a sequence of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keeps the
+    /// bytes of the memory.
     ///
     /// # Errors
-    /// As [`Message::shape_bytes`]; the memory has another length or is not aligned.
+    /// As [`Message::shape_bytes`]; or the memory has another length or is not aligned.
     #[inline]
     fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: impl Shape<Self>) -> Result<Self::View<B>> {
         built::<Self, B>(memory, shape, Mode::Defaults)
     }
 
-    /// As [`Message::build`], for a caller that writes every number itself: numbers, and arrays and sequences of them,
-    /// may keep the old bytes of the memory. Texts, lengths and booleans are set.
+    /// As [`Message::build`], for a caller that writes every number itself: numbers, and arrays and sequences of
+    /// numbers, may keep the old bytes of the memory. Texts, lengths and booleans are set.
     ///
     /// # Errors
     /// As [`Message::build`].
@@ -92,7 +93,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         built::<Self, B>(memory, shape, Mode::Uninit)
     }
 
-    /// The number of bytes of this message's body.
+    /// The number of bytes in the body of this message.
     ///
     /// # Errors
     /// As [`Message::shape_bytes`].
@@ -105,23 +106,23 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// Serialises the message to `body`, which has [`Message::body_bytes`] bytes.
     ///
     /// # Errors
-    /// As [`Message::body_bytes`]; `body` is too short.
+    /// As [`Message::body_bytes`]; or `body` is too short.
     fn write_body(&self, body: &mut [u8]) -> Result<()> {
         Self::write(self, &mut Composer::writing(body, 0))
     }
 
-    /// The memory of a message that is its body, little endian; `None` for messages that are read field by field.
+    /// The memory of a message as a little-endian body; `None` for messages that are read field by field.
     #[doc(hidden)]
     fn body_mut(&mut self) -> Option<&mut [u8]> {
         None
     }
 
-    /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a writer
-    /// that changes the bytes meanwhile cannot get past the checks. Bytes after the message are ignored, as by
-    /// [`Message::view`]. After an error the message is a mixture of old and new values.
+    /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a
+    /// writer that changes the bytes meanwhile cannot bypass the checks. Bytes after the message are ignored, as
+    /// by [`Message::view`]. After an error, the message is a mixture of old and new values.
     ///
     /// # Errors
-    /// The bytes are not a valid message of this type; the error has the field and the offset.
+    /// The bytes are not a valid message of this type. The error has the field and the offset.
     fn read_body(&mut self, body: &[u8], order: ByteOrder) -> Result<()> {
         Self::read(self, &mut Input::new(body, 0, order))
     }
@@ -142,7 +143,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// Reads a message with its encapsulation header, in either byte order.
     ///
     /// # Errors
-    /// The encapsulation is not CDR; the bytes are not a valid message of this type.
+    /// The encapsulation is not CDR, or the bytes are not a valid message of this type.
     fn from_cdr(bytes: &[u8]) -> Result<Box<Self>> {
         let of_type = |error: Error| error.in_type(Self::TYPE_NAME);
         let (order, body) = encapsulation::split(bytes).map_err(of_type)?;
@@ -153,21 +154,21 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
 }
 
 /// A message type whose messages all have the same length: it has no texts and no sequences, so it needs no shape.
-/// Implemented by generated code, and for every [`PlainMessage`](crate::PlainMessage).
+/// Generated code implements this trait; it is also implemented for every [`PlainMessage`](crate::PlainMessage).
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` has texts or sequences, which are fixed when it is loaned",
     label = "its length is not known without a shape",
     note = "use `loan_with({Self}Shape {{ .. }})`, which takes the texts and the lengths of the sequences"
 )]
 pub trait FixedSize: Message {
-    /// Lays out a message, as [`Shape::compose`].
+    /// Lays out a message, as [`Shape::compose`] does.
     ///
     /// # Errors
     /// The memory is too short.
     fn compose(composer: &mut Composer<'_>) -> Result<Self::Layout>;
 }
 
-/// Builds a message in memory of exactly its length.
+/// Builds a message in memory that has exactly the message's length.
 #[inline(always)]
 fn built<T: Message, B: AsRef<[u8]> + AsMut<[u8]>>(
     mut memory: B,

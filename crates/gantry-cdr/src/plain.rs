@@ -12,11 +12,13 @@ use crate::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A message whose memory is its CDR at any offset of a body ("plain" in DDS terms): a `#[repr(C)]` struct of numbers,
-/// arrays of them and other plain messages, without padding, that begins with a number of its largest alignment.
+/// A message whose memory is its CDR at any offset of a body ("plain" in DDS terms): a `#[repr(C)]` struct of
+/// numbers, arrays of numbers and other plain messages. The struct has no padding, and begins with a number of its
+/// largest alignment.
 ///
-/// The zerocopy derives check all of this except the beginning, which matters if the message is a field of another one.
-/// The trait is generated for plain messages of `.msg` files. Implement it for a struct that has no such file:
+/// The zerocopy derives check all of these conditions except for the beginning, which matters if the message is a
+/// field of another one. The trait is generated for plain messages of `.msg` files. Implement it for a struct that
+/// has no such file:
 ///
 /// ```
 /// use gantry_cdr::{PlainMessage, zerocopy::*};
@@ -40,21 +42,22 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
     note = "a #[repr(C)] struct of numbers without padding may implement `PlainMessage` by hand"
 )]
 pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send + Sized + 'static {
-    /// ROS 2's name of the type, as `geometry_msgs/msg/Point`.
+    /// ROS 2's name of the type, such as `geometry_msgs/msg/Point`.
     const TYPE_NAME: &'static str;
-    /// The definition that both ends must agree on, as [`Message::DEFINITION`].
+    /// The definition on which both ends must agree, as [`Message::DEFINITION`].
     const DEFINITION: &'static str;
-    /// The RIHS01 hash of the definition. Zeros if it is not known; then the texts of the definitions are compared.
+    /// The RIHS01 hash of the definition; zeros if it is not known, in which case the texts of the definitions
+    /// are compared.
     const TYPE_HASH: [u8; 32] = [0; 32];
 
-    /// Reverses the byte order of every number; `false` if the type does not support that.
+    /// Reverses the byte order of every number. `false` if the type does not support that.
     fn swap_bytes(&mut self) -> bool {
         false
     }
 
-    /// Sets every field to its default, as at the start of a message that is built in place; arrays of more than
-    /// [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keep their bytes. The provided method writes zeros, or nothing
-    /// if the struct has more than this number of bytes.
+    /// Sets every field to its default value, as at the start of a message that is built in place. Arrays of more
+    /// than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keep their bytes. The provided method writes zeros, or
+    /// nothing if the struct has more than this number of bytes.
     #[inline]
     fn set_defaults(&mut self) {
         zero_small(self);

@@ -8,7 +8,7 @@ pub trait Service: 'static {
     type Request: Message;
     /// The message that a server sends back.
     type Response: Message;
-    /// ROS 2's name of the type, as `std_srvs/srv/SetBool`.
+    /// ROS 2's name of the type, such as `std_srvs/srv/SetBool`.
     const TYPE_NAME: &'static str;
     /// The RIHS01 hash of the service.
     const TYPE_HASH: [u8; 32];

@@ -1,9 +1,9 @@
-//! The trait of shapes: texts and lengths, which fix the size of a field before it is built in place.
+//! The trait of shapes: texts and lengths, which determine the size of a field before it is built in place.
 
 use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 
-/// A shape of a field of the kind `K`, or of a message of the type `K`: its texts and the lengths of its sequences,
-/// which fix its size before it is built in place.
+/// A shape of a field of the kind `K`, or of a message of the type `K`: the texts and the lengths of sequences,
+/// which determine the size before the field or message is built in place.
 ///
 /// | the field | its shape |
 /// | --- | --- |
@@ -13,13 +13,13 @@ use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 /// | a list of texts, or of such messages | its elements' shapes: a slice, an array, or an iterator |
 /// | a field of fixed size | `()` |
 ///
-/// An iterator of shapes must be `Clone`. It may yield shapes with iterators of their own, so that a list in a list
+/// An iterator of shapes must be `Clone`. It may yield shapes that contain iterators, so that a list in a list
 /// needs no temporary `Vec`.
 ///
-/// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. If a list is passed
-/// by reference, as `&shapes`, each element that is a message's shape is cloned at each use. Cloning a `Vec` or a
-/// `String` in a shape allocates; cloning a reference, or an iterator over references, does not, and texts in a list
-/// that is passed by reference are not cloned.
+/// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. If a list is
+/// passed by reference, as in `&shapes`, each element that is a message's shape is cloned at each use. Cloning a
+/// `Vec` or a `String` in a shape allocates; cloning a reference, or an iterator over references, does not. Texts
+/// in a list that is passed by reference are not cloned.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of a `{K}`",
     note = "the shape of a message `Image` is an `ImageShape`, that of a sequence of numbers its length, that of a text a `&str`",
@@ -29,7 +29,7 @@ pub trait Shape<K: Kind>: Clone {
     /// Lays out a field of this shape. Allocates nothing.
     ///
     /// # Errors
-    /// The memory is too short; a length is above its bound.
+    /// The memory is too short, or a length is above its bound.
     fn compose(self, composer: &mut Composer<'_>) -> Result<K::Layout>;
 }
 

@@ -1,16 +1,17 @@
-//! The trait of all views of a message in place, generated ones and plain structs.
+//! The trait of all views of a message in place, which are generated views and plain structs.
 
 use crate::{error::Result, input::Input, kind::Layout, message::Message};
 use alloc::boxed::Box;
 
 /// A message in place, in memory `B`; made by [`Message::view`] and [`Message::build`].
 ///
-/// The getters and setters of the fields are methods of the generated type. The methods below are in a trait so that
-/// they take no names from fields: without the trait in scope only getters and setters are visible.
+/// The getters and setters of the fields are methods of the generated type. The methods below are in a trait so
+/// that they do not take the names of fields: without the trait in scope, only getters and setters are visible.
 pub trait View<B> {
     /// The message's type.
     type Message: Message;
-    /// The type that a loan or a sample of the message derefs to: the struct if the message is plain, else this view.
+    /// The type to which a loan or a sample of the message dereferences: the struct if the message is plain,
+    /// otherwise this view.
     type Target;
     /// The target of a sample's deref.
     fn target(&self) -> &Self::Target;
@@ -20,12 +21,12 @@ pub trait View<B> {
         B: AsMut<[u8]>;
     /// The memory of the message.
     fn memory(&self) -> &B;
-    /// The memory and the layout, of which [`Message::in_memory`] makes the view again.
+    /// The memory and the layout, from which [`Message::in_memory`] makes the view again.
     fn into_parts(self) -> (B, Layout<Self::Message>);
     /// A copy of the message in an owned struct.
     ///
     /// # Errors
-    /// The memory was changed after the view was made and is not a valid message any more.
+    /// The memory was changed after the view was made, and is not a valid message any more.
     fn to_message(&self) -> Result<Box<Self::Message>>;
 }
 
@@ -125,7 +126,7 @@ macro_rules! view {
     };
 }
 
-/// Reads an owned message that begins at `start` in a part of a body; for [`view!`].
+/// Reads an owned message that begins at `start` in a part of a body; used by [`view!`].
 #[doc(hidden)]
 pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {
     let mut message = T::new_box();

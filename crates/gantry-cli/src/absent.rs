@@ -1,8 +1,8 @@
-//! Commands of `ros2` that `gantry` does not have: the sentence with the program that does the work.
+//! Commands of `ros2` that `gantry` lacks: the sentence that names the program to use.
 
 use clap::error::{ContextKind, ContextValue, Error};
 
-/// The commands, each with what is missing and what to use.
+/// The commands, each with a sentence about the missing feature and the program to use.
 const COMMANDS: [(&str, &str); 10] = [
     ("action", "Gantry's nodes have no actions yet; `ros2 action` shows those of ROS 2 programs over rmw_gantry"),
     ("component", "Gantry has no component containers; a program has as many nodes as it makes"),
@@ -22,12 +22,12 @@ const COMMANDS: [(&str, &str); 10] = [
     ("wtf", "`gantry doctor` says what is wrong"),
 ];
 
-/// The sentence about a command line whose error is one of the commands of `ros2` that are absent here; `None` for
-/// other errors. `commands` are the existing commands, and `arguments` are the arguments of the program.
+/// The sentence about a command line whose error is one of these commands of `ros2`; `None` for other errors.
+/// `commands` are the existing commands, and `arguments` are the arguments of the program.
 pub fn sentence(error: &Error, mut arguments: impl Iterator<Item = String>, commands: &[&str]) -> Option<String> {
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let (command, why) = COMMANDS.into_iter().find(|(command, _)| command == wrong)?;
-    // `gantry topic run` is an error of `topic`.
+    // In `gantry topic run`, the error belongs to `topic`.
     let first = arguments.find(|argument| argument == wrong || commands.contains(&argument.as_str()))?;
     (first == *wrong).then(|| format!("`gantry` has no command `{command}`: {why}"))
 }

@@ -1,4 +1,4 @@
-//! The command line. The words are `ros2`'s.
+//! The command line, with the words of `ros2`.
 
 use crate::{absent, bridge, doctor, interface, node, param, program, service, session::Session, topic};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -54,7 +54,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Reads the command line; ends the program after help and after wrong arguments.
+    /// Parses the command line. Ends the program after help and after wrong arguments.
     pub fn parse_or_exit() -> Cli {
         Cli::try_parse().unwrap_or_else(|error| {
             let command = Cli::command();

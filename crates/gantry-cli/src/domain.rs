@@ -1,4 +1,4 @@
-//! A domain as a command sees it: the command's hidden node in it, and the names of the graph.
+//! A domain for a command: the command's hidden node in the domain, and the names of the graph.
 
 use crate::names;
 use gantry::{LogLevel, Node, printable};
@@ -11,13 +11,13 @@ pub type NamesAndTypes = BTreeMap<String, Vec<String>>;
 
 /// A domain that the command has joined.
 pub struct Domain {
-    /// The command's own node; `ros2` hides its nodes in the same way.
+    /// The command's own node, which is hidden as the nodes of `ros2` are.
     pub node: Node,
     participant: Arc<Participant>,
 }
 
 impl Domain {
-    /// Joins a domain; `None` is the one in `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits in order.
+    /// Joins a domain; `None` means the domain in `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits in an orderly way.
     pub fn join(domain_id: Option<u32>) -> Result<Domain> {
         let node = hidden_node("cli", domain_id)?;
         // The command reports the relevant events of its own endpoints itself.
@@ -28,7 +28,7 @@ impl Domain {
         Ok(Domain { node, participant })
     }
 
-    /// The full names of the nodes, sorted, without this command's own.
+    /// The full names of the nodes, sorted, without this command's own node.
     pub fn nodes(&self, with_hidden: bool) -> Result<Vec<String>> {
         let own = self.node.fully_qualified_name();
         let mut names = self.node.node_names()?;
@@ -40,7 +40,8 @@ impl Domain {
         Ok(shown(self.node.topic_names_and_types()?, with_hidden))
     }
 
-    /// The topics with names of ROS 2. Other names are printed on standard error: a node's methods do not take them.
+    /// The topics with names of ROS 2. Other names, which a node's methods do not accept, are printed on
+    /// standard error.
     pub fn ros_topics(&self) -> Result<Vec<String>> {
         let is_ros = |name: &String| self.node.resolve_topic_name(name).is_ok_and(|full| full == *name);
         let (topics, others): (Vec<_>, Vec<_>) = self.topics(true)?.into_keys().partition(is_ros);
@@ -64,7 +65,7 @@ impl Domain {
         }
     }
 
-    /// The hint after the name of a topic that does not exist.
+    /// The hint that follows the name of a topic that does not exist.
     pub fn topic_hint(&self, full: &str) -> Result<String> {
         let topics = self.node.topic_names_and_types()?;
         let known = topics.keys().map(String::as_str).filter(|known| *known != full);
@@ -80,7 +81,7 @@ impl Domain {
         }
     }
 
-    /// The hint after the name of a service that does not exist.
+    /// The hint that follows the name of a service that does not exist.
     pub fn service_hint(&self, full: &str) -> Result<String> {
         let services = self.node.service_names_and_types()?;
         let known = services.keys().map(String::as_str).filter(|known| *known != full);
@@ -108,7 +109,7 @@ impl Domain {
         Failure::new(format!("Unknown {kind} '{full}' in domain {}{hint}", self.node.domain_id()))
     }
 
-    /// The other domains of this user for which `is_there` holds; a domain that cannot be read is passed over.
+    /// The other domains of this user for which `is_there` holds. Domains that cannot be read are skipped.
     fn elsewhere(&self, is_there: impl Fn(&DomainReport) -> bool) -> Vec<u32> {
         let mut domains = gantry_shm::domains().unwrap_or_default();
         domains.retain(|id| *id != self.node.domain_id());
@@ -116,7 +117,7 @@ impl Domain {
         domains
     }
 
-    /// Sleeps until this time; `false` if the program shuts down before.
+    /// Sleeps until this time; `false` if the program shuts down earlier.
     pub fn sleep_until(&self, due: Instant) -> Result<bool> {
         loop {
             let left = due.saturating_duration_since(Instant::now());

@@ -1,5 +1,5 @@
-//! The types that a command can use: the standard types of ROS 2, also without a program that uses them, and the types
-//! of the programs of a domain.
+//! The types that a command can use: the standard types of ROS 2, even if no program uses them, and the types of
+//! the programs in a domain.
 
 use crate::{domain::Domain, names};
 use gantry::TypeDescription;
@@ -7,7 +7,7 @@ use gantry_command::{Failure, Result};
 use gantry_idl::{Definitions, TypeName};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Types by their names, as `std_msgs/msg/String` or, of a service, `std_srvs/srv/SetBool_Request`.
+/// Types by their names, such as `std_msgs/msg/String` or, for a service, `std_srvs/srv/SetBool_Request`.
 pub struct KnownTypes(BTreeMap<String, TypeDescription>);
 
 impl KnownTypes {
@@ -36,12 +36,12 @@ impl KnownTypes {
         Definitions::from_texts(named.iter().map(|(name, text)| (name, *text))).map_err(Failure::new)
     }
 
-    /// The names of messages and services, sorted. A service stands for its request and response.
+    /// The names of messages and services, sorted. The name of a service includes its request and response.
     pub fn interfaces(&self) -> BTreeSet<&str> {
         self.0.keys().map(|name| interface(name)).collect()
     }
 
-    /// The sentence about a type that is not among the known types; `why` begins it.
+    /// The sentence about a type that is not among the known types; `why` is the beginning of the sentence.
     pub fn unknown(&self, why: &str, name: &str) -> Failure {
         let hint = names::hint(name, self.interfaces(), &[]);
         Failure::new(format!(
@@ -50,7 +50,7 @@ impl KnownTypes {
     }
 }
 
-/// The service whose request or response has this name; for another message, its own name.
+/// The name of the service whose request or response has this name; for any other message, the message's own name.
 fn interface(name: &str) -> &str {
     let service = name.strip_suffix("_Request").or_else(|| name.strip_suffix("_Response"));
     service.filter(|service| service.contains("/srv/")).unwrap_or(name)

@@ -1,9 +1,9 @@
-//! `gantry`: asks a running system about its nodes, topics, services and parameters, with the verbs and the output of
-//! `ros2`.
+//! `gantry`: reads the nodes, topics, services and parameters of a running system, with the commands and the
+//! output of `ros2`.
 //!
-//! The text is the text of `ros2`, so that scripts and habits carry over; `--json` prints the same as JSON, one value a
-//! line. Reports, and remarks on what a command does, go to standard output; warnings and errors to standard error. The
-//! exit code is 0, 1 after an error, 2 for wrong arguments.
+//! The text is the text of `ros2`, so that scripts and habits carry over; `--json` prints the same as JSON, one
+//! value on each line. Reports and remarks on the command's actions go to standard output; warnings and errors go
+//! to standard error. The exit code is 0, 1 after an error, 2 for wrong arguments.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // it panics on a closed pipe

@@ -1,10 +1,11 @@
-//! Names in reports, and names that are not in the graph: the most similar one, and the domains that have them.
+//! Names in reports, and hints for names that are not in the graph: the most similar name, and the domains that
+//! have the name.
 
 use gantry::printable;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// Names, one a line, or only their number.
+/// Names, one on each line, or only their number.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Names {
@@ -27,13 +28,13 @@ impl Display for Names {
     }
 }
 
-/// Whether `ros2` hides a name unless an option asks for it: a part of it begins with an underscore.
+/// Whether `ros2` hides a name unless an option asks for it: a part of the name begins with an underscore.
 pub fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('_'))
 }
 
-/// The part of an error sentence after an unknown name: the most similar known name, otherwise the domains that have
-/// the name; empty if there is neither.
+/// The end of an error sentence after an unknown name: the most similar known name, otherwise the domains that
+/// have the name; empty if there is neither.
 pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, elsewhere: &[u32]) -> String {
     if let Some(nearest) = nearest(name, known) {
         return format!("; did you mean '{nearest}'?");
@@ -48,7 +49,7 @@ pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, elsewhere:
     }
 }
 
-/// The name that a user most likely means: one that is spelt similarly, or the same name in a namespace.
+/// The known name that a user most likely means: one that is spelt similarly, or the same name in a namespace.
 fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (name.len() / 3).clamp(1, 3);
     let distance = |candidate: &str| match candidate.strip_suffix(name) {
@@ -59,7 +60,7 @@ fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
     near.filter(|(distance, _)| *distance <= most).min().map(|(_, candidate)| candidate)
 }
 
-/// The full name of a type: `std_msgs/String` is short for `std_msgs/msg/String`.
+/// The full name of a type, `std_msgs/msg/String` for the short form `std_msgs/String`.
 pub fn long_type(name: &str, namespace: &str) -> String {
     match name.split_once('/') {
         Some((package, name)) if !name.contains('/') => format!("{package}/{namespace}/{name}"),
@@ -67,7 +68,7 @@ pub fn long_type(name: &str, namespace: &str) -> String {
     }
 }
 
-/// A single type as it is, several types as Python prints a list.
+/// The text for types: a single type as it is, several types in the form of a list of Python.
 pub fn types_text(types: &[String]) -> String {
     match types {
         [one] => one.clone(),
@@ -75,7 +76,7 @@ pub fn types_text(types: &[String]) -> String {
     }
 }
 
-/// A number with its noun in the singular or plural.
+/// A number, followed by its noun in the singular or plural.
 pub fn count(number: usize, noun: &str, plural: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { plural })
 }

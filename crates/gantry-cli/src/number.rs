@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The longest wait, a year: its end is always a valid time.
+/// The longest time to wait, a year: its end is always a valid time.
 const MAX_SECONDS: u64 = 365 * 24 * 60 * 60;
 
 /// A positive number of seconds.
@@ -16,10 +16,10 @@ pub fn positive_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A number of messages in a second.
+/// Parses a number of messages in a second.
 pub fn positive_rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "a number of messages in a second is needed".to_owned())?;
-    // The period is a number of nanoseconds.
+    // The period has to fit in a number of nanoseconds.
     if (1e-6..=1e9).contains(&rate) {
         Ok(rate)
     } else {

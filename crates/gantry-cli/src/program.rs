@@ -1,4 +1,4 @@
-//! Programs that are built by themselves, because what they need takes minutes to compile: this one becomes them.
+//! Programs of their own, because their dependencies take minutes to compile: `gantry` replaces itself by them (exec).
 
 use crate::session::Session;
 use clap::Args;
@@ -18,7 +18,7 @@ pub const RMW_BRIDGE: Program = Program { name: "gantry-bridge-rmw", folder: "br
 
 pub struct Program {
     name: &'static str,
-    /// The folder of the repository from which `cargo install` makes it.
+    /// The folder of the repository from which `cargo install` installs the program.
     folder: &'static str,
     /// Whether it has the option --json.
     prints_json: bool,
@@ -49,7 +49,7 @@ impl Arguments {
     }
 }
 
-/// The program beside this one, or its name alone, which is searched in PATH.
+/// The path of the program next to this one, or its name alone, which is then searched in PATH.
 fn path(name: &str) -> PathBuf {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
     beside.filter(|path| path.exists()).unwrap_or_else(|| name.into())

@@ -87,7 +87,7 @@ impl Profile {
 }
 
 impl QosOptions {
-    /// The QoS of these options. It begins with `profile` if the user names no other profile.
+    /// The QoS of these options, based on `profile` unless the user names another profile.
     pub fn qos(&self, profile: Profile) -> Qos {
         let mut qos = self.qos_profile.unwrap_or(profile).qos();
         if let Some(depth) = self.qos_depth {
@@ -122,7 +122,7 @@ impl QosOptions {
     }
 }
 
-/// QoS in a report. A time of `None` is infinite.
+/// QoS in a report. A time of `None` means infinite.
 #[derive(Serialize)]
 pub struct QosReport {
     reliability: String,
@@ -156,7 +156,7 @@ impl From<Qos> for QosReport {
 }
 
 impl QosReport {
-    /// The policies that most often matter, in one line.
+    /// The policies that matter most often, on one line.
     pub fn short(&self) -> String {
         let depth = if self.history == "KEEP_LAST" { format!(" ({})", self.depth) } else { String::new() };
         format!("{}, {}, {}{depth}", self.reliability, self.durability, self.history)

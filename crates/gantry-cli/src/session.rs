@@ -3,7 +3,7 @@
 use crate::domain::Domain;
 use gantry_command::{Output, Result};
 
-/// The domain and the output that all commands have.
+/// The domain and the output, which all commands have.
 #[derive(Clone, Copy, Debug)]
 pub struct Session {
     pub domain_id: Option<u32>,

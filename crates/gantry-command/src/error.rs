@@ -1,4 +1,4 @@
-//! The end of a command that cannot do its work: a sentence for the user.
+//! The end of a command that cannot do its work: it is a sentence for the user.
 
 use std::{
     fmt::{self, Display},
@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 pub enum Failure {
     /// An error, for the user.
     Sentence(String),
-    /// The reader of the output is gone.
+    /// The program that reads the output has closed the pipe.
     BrokenPipe,
 }
 
@@ -53,12 +53,12 @@ impl From<gantry_shm::Error> for Failure {
     }
 }
 
-/// Adds the subject to an error of the system: "cannot write bag_0.mcap: No space left on device".
+/// Adds the subject to an error of the system, as in "cannot write bag_0.mcap: No space left on device".
 pub trait Context<T> {
-    /// The result, whose error begins with `what`.
+    /// Returns the result; the sentence of its error begins with `what`.
     ///
     /// # Errors
-    /// The result's.
+    /// The error of the result.
     fn context(self, what: impl FnOnce() -> String) -> Result<T>;
 }
 

@@ -1,6 +1,6 @@
-//! The parts that Gantry's commands share: output as text or JSON, ends with a sentence, hidden nodes, topics by name.
+//! The parts that Gantry's commands share: output as text or JSON, errors as sentences, hidden nodes, topics by name.
 //!
-//! It is no library for applications.
+//! This crate is not a library for applications.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // it panics on a closed pipe

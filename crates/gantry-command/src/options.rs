@@ -27,8 +27,8 @@ impl CommonOptions {
     }
 }
 
-/// Makes the command's own node, which `ros2 node list` does not show: `_gantry_`, the command and the pid. From then
-/// on, Ctrl-C ends waits in order.
+/// Makes the command's own node, which `ros2 node list` does not show: its name is `_gantry_`, the command and the
+/// pid. From then on, Ctrl-C ends waits in an orderly way.
 ///
 /// # Errors
 /// The domain cannot be joined.
@@ -42,16 +42,16 @@ pub fn hidden_node(command: &str, domain_id: Option<u32>) -> Result<Node> {
     Ok(builder.build()?)
 }
 
-/// Whether the node's methods would change this name, or refuse it: then it is used as it is.
+/// Whether the node's methods would change this name, or refuse it, so that the name has to be used as it is.
 #[must_use]
 pub fn is_native(node: &Node, topic: &str) -> bool {
     node.resolve_topic_name(topic).map_or(true, |full| full != topic)
 }
 
-/// Starts a thread that runs no handler of signals.
+/// Starts a thread on which no signal handler runs.
 ///
 /// # Errors
-/// The system's.
+/// An error of the operating system.
 pub fn spawn<T: Send + 'static>(name: &str, run: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
     let thread = thread::Builder::new().name(name.to_owned());
     with_signals_blocked(|| thread.spawn(run)).context(|| "no thread can be started".to_owned())

@@ -1,4 +1,5 @@
-//! Standard output, text or JSON, and lines on standard error. A closed pipe there is no reason to end.
+//! Standard output, as text or JSON, and lines on standard error. A closed pipe at standard error does not end
+//! the command.
 
 use crate::error::{Failure, Result, output_failure};
 use gantry::printable;
@@ -10,22 +11,22 @@ use std::{
     sync::OnceLock,
 };
 
-/// The control characters that are allowed in texts of several lines. No other control character reaches a terminal:
-/// names and types come from other programs.
+/// The control characters that are allowed in texts of several lines. No other control character reaches a
+/// terminal, because names and types come from other programs.
 const OF_TEXTS: [char; 2] = ['\n', '\t'];
 
-/// The name that begins lines on standard error; without one there is none.
+/// The name at the beginning of lines on standard error; if it is not set, lines begin without a name.
 static PROGRAM: OnceLock<&'static str> = OnceLock::new();
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Output {
-    /// JSON, a value a line, instead of text.
+    /// Whether the output is JSON, one value on each line, instead of text.
     pub json: bool,
 }
 
 impl Output {
-    /// Prints a report: its `Display`, or its JSON in one line.
+    /// Prints a report: its `Display`, or its JSON on one line.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -36,7 +37,7 @@ impl Output {
         }
     }
 
-    /// Prints the contents of a message, as [`print`](Self::print); a file or a pipe gets them as they are.
+    /// Prints the contents of a message, as [`print`](Self::print) does. A file or a pipe gets the contents unchanged.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -47,7 +48,7 @@ impl Output {
         }
     }
 
-    /// Prints a line that says what the command does. With `--json` it prints nothing.
+    /// Prints a remark on the command's actions. With `--json`, prints nothing.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -56,23 +57,23 @@ impl Output {
     }
 }
 
-/// Writes complete lines; nothing if there is none.
+/// Writes complete lines. If the text is empty, writes nothing.
 fn write_lines(text: &str) -> Result<()> {
     if text.is_empty() || text.ends_with('\n') { write(text) } else { write(&format!("{text}\n")) }
 }
 
-/// Writes the text at once, so that a reader of the pipe has it without delay.
+/// Writes the text and flushes it, so that a reader of the pipe gets it without delay.
 fn write(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| output_failure(&error))
 }
 
-/// From now on, lines on standard error begin with this name.
+/// Sets the name with which lines on standard error begin from now on.
 pub fn name_program(name: &'static str) {
     let _ = PROGRAM.set(name);
 }
 
-/// Prints a line on standard error: a warning or an error. It replaces a line of progress there.
+/// Prints a warning or an error on standard error. The line replaces a progress line there.
 pub fn say(line: impl Display) {
     let mut text = printable(&line.to_string(), &OF_TEXTS).to_string();
     if let Some(program) = PROGRAM.get() {
@@ -84,11 +85,11 @@ pub fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// The exit code of a program; says the sentence of a failure.
+/// The exit code of a program. Prints the sentence of a failure.
 pub fn exit_code(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of the pipe has all it wants, as `head` does.
+        // The reader of the pipe, such as `head`, needs no more output.
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Sentence(sentence)) => {
             say(sentence);

@@ -16,10 +16,11 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Topics with these full names, and topics that the expression matches, without those that an expression excludes.
+    /// Selects the topics with these full names, and topics that the expression matches, except for topics that an
+    /// excluding expression matches.
     ///
     /// # Errors
-    /// An expression that is none.
+    /// A text is not a regular expression.
     pub fn new(names: BTreeSet<String>, regex: Option<&str>, excluded: &[String]) -> Result<Selection> {
         let compile = |text: &str| {
             Regex::new(text).map_err(|error| Failure::new(format!("'{text}' is no regular expression: {error}")))
@@ -35,13 +36,14 @@ impl Selection {
         Selection { is_all, ..self }
     }
 
-    /// With or without hidden topics, which have a part that begins with an underscore, unless they are named.
+    /// Includes or excludes hidden topics, which have a name part that begins with an underscore. A topic that is
+    /// named is included in any case.
     #[must_use]
     pub fn with_hidden(self, has_hidden: bool) -> Selection {
         Selection { has_hidden, ..self }
     }
 
-    /// Whether the topic of this full name is selected.
+    /// Whether the topic with this full name is selected.
     #[must_use]
     pub fn has(&self, topic: &str) -> bool {
         let is_matched = || self.is_all || self.regex.as_ref().is_some_and(|regex| regex.is_match(topic));
@@ -72,10 +74,10 @@ pub struct TopicOptions {
 }
 
 impl TopicOptions {
-    /// The selection; all topics if no option names some.
+    /// The selection; all topics if no option names any.
     ///
     /// # Errors
-    /// An expression that is none.
+    /// A text is not a regular expression.
     pub fn selection(&self) -> Result<Selection> {
         let is_all = self.topics.is_empty() && self.regex.is_none();
         let names = self.topics.iter().cloned().collect();

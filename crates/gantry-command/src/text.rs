@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Bytes with a unit of 1000: "1.4 GB".
+/// A number of bytes with a unit, in powers of 1000: "1.4 GB".
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
@@ -18,10 +18,10 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-/// A number of bytes of the command line, with a unit of 1024 or none: "512M".
+/// Parses a number of bytes from the command line, with or without a unit in powers of 1024: "512M".
 ///
 /// # Errors
-/// A sentence: it is no number, 0, or too large.
+/// A sentence: the text is not a number, or the number is 0 or too large.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().next_back() {
         Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
@@ -33,22 +33,22 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("'{text}' is no number of bytes, as 500000, 64k, 512M or 2G"))
 }
 
-/// A number of seconds of the command line, from 0 to a billion.
+/// Parses a number of seconds from the command line, from 0 to a billion.
 ///
 /// # Errors
-/// A sentence: it is no such number.
+/// A sentence: the text is not such a number.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
     seconds.ok_or_else(|| format!("'{text}' is no number of seconds from 0 to 1000000000"))
 }
 
-/// A duration of nanoseconds in seconds: "12.345 s".
+/// A duration in nanoseconds as text in seconds: "12.345 s".
 #[must_use]
 pub fn seconds(ns: u64) -> String {
     format!("{:.3} s", Duration::from_nanos(ns).as_secs_f64())
 }
 
-/// A time of nanoseconds since 1970 in UTC: "2026-11-28 10:41:40.123 UTC".
+/// A time in nanoseconds since 1970 as text in UTC: "2026-11-28 10:41:40.123 UTC".
 #[must_use]
 pub fn utc(ns: u64) -> String {
     let (days, of_day) = (ns / 86_400_000_000_000, ns / 1_000_000 % 86_400_000);
@@ -57,7 +57,7 @@ pub fn utc(ns: u64) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{:03} UTC", of_day % 1000)
 }
 
-/// The date of a day since 1970, by Hinnant's `civil_from_days`.
+/// The date of a day, counted since 1970, by Hinnant's `civil_from_days`.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

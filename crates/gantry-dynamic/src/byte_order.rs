@@ -1,5 +1,5 @@
-//! The byte order of a body. A big-endian body becomes little-endian in place, because both orders have the fields at
-//! the same offsets.
+//! Conversion of the byte order of a body. A big-endian body becomes little-endian in place, because both orders
+//! have the fields at the same offsets.
 
 use crate::message_type::MessageType;
 use gantry_cdr::{ByteOrder, Error, Problem, Result};
@@ -10,14 +10,14 @@ impl MessageType {
     /// grows with the number of numbers and texts. Allocates nothing.
     ///
     /// # Errors
-    /// As [`MessageType::view`]; then the body is unchanged.
+    /// As [`MessageType::view`]; after an error the body is unchanged.
     pub fn to_little_endian(&self, body: &mut [u8]) -> Result<()> {
         self.view(body, ByteOrder::BigEndian)?;
         Body { types: self, bytes: body, offset: 0 }.message(self.root_index())
     }
 }
 
-/// A body of which the numbers before `offset` are little endian.
+/// A body whose numbers before `offset` are little endian already.
 struct Body<'a> {
     types: &'a MessageType,
     bytes: &'a mut [u8],
@@ -54,13 +54,13 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// The length of a sequence or of a text.
+    /// The length field of a sequence or of a text, which is converted.
     fn length(&mut self) -> Result<u32> {
         let bytes = self.number(4)?;
         Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }
 
-    /// Turns a number around, which is aligned to its size.
+    /// Reverses the bytes of a number, which is aligned to its size.
     fn number(&mut self, size_bytes: usize) -> Result<&[u8]> {
         let start = self.offset.next_multiple_of(size_bytes);
         self.offset = start + size_bytes;

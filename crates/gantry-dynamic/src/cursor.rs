@@ -1,8 +1,8 @@
 //! A cursor reads and checks the fields of a message, one after the other, in both byte orders.
 //!
-//! It checks the whole message when a view is made, and it finds the field of each access. Skipping a field and reading
-//! it are the same code, so they cannot disagree. The rules, and the errors with their offsets, are the
-//! same as in `gantry-cdr`'s kinds.
+//! A cursor checks the whole message when a view is made, and it finds the field of each access. Skipping a field
+//! and reading it are the same code, so they cannot disagree. The rules, and the errors with their offsets, are
+//! the same as in `gantry-cdr`'s kinds.
 
 use crate::{
     list::{Element, List},
@@ -14,13 +14,13 @@ use crate::{
 use gantry_cdr::{ByteOrder, Error, Problem, Result};
 use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
-/// A position in a body. Each read moves it forward.
+/// A position in a body. Each read moves the position forward.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     pub(crate) types: &'a MessageType,
     pub(crate) body: &'a [u8],
     pub(crate) order: ByteOrder,
-    /// At most the length of the body.
+    /// The offset of the next field, at most the length of the body.
     pub(crate) offset: usize,
 }
 
@@ -57,7 +57,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the message that is the whole body. A message that is plain at the start of a body is skipped as a whole.
+    /// Reads the message that is the whole body. If its type is plain at the start of a body, the message is
+    /// skipped as a whole.
     pub(crate) fn root(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         match self.types.structure(index).plain_body {
             Some(Layout { size_bytes, .. }) => {
@@ -68,7 +69,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a message. A plain message is skipped as a whole.
+    /// Reads a message. If its type is plain, the message is skipped as a whole.
     pub(crate) fn message(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         let structure = self.types.structure(index);
         if let Some(Layout { size_bytes, align }) = structure.plain {
@@ -96,7 +97,7 @@ impl<'a> Cursor<'a> {
                 wrong.map_or(Ok(()), |value| Err(Error::new(Problem::NotBoolean { value: *value }, first.offset)))?;
             }
         } else {
-            // Each element takes at least a byte (`MessageType`), so the length of the body bounds the work.
+            // Each element takes at least a byte (`MessageType`), so the length of the body limits the work.
             for index in 0..count {
                 self.element(element).map_err(|error| error.inside_element(index))?;
             }
@@ -163,18 +164,18 @@ impl<'a> Cursor<'a> {
             ByteOrder::LittleEndian => u32::from_le_bytes(bytes),
             ByteOrder::BigEndian => u32::from_be_bytes(bytes),
         };
-        // The value is loaded once: the checked value must be the used value, even if the writer changes the bytes
-        // meanwhile.
+        // The value is loaded only once: the value that is checked must be the value that is used, even if the
+        // writer changes the bytes meanwhile.
         Ok(std::hint::black_box(length) as usize)
     }
 
-    /// Reads `N` bytes from the next multiple of `N`.
+    /// Reads `N` bytes, from the next multiple of `N` on.
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let start = self.take(N, N)?;
         Ok(std::array::from_fn(|index| self.body[start + index]))
     }
 
-    /// Skips `length_bytes` from the next multiple of `align` and returns their offset.
+    /// Skips `length_bytes` bytes from the next multiple of `align` on, and returns their offset.
     fn take(&mut self, length_bytes: usize, align: usize) -> Result<usize> {
         let start = self.offset.next_multiple_of(align);
         match start.checked_add(length_bytes) {

@@ -1,7 +1,7 @@
-//! Views of ROS 2 messages by definitions that are known at run time only, and their YAML form.
+//! Views of ROS 2 messages by definitions that are known only at run time, and the YAML form of messages.
 //!
-//! Recorders, bridges and tools such as `topic echo` read messages this way, because they have no generated code for
-//! them.
+//! Recorders, bridges and tools such as `topic echo` read messages in this way, because they have no generated
+//! code for them.
 //!
 //! ```
 //! use gantry_dynamic::MessageType;
@@ -20,10 +20,10 @@
 //! ```
 //!
 //! # Invariants
-//! - Bytes are not trusted. A view checks all of them when it is made, by the rules of `gantry-cdr`, and returns the
-//!   same [`gantry_cdr::Error`]. No function here panics, even if the bytes change afterwards.
-//! - A view holds only the position of its message. It finds a field by skipping the fields before it, and allocates
-//!   nothing.
+//! - Bytes are not trusted. A view checks all of them when it is made, by the rules of `gantry-cdr`, and returns
+//!   the same [`gantry_cdr::Error`]. No function of this crate panics, even if the bytes change later.
+//! - A view has only the position of its message. It finds a field by skipping the fields before it, and
+//!   allocates nothing.
 
 #![forbid(unsafe_code)]
 

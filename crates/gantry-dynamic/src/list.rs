@@ -1,4 +1,4 @@
-//! An array or a sequence in place: its elements one by one, or numbers as a slice.
+//! An array or a sequence in place: its elements, one by one, or its numbers as a slice.
 
 use crate::{
     cursor::Cursor,
@@ -27,7 +27,7 @@ pub struct List<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'a> {
     pub(crate) base: &'a BaseType,
-    /// The index of the structure, if the element is a message.
+    /// The index of the structure of the element, if the element is a message.
     pub(crate) nested: usize,
 }
 
@@ -39,7 +39,7 @@ pub struct Elements<'a> {
     left: usize,
 }
 
-/// A number that has the same bytes in a [`List`] as in memory.
+/// A number that has the same bytes in a [`List`] and in memory.
 pub trait Number: FromBytes + Immutable + private::Sealed {
     /// The primitive types with this representation.
     #[doc(hidden)]
@@ -47,7 +47,7 @@ pub trait Number: FromBytes + Immutable + private::Sealed {
 }
 
 mod private {
-    /// Seals `Number`: messages contain no other numbers.
+    /// Seals `Number`: messages contain no further kinds of numbers.
     pub trait Sealed {}
 }
 
@@ -93,7 +93,7 @@ impl<'a> List<'a> {
         self.element.base
     }
 
-    /// The element at `index`. Skips the elements before it one by one if they differ in length.
+    /// The element at `index`. If the elements differ in length, the elements before it are skipped one by one.
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         match self.layout {
             Some(Layout { size_bytes, .. }) if index < self.count => {
@@ -105,7 +105,8 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The bytes of all elements in place, if all have the same size: numbers, booleans, or messages of numbers.
+    /// The bytes of all elements in place, if all elements have the same size: numbers, booleans, or messages
+    /// of numbers.
     pub fn bytes(&self) -> Option<&'a [u8]> {
         let Layout { size_bytes, .. } = self.layout?;
         let start = self.first.offset;
@@ -117,8 +118,8 @@ impl<'a> List<'a> {
         Elements { next: self.first, element: self.element, left: self.count }
     }
 
-    /// The elements as a slice in place, if they are numbers of this type, little endian, and aligned in memory. Bytes
-    /// always are.
+    /// The elements as a slice in place, if they are numbers of this type, little endian, and aligned in memory.
+    /// Numbers of one byte are always little endian and aligned.
     pub fn as_slice<T: Number>(&self) -> Option<&'a [T]> {
         let BaseType::Primitive(primitive) = self.element.base else { return None };
         let native = self.first.order == ByteOrder::LittleEndian || size_of::<T>() == 1;

@@ -1,4 +1,4 @@
-//! A message in place, by a definition known at run time: its fields by path, or one after the other.
+//! A message in place, by a definition that is known at run time: its fields by path, or one after the other.
 
 use crate::{cursor::Cursor, value::Value};
 use gantry_idl::{Field, MessageDefinition};
@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A message in place; made by [`MessageType::view`](crate::MessageType::view).
 ///
-/// The bytes were checked when the view was made. If they change afterwards, for example through another process,
+/// The bytes were checked when the view was made. If they change later, for example through another process,
 /// fields may be missing or have other values, and nothing worse happens.
 #[derive(Clone, Copy)]
 pub struct DynamicMessage<'a> {
@@ -16,8 +16,8 @@ pub struct DynamicMessage<'a> {
 }
 
 /// The position of a message in the bytes of its view. An owner of the bytes that cannot keep the view, such as an
-/// object of another language, keeps the position: [`MessageType::view_at`](crate::MessageType::view_at) makes the view
-/// again in constant time.
+/// object in another language, keeps the position instead: [`MessageType::view_at`](crate::MessageType::view_at)
+/// makes the view again in constant time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub(crate) offset: usize,
@@ -47,7 +47,7 @@ impl<'a> DynamicMessage<'a> {
         Fields { message: *self, next: 0 }
     }
 
-    /// The field with this path, as `header.stamp.sec` or `fields[2].name`. Skips all fields before it.
+    /// The field with this path, such as `header.stamp.sec` or `fields[2].name`. Skips all fields before it.
     pub fn get(&self, path: &str) -> Option<Value<'a>> {
         let (name, mut rest) = split(path);
         let mut value = self.field(name)?;
@@ -75,13 +75,14 @@ impl<'a> DynamicMessage<'a> {
     }
 }
 
-/// Splits a path after its first field's name.
+/// Splits a path after the name of its first field.
 fn split(path: &str) -> (&str, &str) {
     path.split_at(path.find(['.', '[']).unwrap_or(path.len()))
 }
 
 impl Fields<'_> {
-    /// The offset in the body behind the field that was returned last: a number begins its own size before.
+    /// The offset in the body after the field that was returned last. If the field is a number, it begins its own
+    /// size before this offset.
     pub fn offset(&self) -> usize {
         self.message.cursor.offset
     }

@@ -1,7 +1,7 @@
-//! A message type with its nested types resolved and their layouts computed, from which views are made.
+//! A message type with its nested types resolved and their layouts computed; views are made from it.
 //!
-//! The bounds of this crate's work and recursion rest on guarantees of [`Definitions`]: nesting is bounded, and every
-//! message and every element takes at least a byte.
+//! The limits of this crate's work and recursion are based on guarantees of [`Definitions`]: nesting is bounded,
+//! and every message and every element takes at least a byte.
 
 use crate::{
     cursor::Cursor,
@@ -11,10 +11,10 @@ use gantry_cdr::ByteOrder;
 use gantry_idl::{BaseType, Definitions, Errors, Field, MessageDefinition, PlainStruct, TypeName};
 use std::collections::HashMap;
 
-/// A message type with all types nested in it, from which views are made. Make it once for a topic.
+/// A message type with all types nested in it; views are made from it. Make it only once for each topic.
 #[derive(Clone, Debug)]
 pub struct MessageType {
-    /// All messages, each after those nested in it. The last one is the type itself.
+    /// All messages, each after the messages nested in it. The last one is the type itself.
     structures: Vec<Structure>,
 }
 
@@ -22,15 +22,15 @@ pub struct MessageType {
 #[derive(Clone, Debug)]
 pub(crate) struct Structure {
     pub(crate) definition: MessageDefinition,
-    /// For each field that is a message the index of its structure; 0 for other fields.
+    /// The index of the structure of each field that is a message; 0 for other fields.
     nested: Vec<usize>,
-    /// The layout if the message is plain at every offset of a body.
+    /// The layout, if the message is plain at every offset of a body.
     pub(crate) plain: Option<Layout>,
-    /// The layout if the message is plain at least at the start of a body.
+    /// The layout, if the message is plain at least at the start of a body.
     pub(crate) plain_body: Option<Layout>,
 }
 
-/// The size and alignment of elements that all have the same size.
+/// The size and alignment of elements, if all have the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) size_bytes: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Layout {
 }
 
 impl MessageType {
-    /// The type of the message, request or response `name`.
+    /// Makes the type of the message, request or response `name`.
     ///
     /// # Errors
     /// The message is not among the definitions.
@@ -71,14 +71,15 @@ impl MessageType {
     /// message are ignored, as by `gantry-cdr`.
     ///
     /// # Errors
-    /// The bytes are not a valid message of this type; the error has the field and the offset.
+    /// The bytes are not a valid message of this type. The error has the field and the offset.
     pub fn view<'a>(&'a self, body: &'a [u8], order: ByteOrder) -> gantry_cdr::Result<DynamicMessage<'a>> {
         let mut cursor = Cursor::new(self, body, order)?;
         cursor.root(self.root_index())
     }
 
-    /// Makes a view again at the position that an earlier view of the same bytes had. Checks nothing: with other bytes,
-    /// fields may be missing or have other values. `None` if the position is not in the bytes, or of another type.
+    /// Makes a view again, at the position of an earlier view of the same bytes. Checks nothing: with other bytes,
+    /// fields may be missing or have other values. `None` if the position is not in the bytes, or belongs to
+    /// another type.
     pub fn view_at<'a>(&'a self, body: &'a [u8], order: ByteOrder, position: Position) -> Option<DynamicMessage<'a>> {
         let Position { offset, index } = position;
         let cursor = Cursor { offset, ..Cursor::new(self, body, order).ok()? };
@@ -88,7 +89,7 @@ impl MessageType {
     /// Makes a view of a message with an encapsulation header, as in DDS and bags.
     ///
     /// # Errors
-    /// As [`MessageType::view`]; the encoding is not one of ROS 2's.
+    /// As [`MessageType::view`]; or the encoding is not one of ROS 2's.
     pub fn view_cdr<'a>(&'a self, bytes: &'a [u8]) -> gantry_cdr::Result<DynamicMessage<'a>> {
         let (order, body) = gantry_cdr::split_encapsulation(bytes)?;
         self.view(body, order)

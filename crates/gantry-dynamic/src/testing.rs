@@ -5,12 +5,12 @@ use fastrand::Rng;
 use gantry_cdr::ByteOrder;
 use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
-/// Sequences beyond this length of a body are empty, so that nested sequences do not multiply.
+/// The length of a body after which further sequences are empty, so that nested sequences do not multiply.
 const LENGTH_LIMIT_BYTES: usize = 4096;
 
-/// The body (CDR without encapsulation header) of a random message. Lengths are within their bounds, padding is zero,
-/// and many values are at the ends of their ranges. It contains no NaN, which is not equal to itself, and no 0 in
-/// texts, which C strings cannot hold.
+/// The body (CDR without encapsulation header) of a random message. Lengths are within their bounds, padding is
+/// zero, and many values are at the ends of their ranges. The message contains no NaN, which is not equal to
+/// itself, and no 0 in texts, which C strings cannot contain.
 pub fn random_body(message_type: &MessageType, rng: &mut Rng, order: ByteOrder) -> Vec<u8> {
     let mut writer = Writer { types: message_type, body: Vec::new(), rng, order };
     writer.message(message_type.root_index());
@@ -59,7 +59,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A random length: often 0, often the greatest allowed.
+    /// A random length: often 0, often the largest one that is allowed.
     fn length(&mut self, bound: Option<u32>) -> u32 {
         let most = bound.unwrap_or(40);
         match self.rng.u8(..8) {
@@ -124,7 +124,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the low bytes of `bits` at an aligned offset.
+    /// Writes the lowest bytes of `bits` at an aligned offset.
     fn number(&mut self, bits: u64, size_bytes: usize) {
         self.body.resize(self.body.len().next_multiple_of(size_bytes), 0);
         let bytes = bits.to_le_bytes();

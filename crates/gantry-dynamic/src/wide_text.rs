@@ -1,4 +1,4 @@
-//! A `wstring` in place, in either byte order: UTF-16, each unit in four bytes, as in ROS 2's wire format.
+//! A `wstring` in place, in either byte order: UTF-16 with four bytes for each unit, as in ROS 2's wire format.
 
 use gantry_cdr::ByteOrder;
 use std::fmt::{self, Write};

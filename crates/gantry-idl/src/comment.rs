@@ -1,6 +1,7 @@
 //! Comments of definitions, which become documentation.
 //!
-//! As in ROS 2, a field's comments are the lines above it, the comment behind it, and the indented comments below it.
+//! As in ROS 2, the comments of a field are the lines above it, the comment after it on the same line, and the
+//! indented comments below it.
 
 /// The lines of one comment.
 #[derive(Debug, Default)]
@@ -20,7 +21,8 @@ impl Comment {
         self.lines.push(String::new());
     }
 
-    /// The text without common indentation, without empty lines at its ends, and without several empty lines in a row.
+    /// The text without common indentation, without empty lines at its beginning and end, and with at most one
+    /// empty line in succession.
     pub(crate) fn into_text(self) -> String {
         let indentation_of = |line: &String| line.len() - line.trim_start_matches(' ').len();
         let filled = self.lines.iter().filter(|line| !line.is_empty());

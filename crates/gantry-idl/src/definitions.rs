@@ -1,7 +1,7 @@
 //! A resolved set of definitions.
 //!
-//! `packages` and `text` make the set and keep its invariant: every nested type is in the set, no type contains itself,
-//! and none is nested more than 64 levels deep.
+//! `packages` and `text` make the set and keep its invariant: every nested type is in the set, no type contains
+//! itself, and no type is nested more than 64 levels deep.
 
 use crate::{
     model::{BaseType, MessageDefinition, ServiceDefinition},
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, HashSet};
 
-/// A resolved set of definitions: every nested type is in it, and no type contains itself.
+/// A resolved set of definitions: every nested type is in the set, and no type contains itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Definitions {
     pub(crate) messages: BTreeMap<TypeName, MessageDefinition>,
@@ -17,7 +17,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// The message, request or response of this name.
+    /// The message, request or response with this name.
     pub fn message(&self, name: &TypeName) -> Option<&MessageDefinition> {
         self.messages.get(name)
     }
@@ -27,7 +27,7 @@ impl Definitions {
         self.services.get(name)
     }
 
-    /// All messages by name; the requests and responses of services are among them.
+    /// All messages by name, including the requests and responses of services.
     pub fn messages(&self) -> impl Iterator<Item = &MessageDefinition> {
         self.messages.values()
     }
@@ -44,7 +44,7 @@ impl Definitions {
         nested.map(|message| (&message.name, message)).collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
-    /// The message and all messages nested in it, each once and after those that it contains. Does not recurse.
+    /// The message and all messages nested in it, each once and after the messages that it contains. Does not recurse.
     pub(crate) fn nested_first<'a>(&'a self, root: &'a MessageDefinition) -> Vec<&'a MessageDefinition> {
         let mut order = Vec::new();
         let mut visited = HashSet::new();

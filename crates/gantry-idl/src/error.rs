@@ -1,8 +1,8 @@
-//! Errors in definitions: all of them at once, each with its location.
+//! Errors in definitions, each with its location. All errors are reported at once.
 //!
-//! `Display` of [`Error`] is one line, `path:line:column: sentence`. `Display` of [`Errors`] adds to each error its
-//! source line with carets below. Inside the crate a [`Problem`] is an error whose location is still only a range of a
-//! line.
+//! `Display` of [`Error`] writes one line, `path:line:column: sentence`. `Display` of [`Errors`] adds to each
+//! error its source line, with carets below it. Inside the crate, a [`Problem`] is an error whose location is
+//! still only a range of bytes in a line.
 
 use std::{fmt, ops::Range};
 
@@ -11,14 +11,14 @@ use std::{fmt, ops::Range};
 pub struct Error {
     /// The location of the error.
     pub location: Location,
-    /// The error, and how to correct it.
+    /// A sentence with the error and its correction.
     pub sentence: String,
 }
 
 /// A part of a line of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The file, or the name of the type if the text is not from a file; empty if the error is in neither.
+    /// The file, or the name of the type if the text does not come from a file; empty if the error belongs to neither.
     pub path: String,
     /// The line, from 1; 0 if the error concerns the whole file.
     pub line: usize,
@@ -26,16 +26,16 @@ pub struct Location {
     pub column: usize,
     /// The length in characters.
     pub length: usize,
-    /// The whole line; empty if it is longer than 500 bytes.
+    /// The whole source line; empty if it is longer than 500 bytes.
     pub source_line: String,
 }
 
-/// All errors, ordered by file and line. Never empty.
+/// All errors, ordered by file and line. The list is never empty.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Errors(Vec<Error>);
 
-/// The greatest length of a shown line in bytes, and of a sentence in characters. Longer lines are omitted, longer
-/// sentences cut.
+/// The largest length of a source line in bytes, and of a sentence in characters. Longer lines are omitted, longer
+/// sentences are cut.
 const LENGTH_LIMIT: usize = 500;
 
 /// An error in a line, and the range of its bytes.
@@ -45,7 +45,7 @@ pub(crate) struct Problem {
     pub(crate) sentence: String,
 }
 
-/// A list of errors up to a limit: beyond it, more errors are of no use to the reader.
+/// A list of errors up to a limit: further errors would not help the reader.
 #[derive(Debug)]
 pub(crate) struct Report {
     errors: Vec<Error>,
@@ -57,7 +57,7 @@ impl Location {
         Self { path: path.to_string(), ..Self::default() }
     }
 
-    /// The bytes `range` of `text`, which is line `line` of `path`.
+    /// The location of the bytes `range` in `text`, which is line `line` of `path`.
     pub(crate) fn in_line(path: &str, line: usize, text: &str, range: Range<usize>) -> Self {
         let before = text.get(..range.start).unwrap_or_default();
         let marked = text.get(range).unwrap_or_default();
@@ -66,7 +66,7 @@ impl Location {
             line,
             column: before.chars().count() + 1,
             length: marked.chars().count().max(1),
-            // A text from another process must neither control a terminal nor fill it.
+            // A text from another process must neither control nor fill a terminal.
             source_line: if text.len() > LENGTH_LIMIT { String::new() } else { text.replace(char::is_control, " ") },
         }
     }
@@ -142,7 +142,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// As `Display`: cargo shows this form when `main` of a build script returns the errors.
+/// The same as `Display`: cargo shows this form when `main` of a build script returns the errors.
 impl fmt::Debug for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the messages cannot be compiled\n\n{self}\n")

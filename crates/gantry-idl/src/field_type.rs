@@ -8,7 +8,7 @@ use crate::{
     token::Token,
 };
 
-/// Reads a type. A name without a package belongs to `package`. `resolve` checks later that the message exists.
+/// Parses a type. A name without a package belongs to `package`. `resolve` checks later that the message exists.
 pub(crate) fn parse(token: Token<'_>, package: &str) -> Result<FieldType, Problem> {
     let Some(open_end) = token.strip_suffix("]") else {
         return Ok(FieldType { base: base(token, package)?, count: Count::One });
@@ -69,8 +69,8 @@ fn message(token: Token<'_>, package: &str) -> Result<TypeName, Problem> {
     Ok(TypeName::message(package, name))
 }
 
-/// The error for a lower-case word. Names of messages begin with a capital letter, so a primitive type or a text was
-/// meant.
+/// The error for an unknown lower-case word. Names of messages begin with a capital letter, so the author probably
+/// meant a primitive type or a text.
 fn unknown_word(word: &str) -> String {
     let known = Primitive::ALL.iter().map(|(name, _)| *name).chain(["string", "wstring"]);
     let suggestion = match word {

@@ -1,8 +1,8 @@
 //! ROS 2's type hashes, RIHS01 (REP 2016): SHA-256 of a JSON text that describes the type and all types nested in it.
 //!
-//! The text has the format of Python's `json.dumps` with its default separators. It contains names and numbers only: no
-//! defaults, constants or comments, and no character that needs escaping. The numbers of types are from
-//! `type_description_interfaces/msg/FieldType`.
+//! The text has the format of Python's `json.dumps` with its default separators. It contains only names and
+//! numbers: no default values, constants or comments, and no character that needs an escape. The numbers of types
+//! are from `type_description_interfaces/msg/FieldType`.
 
 use crate::{
     definitions::Definitions,
@@ -25,7 +25,7 @@ impl Definitions {
         Some(digest(&individual(message), &needed.collect()))
     }
 
-    /// ROS 2's hash of a service (RIHS01), by the definitions of its request and its response in the format of
+    /// ROS 2's hash of a service (RIHS01), from the definitions of its request and its response in the format of
     /// [`Definitions::definition_text`]; `None` if the texts have another form.
     pub fn service_hash_of_texts(name: &TypeName, request: &str, response: &str) -> Option<[u8; 32]> {
         let part = |suffix: &str, text: &str| {
@@ -63,7 +63,7 @@ impl Definitions {
     }
 }
 
-/// The message that the introspection of a service publishes.
+/// The message that ROS 2's service introspection publishes.
 fn event(service: &ServiceDefinition) -> MessageDefinition {
     let name = TypeName { name: format!("{}_Event", service.name.name), ..service.name.clone() };
     let at_most_one = Count::Sequence { bound: Some(1) };
@@ -75,8 +75,8 @@ fn event(service: &ServiceDefinition) -> MessageDefinition {
     message(name, fields)
 }
 
-/// `service_msgs/msg/ServiceEventInfo` and the message nested in it: part of every service's hash, even if their
-/// packages were not read.
+/// `service_msgs/msg/ServiceEventInfo` and the message nested in it. They are part of every service's hash, even
+/// if their packages were not read.
 fn event_info() -> [MessageDefinition; 2] {
     let number = |name: &str, primitive, count| field(name, BaseType::Primitive(primitive), count);
     let time = TypeName::message("builtin_interfaces", "Time");
@@ -104,13 +104,14 @@ fn field(name: &str, base: BaseType, count: Count) -> Field {
 }
 
 fn digest(own: &str, needed: &BTreeMap<TypeName, String>) -> [u8; 32] {
-    // The map has the order of full names, because packages, namespaces and names have no character below the slash.
+    // The map is ordered by full names, because the characters of packages, namespaces and names all sort after
+    // the slash.
     let needed: Vec<&str> = needed.values().map(String::as_str).collect();
     let text = format!("{{\"type_description\": {own}, \"referenced_type_descriptions\": [{}]}}", needed.join(", "));
     Sha256::digest(text).into()
 }
 
-/// The description of one type, without its nested types.
+/// The description of a single type, without its nested types.
 fn individual(message: &MessageDefinition) -> String {
     let placeholder = || field(EMPTY_MESSAGE_FIELD, BaseType::Primitive(Primitive::Uint8), Count::One);
     let mut fields: Vec<String> = message.fields.iter().map(describe).collect();
@@ -126,8 +127,8 @@ fn describe(field: &Field) -> String {
         Count::One => (0, 0),
         Count::Array(length) => (ARRAY_OFFSET, *length),
         Count::Sequence { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
-        // This deviates from REP 2016 as ROS 2 does: rosidl_parser mistakes the bound of a wide string (not of a
-        // string) for the bound of the sequence, and all of ROS 2's hashes contain the mistake.
+        // This deviates from REP 2016 in the same way as ROS 2: rosidl_parser mistakes the bound of a wide string
+        // (but not of a string) for the bound of the sequence, and all hashes of ROS 2 contain this mistake.
         Count::Sequence { bound: None } => match base {
             BaseType::WString { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
             _ => (SEQUENCE_OFFSET, 0),
@@ -154,7 +155,7 @@ fn describe(field: &Field) -> String {
     text
 }
 
-/// ROS 2 replaces `char` by `uint8` when it reads a file, but not `byte`.
+/// The number of a primitive type. When ROS 2 reads a file, it replaces `char` by `uint8`, but not `byte`.
 fn primitive_id(primitive: Primitive) -> u8 {
     match primitive {
         Primitive::Int8 => 2,

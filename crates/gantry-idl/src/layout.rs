@@ -1,8 +1,7 @@
-//! Sizes and layouts of messages: the greatest serialised size, and the C struct of a plain message.
+//! Sizes and layouts of messages: the largest serialised size, and the C struct of a plain message.
 //!
-//! Sizes follow XCDR1: a number is aligned to its own size; a string is a length, its bytes and a zero; a wide
-//! string is a length and four bytes for each UTF-16 unit (as ROS 2 writes it); a sequence is a length and its
-//! elements.
+//! Sizes follow XCDR1: a number is aligned to its own size; a string has a length, its bytes and a zero; a wide string
+//! has a length and four bytes for each UTF-16 unit (as ROS 2 writes it); a sequence has a length and its elements.
 
 use crate::{
     definitions::Definitions,
@@ -12,14 +11,14 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// The greatest alignment, and so the number of residues of an offset that matter.
+/// The largest alignment, and therefore the number of residues that an offset can have.
 const ALIGNMENTS: usize = 8;
 
-/// The greatest length of a part of a message for each residue (offset modulo 8) of its end; `None` if the part cannot
-/// end at that residue. Padding depends on the residue only, so the greatest length for each residue suffices to
-/// continue exactly.
+/// The largest length of a part of a message for each residue (offset modulo 8) of the part's end; `None` if the
+/// part cannot end at that residue. Padding depends only on the residue, so the largest length for each residue is
+/// enough for an exact continuation.
 type MaxLengths = [Option<u64>; ALIGNMENTS];
-/// `MaxLengths` for each residue of the offset at which the part can begin.
+/// A `MaxLengths` for each residue of the offset at which the part can begin.
 type LengthTable = [MaxLengths; ALIGNMENTS];
 
 /// The C struct of a plain message. Its size is a multiple of its alignment.
@@ -29,14 +28,14 @@ pub struct PlainStruct {
     pub size_bytes: u64,
     /// The largest alignment of its numbers.
     pub alignment_bytes: u64,
-    /// Whether the struct is its CDR at every offset: its first number has the largest alignment, so the padding before
-    /// the message aligns all its numbers.
+    /// Whether the struct is its CDR at every offset: its first number has the largest alignment, so the padding
+    /// before the message aligns all of its numbers.
     pub fits_anywhere: bool,
 }
 
 impl Definitions {
-    /// The greatest size of the message's serialised body in bytes (XCDR1, without the encapsulation header), exactly
-    /// and with all padding; `None` if it is unbounded or there is no such message.
+    /// The largest size of the message's serialised body in bytes (XCDR1, without the encapsulation header), exact
+    /// and including all padding; `None` if the size is unbounded or there is no such message.
     pub fn max_size_bytes(&self, name: &TypeName) -> Option<usize> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();
@@ -49,18 +48,18 @@ impl Definitions {
         if *longest == u64::MAX { None } else { usize::try_from(*longest).ok() }
     }
 
-    /// Whether the message has the bytes of a C struct with the same fields at every offset of a body: it consists
-    /// of numbers, and there is no padding in it, before it or at its end.
+    /// Whether the message has the bytes of a C struct with the same fields, at every offset of a body: it
+    /// consists of numbers, and there is no padding in it, before it or at its end.
     pub fn is_plain(&self, name: &TypeName) -> bool {
         self.plain(name).is_some_and(|plain| plain.fits_anywhere)
     }
 
-    /// Whether the message has the bytes of a C struct at least at the start of a body, which is a multiple of 8.
+    /// Whether the message has the bytes of a C struct, at least at the start of a body, which is a multiple of 8.
     pub fn is_plain_body(&self, name: &TypeName) -> bool {
         self.plain(name).is_some()
     }
 
-    /// Whether all messages of this type have the same length: there is no text and no sequence in them.
+    /// Whether all messages of this type have the same length, because they contain no text and no sequence.
     pub(crate) fn is_fixed_size(&self, name: &TypeName) -> bool {
         let is_fixed = |Field { field_type: FieldType { base, count }, .. }: &Field| {
             let is_text = matches!(base, BaseType::String { .. } | BaseType::WString { .. });
@@ -74,8 +73,8 @@ impl Definitions {
         self.with_nested(name).ok()?.pop()?.1
     }
 
-    /// The message `name` and all messages nested in it, each once and after those that it contains, and each with its
-    /// C struct if it is plain.
+    /// The message `name` and all messages nested in it, each once and after the messages that it contains. Each
+    /// has its C struct if it is plain.
     ///
     /// # Errors
     /// The message is not among the definitions.
@@ -94,12 +93,12 @@ impl Definitions {
         Ok(messages)
     }
 
-    /// The offsets of the fields of a fixed-size message from its start. Padding depends on the start, so each field
-    /// has eight offsets, indexed by the start's offset in the CDR body modulo 8.
+    /// The offsets of the fields of a fixed-size message, from its start. Padding depends on the start, so each
+    /// field has eight offsets, indexed by the offset of the start in the CDR body modulo 8.
     ///
-    /// An offset includes the padding before a number, an array of numbers or a plain message. It excludes the padding
-    /// before any other nested message, because that message skips its padding itself. `None` if the message contains a
-    /// string or a sequence, or is too long for `u32`.
+    /// An offset includes the padding before a number, an array of numbers or a plain message. It excludes the
+    /// padding before any other nested message, because that message skips its own padding. `None` if the message
+    /// contains a string or a sequence, or is too long for `u32`.
     pub(crate) fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();
@@ -132,7 +131,7 @@ impl Definitions {
     }
 }
 
-/// The lengths of a message. `known` has all messages nested in it.
+/// The lengths of a message. `known` has the lengths of all messages nested in it.
 fn message_lengths(message: &MessageDefinition, known: &HashMap<&TypeName, LengthTable>) -> Option<LengthTable> {
     if message.fields.is_empty() {
         return Some(bytes(1));
@@ -159,7 +158,7 @@ fn field_lengths(field_type: &FieldType, known: &HashMap<&TypeName, LengthTable>
     })
 }
 
-/// The message's C struct if it is plain. `known` has all plain messages nested in it.
+/// The message's C struct, if the message is plain. `known` has the structs of all plain messages nested in it.
 fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, PlainStruct>) -> Option<PlainStruct> {
     let mut whole = PlainStruct { size_bytes: 0, alignment_bytes: 1, fits_anywhere: true };
     let mut first_alignment_bytes = 1;
@@ -194,12 +193,12 @@ fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, PlainStruct>) -
 
 const IMPOSSIBLE: LengthTable = [[None; ALIGNMENTS]; ALIGNMENTS];
 
-/// `length` bytes; with 0 it ends where it begins.
+/// A part of `length` bytes; with a length of 0, the part ends where it begins.
 fn bytes(length: u64) -> LengthTable {
     from_lengths(|_| length)
 }
 
-/// The padding up to a multiple of `alignment`.
+/// The padding up to the next multiple of `alignment`, as a part.
 fn aligned(alignment: usize) -> LengthTable {
     from_lengths(|start| (start.next_multiple_of(alignment) - start) as u64)
 }
@@ -230,7 +229,7 @@ fn then(first: &LengthTable, second: &LengthTable) -> LengthTable {
     both
 }
 
-/// `element` `count` times, or any number of times up to `count`.
+/// `element`, repeated `count` times, or any number of times up to `count` if `or_fewer` is set.
 fn repeated(element: &LengthTable, count: u32, or_fewer: bool) -> LengthTable {
     let mut once = *element;
     if or_fewer {

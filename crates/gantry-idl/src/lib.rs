@@ -2,8 +2,8 @@
 //! or OMG IDL.
 //!
 //! Definitions are read from folders of packages ([`compile`], in build scripts) or from a text
-//! ([`Definitions::from_text`], at run time). A text may come from an untrusted process, so every function is total: it
-//! returns a result for any input.
+//! ([`Definitions::from_text`], at run time). A text may come from an untrusted process, so every function returns
+//! a result for any input.
 //!
 //! ```
 //! # fn main() -> Result<(), gantry_idl::Errors> {

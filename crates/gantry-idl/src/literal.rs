@@ -1,8 +1,8 @@
-//! Values of constants and defaults as text: parsed as by ROS 2's `rosidl_adapter`, and written so that they parse to
-//! the same value.
+//! Values of constants and default values as text: they are parsed as by ROS 2's `rosidl_adapter`, and written so
+//! that they parse to the same value.
 //!
-//! Quotes around a text are optional. The supported escapes are those that ROS 2 preserves in a message's default:
-//! `\\`, `\"`, `\'`, `\t`, `\n`, `\r` and `\x41`. Any other backslash is an ordinary character.
+//! Quotes around a text are optional. The supported escapes are the ones that ROS 2 preserves in a message's
+//! default value: `\\`, `\"`, `\'`, `\t`, `\n`, `\r` and `\x41`. Any other backslash is an ordinary character.
 
 use crate::{
     error::Problem,
@@ -13,7 +13,7 @@ use crate::{
 
 const QUOTES: [char; 2] = ['"', '\''];
 
-/// The value of `token` (without surrounding spaces), for a field or constant of this type.
+/// Parses the value of `token` (which has no surrounding spaces), for a field or constant of this type.
 pub(crate) fn parse(field_type: &FieldType, token: Token<'_>) -> Result<Value, Problem> {
     if let BaseType::Message(name) = &field_type.base {
         return Err(token.problem(format!("a field of type `{}/{}` cannot have a default", name.package, name.name)));
@@ -42,7 +42,7 @@ pub(crate) fn parse(field_type: &FieldType, token: Token<'_>) -> Result<Value, P
     }
 }
 
-/// One value. `text` is the text of `token` without its quotes.
+/// Parses a single value. `text` is the text of `token` without its quotes.
 fn one(base: &BaseType, token: Token<'_>, text: String) -> Result<Value, Problem> {
     match base {
         BaseType::Primitive(Primitive::Bool) => match text.to_ascii_lowercase().as_str() {
@@ -83,7 +83,7 @@ fn bounded(length: usize, bound: Option<u32>, unit: &str, token: Token<'_>) -> R
     }
 }
 
-/// An integer in Python's syntax: a sign, a prefix for another base, single underscores between digits.
+/// Parses an integer in Python's syntax: a sign, a prefix for another base, single underscores between digits.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -97,14 +97,15 @@ fn integer(text: &str) -> Option<i128> {
     if !digits.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return None;
     }
-    // A number that overflows i128 overflows every type. It saturates, so that the error is about the range.
+    // A number that overflows i128 overflows every type. It saturates, so that the later error is about the range
+    // of the type.
     let overflow = || digits.chars().all(|c| c.is_digit(base)).then_some(i128::MAX);
     let value = i128::from_str_radix(&digits, base).ok().or_else(overflow)?;
     Some(if negative { -value } else { value })
 }
 
-/// A number in Python's syntax: `nan` and `inf` are numbers, too, and a number that is too large is infinite, as in ROS
-/// 2.
+/// Parses a number in Python's syntax: `nan` and `inf` are numbers, too. A number that is too large becomes
+/// infinite, as in ROS 2.
 fn float(primitive: Primitive, text: &str) -> Result<f64, String> {
     let not_a_number = || format!("`{text}` is not a number; it should look like `-1.5e3`");
     let value: f64 = without_underscores(text).and_then(|digits| digits.parse().ok()).ok_or_else(not_a_number)?;
@@ -149,7 +150,7 @@ fn elements(inner: Token<'_>) -> Vec<(Token<'_>, String)> {
     elements
 }
 
-/// As `elements`, but a comma in quotes separates nothing.
+/// As `elements`, but a comma inside quotes does not separate elements.
 fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> {
     let mut elements = Vec::new();
     let mut rest = inner.trim();
@@ -183,7 +184,8 @@ fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> 
     Ok(elements)
 }
 
-/// The index of the closing quote of a text that begins with `quote`: the first one without a backslash before it.
+/// The index of the closing quote of a text that begins with `quote`: the first such character without a backslash
+/// before it.
 fn closing_quote(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
     while let Some((index, character)) = characters.next() {
@@ -209,7 +211,7 @@ fn unescaped(text: &str) -> String {
     plain + rest
 }
 
-/// The character of the escape at the beginning of `text`, and the length of the escape in bytes.
+/// The character for the escape at the beginning of `text`, and the length of the escape in bytes.
 fn escaped_character(text: &str) -> Option<(char, usize)> {
     let character = match text.as_bytes().get(1)? {
         b't' => '\t',
@@ -225,7 +227,7 @@ fn escaped_character(text: &str) -> Option<(char, usize)> {
     Some((character, 2))
 }
 
-/// The value as text that `parse` reads.
+/// The value in the form of text that `parse` reads.
 pub(crate) fn write(value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
@@ -244,7 +246,7 @@ pub(crate) fn write(value: &Value) -> String {
 fn escaped(character: char) -> String {
     match character {
         '\\' | '"' => format!("\\{character}"),
-        // A `#` would begin a comment. Two digits suffice: no control character is above U+009F.
+        // A `#` would begin a comment. Two digits are enough: no control character is greater than U+009F.
         _ if character == '#' || character.is_control() => format!("\\x{:02x}", u32::from(character)),
         character => character.to_string(),
     }

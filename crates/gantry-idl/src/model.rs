@@ -1,4 +1,4 @@
-//! The model of messages and services that the parser makes of a file.
+//! The model of messages and services, which the parser makes from a file.
 //!
 //! `Display` of a type is its form in a `.msg` file, with the packages of nested types (`geometry_msgs/Point[<=3]`).
 
@@ -10,9 +10,9 @@ use std::fmt;
 #[expect(missing_docs, reason = "named after ROS 2's types")]
 pub enum Primitive {
     Bool,
-    /// The same as `uint8` on the wire, but not in the hash.
+    /// The same type as `uint8` on the wire, but not in the hash.
     Byte,
-    /// The same as `uint8`, except for the name.
+    /// The same type as `uint8`, except for the name.
     Char,
     Float32,
     Float64,
@@ -51,11 +51,11 @@ impl Primitive {
 
     /// The name in ROS 2.
     pub fn name(self) -> &'static str {
-        // In the order of the enum, which a test checks.
+        // `ALL` has the order of the enum, which a test checks.
         Self::ALL[self as usize].0
     }
 
-    /// The size on the wire, which is the alignment, too.
+    /// The size on the wire, which is also the alignment.
     pub fn size_bytes(self) -> usize {
         match self {
             Self::Bool | Self::Byte | Self::Char | Self::Int8 | Self::Uint8 => 1,
@@ -65,7 +65,7 @@ impl Primitive {
         }
     }
 
-    /// The least and the greatest value of an integer type; `None` for other types.
+    /// The least and the largest value of an integer type; `None` for other types.
     pub fn integer_range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::Bool | Self::Float32 | Self::Float64 => return None,
@@ -107,7 +107,7 @@ pub enum Count {
     One,
     /// A fixed number of elements.
     Array(u32),
-    /// A number of elements that each message states.
+    /// A sequence, whose number of elements is stated in each message.
     Sequence {
         /// The greatest number of elements.
         bound: Option<u32>,
@@ -117,7 +117,7 @@ pub enum Count {
 /// The type of a field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldType {
-    /// The type of the value or of an element.
+    /// The type of the field's value, or of an element.
     pub base: BaseType,
     /// The number of values.
     pub count: Count,
@@ -130,9 +130,9 @@ pub struct Field {
     pub name: String,
     /// The type.
     pub field_type: FieldType,
-    /// The default value; `None` stands for zero or empty.
+    /// The default value; `None` means zero or empty.
     pub default: Option<Value>,
-    /// The documentation without `#`. Lines are separated by `\n`, the only control character in it.
+    /// The documentation, without `#`. Lines are separated by `\n`, the only control character that it contains.
     pub comment: String,
 }
 
@@ -141,9 +141,9 @@ pub struct Field {
 pub struct Constant {
     /// The name.
     pub name: String,
-    /// The type: a primitive, or a string without a bound.
+    /// The type of the constant: a primitive, or a string without a bound.
     pub primitive: BaseType,
-    /// The value, which is of this type and in its range.
+    /// The value of the constant, which has this type and is in its range.
     pub value: Value,
     /// The documentation, as [`Field::comment`].
     pub comment: String,
@@ -154,7 +154,7 @@ pub struct Constant {
 pub struct MessageDefinition {
     /// The name.
     pub name: TypeName,
-    /// The fields in order. A message without fields is one byte on the wire.
+    /// The fields in order. A message without fields has one byte on the wire.
     pub fields: Vec<Field>,
     /// The constants in order.
     pub constants: Vec<Constant>,
@@ -206,5 +206,5 @@ impl fmt::Display for FieldType {
     }
 }
 
-/// The name of the `uint8` that an empty message has on the wire and in its hash, because C has no empty structs.
+/// The name of the `uint8` of an empty message on the wire and in its hash: C has no empty structs.
 pub const EMPTY_MESSAGE_FIELD: &str = "structure_needs_at_least_one_member";

@@ -1,9 +1,10 @@
-//! Names of types, and the rules for all names in a definition, from ROS 2's interface definition documentation.
+//! Names of types, and the rules for all names in a definition. The rules are from ROS 2's documentation of
+//! interface definitions.
 
 use crate::error::{Errors, Location};
 use std::{fmt, str::FromStr};
 
-/// The part of a package that a type belongs to.
+/// The part of a package to which a type belongs: `msg` or `srv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Namespace {
     /// Messages.
@@ -29,7 +30,7 @@ impl TypeName {
         Self { package: package.into(), namespace: Namespace::Msg, name: name.into() }
     }
 
-    /// The service (or request or response) `name` of `package`.
+    /// The name of the service (or request or response) `name` of `package`.
     pub fn service(package: impl Into<String>, name: impl Into<String>) -> Self {
         Self { package: package.into(), namespace: Namespace::Srv, name: name.into() }
     }
@@ -72,7 +73,8 @@ impl FromStr for TypeName {
     }
 }
 
-/// Lower-case letters, digits and single underscores, beginning with a letter and not ending with an underscore.
+/// Checks the name of a package: lower-case letters, digits and single underscores, beginning with a letter and
+/// not ending with an underscore.
 pub(crate) fn check_package(name: &str) -> Result<(), String> {
     check_lower(name).map_err(|why| format!("`{name}` cannot be a package's name: {why}"))
 }
@@ -82,7 +84,8 @@ pub(crate) fn check_field(name: &str) -> Result<(), String> {
     check_lower(name).map_err(|why| format!("`{name}` cannot be a field's name: {why}"))
 }
 
-/// Capital letters, digits and single underscores, beginning with a letter and not ending with an underscore.
+/// Checks the name of a constant: capital letters, digits and single underscores, beginning with a letter and not
+/// ending with an underscore.
 pub(crate) fn check_constant(name: &str) -> Result<(), String> {
     let why = if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
         "it must begin with a capital letter"
@@ -94,8 +97,8 @@ pub(crate) fn check_constant(name: &str) -> Result<(), String> {
     Err(format!("`{name}` cannot be a constant's name: {why}"))
 }
 
-/// The last part of a type's name: letters and digits, beginning with a capital letter. In the namespace `srv`,
-/// `_Request` or `_Response` may follow.
+/// Checks the last part of a type's name: letters and digits, beginning with a capital letter. In the namespace
+/// `srv`, `_Request` or `_Response` may follow.
 pub(crate) fn check_interface(name: &str, namespace: Namespace) -> Result<(), String> {
     let stem = match namespace {
         Namespace::Msg => name,
@@ -131,7 +134,7 @@ fn check_underscores(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a name in the namespace `srv` belongs to a request or response, and not to a service.
+/// Whether a name in the namespace `srv` is the name of a request or response, and not of a service.
 pub(crate) fn is_part_of_service(name: &str) -> bool {
     name.ends_with("_Request") || name.ends_with("_Response")
 }

@@ -16,7 +16,7 @@ use std::{
 
 impl Definitions {
     /// Reads folders of packages: `<folder>/<package>/{msg,srv}/*.{msg,srv}`. A message in one folder may contain
-    /// messages of another.
+    /// messages from another folder.
     ///
     /// # Errors
     /// All errors in all files.
@@ -24,11 +24,11 @@ impl Definitions {
         Self::default().with_packages(folders)
     }
 
-    /// Reads folders of packages, as [`Definitions::read_packages`], whose messages may also contain messages of these
-    /// definitions. A file in a folder replaces a definition of its name.
+    /// Reads folders of packages, as [`Definitions::read_packages`] does. Their messages may also contain messages
+    /// of these definitions. A file in a folder replaces a definition with the same name.
     ///
     /// # Errors
-    /// All errors in all files; a message that contains itself.
+    /// All errors in all files; or a message contains itself.
     pub fn with_packages<P: AsRef<Path>>(&self, folders: &[P]) -> Result<Self, Errors> {
         let mut report = Report::new(usize::MAX);
         let mut definitions = Self::default();
@@ -55,7 +55,7 @@ impl Definitions {
         report.into_result().map(|()| definitions)
     }
 
-    /// Adds the definitions of `known` whose names are not taken, and their references to nested messages.
+    /// Adds the definitions of `known` whose names are not used yet, and their references to nested messages.
     pub(crate) fn add_missing(&mut self, known: &Self, references: &mut Vec<Reference>) {
         for (name, message) in &known.messages {
             if self.messages.contains_key(name) {
@@ -99,7 +99,7 @@ fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
                     continue;
                 }
                 let name = file_stem(&path, true);
-                // The file has the name of the service, never the name of a request or response.
+                // The file has the name of the service. No file has the name of a request or response.
                 match check_interface(&name, Namespace::Msg) {
                     Ok(()) => files.push((TypeName { package: package_name.clone(), namespace, name }, path)),
                     Err(why) => report.push(Location::file(path.display()).error(why)),

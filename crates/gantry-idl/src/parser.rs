@@ -1,9 +1,9 @@
 //! The parser of one `.msg` or `.srv` file. Each line is a field, a constant or a comment.
 //!
-//! The parser accepts everything that ROS 2's `rosidl_adapter` accepts, and reads it in the same way: a `#` begins a
-//! comment even in a text. It also accepts `package/msg/Name` and comments that end in a backslash, which ROS 2
-//! refuses. It records each nested type as a [`Reference`], which `resolve` checks later. It continues after an error,
-//! so that all errors are found at once.
+//! The parser accepts everything that ROS 2's `rosidl_adapter` accepts, and reads it in the same way: a `#` begins
+//! a comment even in a text. The parser also accepts `package/msg/Name` and comments that end in a backslash,
+//! which ROS 2 refuses. It records each nested type as a [`Reference`], which `resolve` checks later. After an
+//! error it continues, so that all errors are found at once.
 
 use crate::{
     comment::Comment,
@@ -20,7 +20,7 @@ use std::collections::HashSet;
 pub(crate) struct Reference {
     pub(crate) owner: TypeName,
     pub(crate) target: TypeName,
-    /// The type as written in the file, without brackets.
+    /// The type in the form in which the file has it, without brackets.
     pub(crate) written: String,
     pub(crate) location: Location,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) references: &'a mut Vec<Reference>,
 }
 
-/// A message of which some lines have been read.
+/// A message whose definition has been read in part.
 struct MessageBuilder {
     name: TypeName,
     fields: Vec<(Field, Comment)>,
@@ -54,7 +54,7 @@ struct MessageBuilder {
     names: HashSet<String>,
 }
 
-/// The item that an indented comment belongs to: the last one that was read.
+/// The item to which an indented comment belongs: the last item that was read.
 enum CommentTarget {
     Nothing,
     Field,
@@ -98,7 +98,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The comment at the top belongs to the service, one below the separator to the response.
+    /// A comment at the top belongs to the service, a comment below the separator to the response.
     pub(crate) fn service(&mut self, name: TypeName, lines: &[Line]) -> ServiceDefinition {
         let (comment, lines) = split_top_comment(lines);
         let mut separators =
@@ -227,7 +227,7 @@ fn constant(written_type: Token<'_>, name: Token<'_>, value: Token<'_>) -> Resul
     Ok(Constant { name: name.text.to_owned(), primitive: field_type.base, value, comment: String::new() })
 }
 
-/// The comment of the whole file, which begins in its first line, and the lines after it.
+/// The comment of the whole file, which begins in the first line, and the lines after that comment.
 fn split_top_comment(lines: &[Line]) -> (String, &[Line]) {
     let length = lines.iter().take_while(|line| line.text.starts_with('#')).count();
     let mut comment = Comment::default();

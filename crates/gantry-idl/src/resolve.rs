@@ -1,4 +1,4 @@
-//! The check that all nested types exist and that no message contains itself.
+//! The check that all nested types exist, and that no message contains itself.
 //!
 //! The check does not recurse, because definitions are not trusted.
 
@@ -7,11 +7,11 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The greatest depth of nested messages, so that code that visits a message may recurse. ROS 2's own messages nest
-/// five deep.
+/// The largest depth of nested messages, so that code that visits a message may recurse. ROS 2's own messages are
+/// nested five levels deep.
 const DEPTH_LIMIT: usize = 64;
 
-/// Reports every reference to a missing message, to the message itself, or nested too deep.
+/// Reports each reference to a missing message, to the message itself, or to a message that is nested too deep.
 pub(crate) fn check(definitions: &Definitions, references: &[Reference], report: &mut Report) {
     let mut by_owner: HashMap<&TypeName, Vec<&Reference>> = HashMap::new();
     for reference in references {
@@ -24,7 +24,7 @@ pub(crate) fn check(definitions: &Definitions, references: &[Reference], report:
     check_nesting(definitions, &by_owner, report);
 }
 
-/// A message that is being visited, the index of its next reference, and its depth so far.
+/// A message that is being visited, the index of its next reference, and its depth until now.
 struct Visit<'a> {
     name: &'a TypeName,
     next: usize,
@@ -32,7 +32,7 @@ struct Visit<'a> {
 }
 
 fn check_nesting(definitions: &Definitions, by_owner: &HashMap<&TypeName, Vec<&Reference>>, report: &mut Report) {
-    // The depth of each visited message. Messages on the stack are not in it yet.
+    // The depth of each message that was visited completely. Messages on the stack are not in this map yet.
     let mut depths: HashMap<&TypeName, usize> = HashMap::new();
     let mut in_progress: BTreeSet<&TypeName> = BTreeSet::new();
     for root in definitions.messages.keys() {
@@ -104,7 +104,7 @@ fn suggestion(definitions: &Definitions, reference: &Reference) -> Option<String
     if Primitive::from_name(&written.to_ascii_lowercase()).is_some() || matches!(&written[..], "String" | "WString") {
         return Some(written.to_ascii_lowercase());
     }
-    // The key is the name in the form of the owner's file.
+    // The keys are names in the form that the owner's file would use.
     let known: BTreeMap<String, &TypeName> = definitions
         .messages
         .keys()
@@ -112,12 +112,12 @@ fn suggestion(definitions: &Definitions, reference: &Reference) -> Option<String
         .map(|name| (if name.package == owner.package { name.name.clone() } else { short_name(name) }, name))
         .collect();
     let same_name = known.iter().find(|(_, name)| name.name == target.name).map(|(written, _)| written.clone());
-    // ROS 1 allowed this name without its package.
+    // ROS 1 allowed the name `Header` without its package.
     let header = (written == "Header").then(|| "std_msgs/Header".to_owned());
     header.or(same_name).or_else(|| nearest(written, known.keys().map(String::as_str)).map(str::to_owned))
 }
 
-/// The name as written in a `.msg` file.
+/// The name in the form of a `.msg` file.
 fn short_name(name: &TypeName) -> String {
     format!("{}/{}", name.package, name.name)
 }

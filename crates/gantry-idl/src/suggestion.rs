@@ -1,6 +1,6 @@
 //! Suggestions for misspelt names: "did you mean …?"
 
-/// Longer words get no suggestion: the time of a comparison grows with the lengths of both words.
+/// The largest length of a word that gets a suggestion: the time of a comparison grows with the lengths of both words.
 const LENGTH_LIMIT: usize = 64;
 
 /// The word of `known` that is most similar to `word`, if one is similar enough.

@@ -1,6 +1,6 @@
 //! Definitions as one text, the format of bags and MCAP files ("ros2msg"): a message, then all messages nested in it.
 //!
-//! The text is written in a canonical form: constants, then fields, one in each line, without comments, and nested
+//! The text is written in a canonical form: constants, then fields, one on each line, without comments, and nested
 //! types with their package. It is read with limits, because it may come from another process.
 
 use crate::{
@@ -16,10 +16,10 @@ use std::fmt::Write;
 
 /// The number of `=` in the line between two definitions.
 const SEPARATOR_LENGTH: usize = 80;
-/// The largest known definitions have a tenth of this length.
+/// The largest length of a text. The largest known definitions have a tenth of this length.
 const LENGTH_LIMIT_BYTES: usize = 1 << 20;
 const TYPE_LIMIT: usize = 1000;
-/// More errors than this are of no use to the reader.
+/// The largest number of reported errors: further errors would not help the reader.
 const ERROR_LIMIT: usize = 20;
 
 impl Definitions {
@@ -76,7 +76,7 @@ impl Definitions {
     /// have the same name, the first one is kept.
     ///
     /// # Errors
-    /// The errors in the first text that has any; a message that contains itself.
+    /// The errors in the first text that has errors; or a message contains itself.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a TypeName, &'a str)>) -> Result<Self, Errors> {
         let (mut definitions, mut references) = (Self::default(), Vec::new());
         for (name, text) in texts {
@@ -109,7 +109,7 @@ impl Definitions {
         Some(text)
     }
 
-    /// Reads the lines of one definition; `false` if there is already a definition of this name.
+    /// Reads the lines of one definition; `false` if there is already a definition with this name.
     pub(crate) fn parse_interface(&mut self, parser: &mut Parser<'_>, name: &TypeName, lines: &[Line]) -> bool {
         if name.namespace == Namespace::Srv && !is_part_of_service(&name.name) {
             if self.services.contains_key(name) {

@@ -1,8 +1,8 @@
-//! A token: a piece of a line with its position, so that an error in it has a location.
+//! A token: a piece of a line with its position, so that an error in the token has a location.
 
 use crate::error::Problem;
 
-/// A piece of a line. `text` begins at byte `start` of the line.
+/// A piece of a line. `text` begins at the byte `start` of the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
@@ -10,12 +10,12 @@ pub(crate) struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// Splits before the first character for which `cut` is true.
+    /// Splits the token before the first character for which `cut` is true.
     pub(crate) fn split_before(self, cut: impl Fn(char) -> bool) -> (Self, Self) {
         self.split_at(self.text.find(cut).unwrap_or(self.text.len()))
     }
 
-    /// Splits at `index`, which is a character boundary.
+    /// Splits the token at `index`, which is a character boundary.
     pub(crate) fn split_at(self, index: usize) -> (Self, Self) {
         let (before, rest) = self.text.split_at(index);
         (Self { text: before, ..self }, Self { text: rest, start: self.start + index })

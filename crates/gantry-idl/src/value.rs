@@ -1,9 +1,9 @@
-//! Values of constants and defaults.
+//! Values of constants, and default values of fields.
 //!
-//! The parser guarantees that a value fits its type: an `Integer` is in the type's range, a `Float` of a `float32` is
-//! infinite or in the range of `f32`.
+//! The parser guarantees that a value fits its type: an `Integer` is in the type's range, and a `Float` of a
+//! `float32` is infinite or in the range of `f32`.
 
-/// The value of a constant, or the default of a field.
+/// The value of a constant, or the default value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// The value of a `bool`.

@@ -6,16 +6,16 @@ use gantry_xrce::{
     wire::StatusValue,
 };
 
-/// The reason for which a publisher, subscription, service or service client was not created.
+/// The reason why a publisher, subscription, service or service client was not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError {
-    /// The record was used before: it belongs to a client.
+    /// The record belongs to a client already, because it was created before.
     #[error("it was created before; each record is created once")]
     AlreadyCreated,
-    /// Its name, the type's and those that DDS makes of them are too long together.
+    /// The name, the name of the type, and the DDS names made of them are too long together.
     #[error("the name has {name_bytes} bytes, which is too long; use a shorter one")]
     NameTooLong {
-        /// The length of its name, in bytes.
+        /// The length of the record's name, in bytes.
         name_bytes: usize,
     },
     /// The client has 4095.
@@ -23,16 +23,16 @@ pub enum CreateError {
     TooMany,
 }
 
-/// The reason for which a message, a request or a response is not sent.
+/// The reason why a message, a request or a response is not sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PublishError {
     /// There is no session, or the agent has not created the publisher in it yet.
     #[error("the agent has not created the publisher yet; call `spin_once` and publish again later")]
     NotConnected,
-    /// The agent does not create the publisher.
+    /// The agent refuses to create the publisher.
     #[error("the agent refuses the publisher ({}); see its log", .0.name())]
     Refused(StatusValue),
-    /// The messages before it are not on the line or not acknowledged yet.
+    /// Earlier messages are not sent or not acknowledged yet, so there are too few free slots.
     #[error(
         "the message needs {needed_slots} slots and {free_slots} are free; call `spin_once` and publish again later"
     )]
@@ -42,7 +42,7 @@ pub enum PublishError {
         /// The slots that are free.
         free_slots: u8,
     },
-    /// The message is longer than the session's memory for it.
+    /// The message is longer than the session's memory for a message.
     #[error(
         "the message has {needed_bytes} bytes and may have {max_bytes}; give the client's memory a greater MTU, or publish it \
          as RELIABLE with `publish_bytes`, which uses the whole HISTORY"
@@ -59,7 +59,7 @@ pub enum PublishError {
 }
 
 impl PublishError {
-    /// `prefix_bytes` of a message are not the caller's.
+    /// Converts an error of the session. `prefix_bytes` bytes of the message are not the caller's and are not counted.
     pub(crate) fn new(error: WriteError, prefix_bytes: usize) -> Self {
         match error {
             WriteError::NotConnected => Self::NotConnected,

@@ -8,32 +8,32 @@ use gantry_xrce::{
 /// The events of `spin_once` besides messages.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
-    /// A session began; the agent is asked for all publishers, subscriptions and services.
+    /// A session began; the client asks the agent for all publishers, subscriptions and services.
     Connected,
-    /// The session ended. Unless the caller closed it, the client connects again by itself.
+    /// The session ended. The client connects again by itself, unless the caller closed it.
     Disconnected {
         /// The reason.
         reason: Disconnected,
-        /// The messages that were not sent or not acknowledged, and are forgotten.
+        /// The number of messages that were not sent or not acknowledged, and are now forgotten.
         forgotten: u16,
     },
-    /// The agent refuses the session. The client goes on asking.
+    /// The agent refuses the session. The client continues to ask.
     SessionRefused(ResultStatus),
     /// The agent refuses the node.
     NodeRefused(ResultStatus),
     /// The agent has created a publisher, a subscription or a service.
     Created {
-        /// Its name.
+        /// The name of the created entity.
         name: &'a str,
     },
-    /// The agent refuses a publisher, a subscription or a service, or what was written with it.
+    /// The agent refuses a publisher, a subscription or a service, or data that was written with it.
     Refused {
-        /// Its name.
+        /// The name of the refused entity.
         name: &'a str,
         /// The reason.
         status: ResultStatus,
     },
-    /// The session lost something on its way from the agent.
+    /// The session lost data on its way from the agent.
     Loss(Loss),
     /// A message from the agent could not be read and is dropped.
     Malformed(Error),

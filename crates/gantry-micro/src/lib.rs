@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Invariants
-//! - Nothing allocates. All memory is the caller's and has a size that is known at compile time.
-//! - Nothing blocks: [`Client::spin_once`] reads the bytes that have come and writes the bytes that the line takes now,
-//!   and a publish that finds no room is an error.
-//! - Nothing is dropped in silence: each loss is an error, an [`Event`] or a count.
+//! - Nothing allocates. The caller provides all memory, whose size is known at compile time.
+//! - Nothing blocks: [`Client::spin_once`] reads the bytes that have arrived and writes the bytes that the line
+//!   takes now. A publish that finds no room is an error.
+//! - No loss is silent: each one is an error, an [`Event`] or a count.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -38,7 +38,8 @@ pub use session::{Client, EntityCounts, EntityState, Memory, Node, SampleBytes};
 pub use subscription::Subscription;
 pub use transport::Transport;
 
-// The goals for a microcontroller: the bytes of each entity, with a place for one message, without the message itself.
+// The limits for a microcontroller: the size in bytes of each entity with a slot for one message, not counting the
+// message itself.
 #[cfg(target_pointer_width = "32")]
 const _: () = {
     assert!(size_of::<Publisher<'static, ()>>() <= 64);

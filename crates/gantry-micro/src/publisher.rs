@@ -10,23 +10,23 @@ use core::marker::PhantomData;
 use gantry_cdr::{Message, Shape};
 use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
-/// A publisher of messages `M`. It lies in a static or on the stack, and `Client::create_publisher` makes it known.
+/// A publisher of messages `M`. It lies in a static or on the stack, and `Client::create_publisher` registers it.
 ///
-/// A publish writes the message into the memory of the client, whose `spin_once` sends it. A publish does not block: if
-/// there is no room, it fails.
+/// A publish writes the message into the client's memory, from which `spin_once` sends it. A publish does not
+/// block: if there is no room, it fails.
 pub struct Publisher<'a, M> {
     entity: Entity<'a>,
     message: PhantomData<fn(M)>,
 }
 
 impl<'a, M: Message> Publisher<'a, M> {
-    /// A publisher that belongs to no client.
+    /// Makes a publisher that belongs to no client yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { entity: Entity::new(), message: PhantomData }
     }
 
-    /// Publishes a copy of a message that is not longer than a message of the transport.
+    /// Publishes a copy of a message. The message must fit in one message of the transport.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -34,8 +34,8 @@ impl<'a, M: Message> Publisher<'a, M> {
         Writing::new(&self.entity, self.kind(), client.session(), &[]).message(message).map(drop)
     }
 
-    /// Publishes a message that `fill` writes in place. `shape` has the texts of the message and the lengths of its
-    /// sequences; it is `()` if the type has neither. All other fields begin with their defaults.
+    /// Publishes a message that `fill` writes in place. `shape` has the texts of the message and the lengths of
+    /// its sequences; it is `()` if the type has neither. All other fields begin with their default values.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -48,8 +48,8 @@ impl<'a, M: Message> Publisher<'a, M> {
         Writing::new(&self.entity, self.kind(), client.session(), &[]).in_place::<M>(shape, fill).map(drop)
     }
 
-    /// Publishes a body in little-endian CDR without an encapsulation header, in fragments if the publisher is reliable
-    /// and a message of the transport is too short for it.
+    /// Publishes a body in little-endian CDR without an encapsulation header. If the publisher is reliable, a body
+    /// that is too long for one message of the transport is sent in fragments.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -62,7 +62,7 @@ impl<'a, M: Message> Publisher<'a, M> {
         self.entity.state()
     }
 
-    /// Its counts.
+    /// The counters of this publisher.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }
@@ -91,7 +91,7 @@ impl<'a, M: Message> Endpoint<'a> for Publisher<'a, M> {
 }
 
 impl<'a, T: Transport> Client<'a, T> {
-    /// Creates a publisher of the topic `name`: `chatter` and `/chatter` are the same.
+    /// Creates a publisher of the topic `name`: `chatter` and `/chatter` are the same topic.
     ///
     /// # Errors
     /// [`CreateError`].

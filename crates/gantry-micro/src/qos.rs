@@ -1,4 +1,4 @@
-//! Quality of service, in ROS 2's words.
+//! Quality of service, in ROS 2's terms.
 
 use core::num::NonZeroU32;
 use gantry_xrce::wire::{self, QosFlags, StreamId};
@@ -6,41 +6,41 @@ use gantry_xrce::wire::{self, QosFlags, StreamId};
 /// Whether lost messages are sent again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reliability {
-    /// Lost messages are sent again, and long ones go in fragments.
+    /// Lost messages are sent again, and long messages are sent in fragments.
     #[default]
     Reliable,
-    /// A lost message stays lost. A message fits in one of the transport.
+    /// Lost messages are not sent again. A message must fit in one message of the transport.
     BestEffort,
 }
 
 /// Whether late subscriptions get earlier messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// They do not.
+    /// Late subscriptions get no earlier messages.
     #[default]
     Volatile,
-    /// They do, from the agent's publisher.
+    /// Late subscriptions get earlier messages, from the agent's publisher.
     TransientLocal,
 }
 
-/// The QoS of a publisher or a subscription. The agent gives the QoS to its own publisher or subscription; reliability
-/// also holds between client and agent. The history is KEEP_LAST.
+/// The QoS of a publisher or a subscription. The agent uses the QoS for its own publisher or subscription;
+/// reliability also applies between client and agent. The history is KEEP_LAST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
     /// Reliability.
     pub reliability: Reliability,
     /// Durability.
     pub durability: Durability,
-    /// The depth of the history at the agent. A subscription's history on the microcontroller is its `DEPTH`.
+    /// The depth of the history in the agent. On the microcontroller, a subscription's history depth is its `DEPTH`.
     pub depth: u16,
-    /// The deadline in milliseconds, if there is one.
+    /// The deadline in milliseconds; `None` means no deadline.
     pub deadline_ms: Option<NonZeroU32>,
-    /// The lifespan in milliseconds, if there is one.
+    /// The lifespan in milliseconds; `None` means no limit.
     pub lifespan_ms: Option<NonZeroU32>,
 }
 
 impl Qos {
-    /// ROS 2's default: RELIABLE, VOLATILE, KEEP_LAST 10.
+    /// ROS 2's default QoS: RELIABLE, VOLATILE, KEEP_LAST 10.
     pub const DEFAULT: Self = Self { depth: 10, ..Self::ZERO };
 
     /// ROS 2's `SensorDataQoS`: BEST_EFFORT, VOLATILE, KEEP_LAST 5.

@@ -19,12 +19,12 @@ use gantry_xrce::{
 pub struct Request<'q, S: gantry_cdr::Service> {
     /// The identity, which its response repeats.
     pub id: SampleIdentity,
-    /// The message, in place in the queue.
+    /// The request's message, which lies in the queue.
     pub message: <S::Request as Message>::View<SampleBytes<'q>>,
 }
 
 /// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which the identity of the request takes 24.
-/// It lies in a static or on the stack, and `Client::create_service` makes it known.
+/// The service lies in a static or on the stack, and `Client::create_service` registers it.
 pub struct Service<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -32,7 +32,7 @@ pub struct Service<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
 }
 
 impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<'a, S, DEPTH, SIZE> {
-    /// A service that belongs to no client.
+    /// Makes a service that belongs to no client yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { entity: Entity::new(), queue: Queue::new(), service: PhantomData }
@@ -52,7 +52,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         Ok(Some(Request { id, message }))
     }
 
-    /// Answers a request with a copy of a message. Does not block.
+    /// Answers a request with a copy of a response. Does not block.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -65,7 +65,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         Writing::new(&self.entity, self.kind(), client.session(), &prefix(id)).message(response).map(drop)
     }
 
-    /// Answers a request with a message that `fill` writes in place, as
+    /// Answers a request with a response that `fill` writes in place, as
     /// [`Publisher::publish_with`](crate::Publisher::publish_with).
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         self.entity.state()
     }
 
-    /// Its counts.
+    /// The counters of this service.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }
@@ -124,7 +124,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
 }
 
 impl<'a, T: Transport> Client<'a, T> {
-    /// Creates a service, which takes requests.
+    /// Creates a service, which receives requests from then on.
     ///
     /// # Errors
     /// [`CreateError`].

@@ -19,12 +19,12 @@ use gantry_xrce::{
 pub struct Response<'q, S: gantry_cdr::Service> {
     /// The request that it answers.
     pub request: RequestId,
-    /// The message, in place in the queue.
+    /// The response's message, which lies in the queue.
     pub message: <S::Response as Message>::View<SampleBytes<'q>>,
 }
 
 /// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which the identity of the
-/// response takes 8. It lies in a static or on the stack, and `Client::create_service_client` makes it known.
+/// response takes 8. The client lies in a static or on the stack, and `Client::create_service_client` registers it.
 pub struct ServiceClient<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -32,7 +32,7 @@ pub struct ServiceClient<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128>
 }
 
 impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceClient<'a, S, DEPTH, SIZE> {
-    /// A client of a service that belongs to no XRCE client.
+    /// Makes a client of a service that belongs to no XRCE client yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { entity: Entity::new(), queue: Queue::new(), service: PhantomData }
@@ -50,7 +50,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         Writing::new(&self.entity, self.kind(), client.session(), &[]).message(request)
     }
 
-    /// Sends a request that `fill` writes in place, as [`Publisher::publish_with`](crate::Publisher::publish_with).
+    /// Sends a request that `fill` writes in place, as in [`Publisher::publish_with`](crate::Publisher::publish_with).
     ///
     /// # Errors
     /// [`PublishError`].
@@ -79,13 +79,13 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         self.entity.state()
     }
 
-    /// Its counts.
+    /// The counters of this client of a service.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }
 }
 
-/// The number of the request stands before the response in the queue, and leaves it aligned.
+/// The length of the request's number before a response in the queue. Its size keeps the response aligned.
 const PREFIX_BYTES: usize = 8;
 
 impl<S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Default for ServiceClient<'_, S, DEPTH, SIZE> {

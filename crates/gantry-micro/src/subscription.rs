@@ -10,8 +10,8 @@ use core::marker::PhantomData;
 use gantry_cdr::{Message, Result};
 use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
-/// A subscription to messages `M`, with a queue of the last `DEPTH` messages of at most `SIZE` bytes. It lies in a
-/// static or on the stack, and `Client::create_subscription` makes it known.
+/// A subscription to messages `M`, with a queue of the last `DEPTH` messages of at most `SIZE` bytes. The
+/// subscription lies in a static or on the stack, and `Client::create_subscription` registers it.
 pub struct Subscription<'a, M, const DEPTH: usize = 4, const SIZE: usize = 512> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -19,13 +19,13 @@ pub struct Subscription<'a, M, const DEPTH: usize = 4, const SIZE: usize = 512> 
 }
 
 impl<M: Message, const DEPTH: usize, const SIZE: usize> Subscription<'_, M, DEPTH, SIZE> {
-    /// A subscription that belongs to no client.
+    /// Makes a subscription that belongs to no client yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { entity: Entity::new(), queue: Queue::new(), message: PhantomData }
     }
 
-    /// Takes the oldest message, in place. Its part of the queue stays in use until the view is dropped.
+    /// Takes the oldest message, in place. The message's slot in the queue stays in use until the view is dropped.
     ///
     /// # Errors
     /// The bytes are not a message of this type; the message is dropped and counted as invalid.
@@ -39,7 +39,7 @@ impl<M: Message, const DEPTH: usize, const SIZE: usize> Subscription<'_, M, DEPT
         self.entity.state()
     }
 
-    /// Its counts.
+    /// The counters of this subscription.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }

@@ -1,13 +1,14 @@
-//! Code for tests that builds every message in place, as a user does, and compares it, field by field.
+//! The generator of code for tests: the code builds every message in place, as a user does, and compares it field
+//! by field.
 //!
-//! The generated code is not part of the library. Its traits are in `tests/support/by_field.rs`. It uses only the
-//! public names of the generated code: shapes, setters and getters.
+//! The generated code is not part of the library. It uses only public names of the library: shapes, setters and
+//! getters. Its traits are in `tests/support/by_field.rs`.
 
 use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, Primitive, TypeName};
 use std::fmt::Write as _;
 
-/// An `impl ByField` for every message, and the list `SERVICES`. Each root is a set of definitions and the path of its
-/// module.
+/// An `impl ByField` for every message, and the list `SERVICES`. Each root has a set of definitions and the path
+/// of the module with their code.
 pub fn code(roots: &[(&Definitions, &str)]) -> String {
     let (mut code, mut services) = (String::new(), String::new());
     for (definitions, root) in roots {
@@ -70,7 +71,8 @@ impl CodeWriter<'_> {
         if same.is_empty() {
             same = format!("same_bytes(&view.{EMPTY_MESSAGE_FIELD}(), &self.{EMPTY_MESSAGE_FIELD})");
         }
-        // A message that is plain at the start of a body only is a struct there, and has getters in another message.
+        // A message that is plain only at the start of a body is a struct there, but has getters inside
+        // another message.
         let (view, same_in_place) = if self.definitions.is_plain_body(&message.name) {
             ("&**view", "view.as_bytes() == self.as_bytes()".to_owned())
         } else {
@@ -107,7 +109,7 @@ impl CodeWriter<'_> {
         format!("{}Shape {{ {fields}}}", self.path(&message.name))
     }
 
-    /// The field's part of the shape of the message `value`.
+    /// The field's part of the shape for the message `value`.
     fn field_shape(&self, field: &Field, value: &str) -> String {
         let name = format!("{value}.r#{}", field.name);
         let each = match (&field.field_type.base, field.field_type.count) {
@@ -116,7 +118,7 @@ impl CodeWriter<'_> {
             }
             (BaseType::Message(nested), _) if self.has_shape(nested) => ".shape()",
             (BaseType::String { .. } | BaseType::WString { .. }, _) => ".as_str()",
-            // A sequence of elements without a shape.
+            // A sequence whose elements have no shapes.
             _ => return format!("{name}.len()"),
         };
         match field.field_type.count {
@@ -126,7 +128,7 @@ impl CodeWriter<'_> {
         }
     }
 
-    /// Writes the parts of a field that its shape has not written.
+    /// Writes the parts of a field that the shape does not contain.
     fn fill(&self, field: &Field) -> String {
         let name = &field.name;
         let flat = self.is_flat(&field.field_type.base);
@@ -140,7 +142,7 @@ impl CodeWriter<'_> {
             _ if flat => {
                 format!("target.{name}_mut().as_mut_bytes().copy_from_slice(self.r#{name}.as_bytes());\n        ")
             }
-            // The first half is written one by one, the rest at once.
+            // The first half is written one by one, the rest in a single call.
             _ => format!(
                 "{{
             let (first, rest) = self.r#{name}.split_at(self.r#{name}.len() / 2);

@@ -21,7 +21,7 @@ fn main() -> Result<(), Errors> {
     Ok(())
 }
 
-/// Puts the module of each package behind the feature with the package's name.
+/// Puts the module of each package behind the feature that has the package's name.
 fn put_behind_features(file_name: &str) {
     let path = out().join(file_name);
     let code = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -1,5 +1,5 @@
-//! Gantry's side of the comparison with other implementations (`.ci/interop`). The head of `tests/interop/interop.py`
-//! describes the files that this program reads and writes.
+//! Gantry's part of the comparison with other implementations (`.ci/interop`). The head of
+//! `tests/interop/interop.py` describes the files that this program reads and writes.
 
 #[path = "../tests/support/by_field.rs"]
 mod by_field;
@@ -18,9 +18,9 @@ use std::{
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Longer messages have no YAML. If all messages of a type are longer, it has only one value.
+/// The largest size of messages that get YAML. If all messages of a type are longer, the type gets only one value.
 const SMALL_BYTES: usize = 1 << 16;
-/// The number of random values of each type that this side makes.
+/// The number of random values that this program makes for each type.
 const VALUES: usize = 8;
 
 fn main() -> Outcome {
@@ -35,7 +35,7 @@ fn main() -> Outcome {
     }
 }
 
-/// The folder of the definitions of a type's module.
+/// The folder with the definitions of a type, by the type's module.
 fn root(module: &str) -> &'static str {
     if module.contains("::v1") { "packages-1.x" } else { "packages" }
 }
@@ -97,7 +97,7 @@ fn exchange_all(directory: &Path) -> Outcome {
 /// The exchange of one type's values.
 struct Exchange {
     message_type: MessageType,
-    /// The beginning of the names of its files.
+    /// The beginning of the names of the type's files.
     stem: PathBuf,
 }
 
@@ -131,7 +131,7 @@ impl Exchange {
         PathBuf::from(format!("{}.{number}.{end}", self.stem.display()))
     }
 
-    /// Reads one value of the other side and writes it back in every way.
+    /// Reads one value from the other implementation, and writes it back in every way.
     fn answer<T: ByField>(&self, number: usize, little: &[u8], big: &[u8]) -> Outcome {
         let write = |end, bytes: &[u8]| fs::write(self.path(number, end), bytes);
         let (_, body) = split_encapsulation(little)?;

@@ -3,10 +3,11 @@
 //! Each package is a module with the modules `msg` and `srv`, as in ROS 2: `sensor_msgs::msg::Image`,
 //! `std_srvs::srv::SetBool`. Each message has these types, here for `Image`:
 //!
-//! - `Image`, the owned struct. A message of numbers only, such as `Point`, is this struct in place, too;
+//! - `Image`, the owned struct. If a message has only numbers, as `Point` has, this struct is also the message
+//!   in place;
 //! - `ImageView`, the message in place, with a getter for each field, and with setters and `_mut` methods if its memory
 //!   is writable;
-//! - `ImageShape`, the texts and lengths of sequences that are fixed when the message is built.
+//! - `ImageShape`, the texts and the lengths of sequences, which do not change after the message is built.
 //!
 //! ```
 //! use gantry_msgs::{gantry_cdr::{AlignedBytes, Message}, sensor_msgs::msg::{Image, ImageShape}, std_msgs::msg::HeaderShape};
@@ -24,12 +25,12 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Each package is a feature; `all`, which is on by default, is all of them. A program that needs some of them is built
-//! faster without the others.
+//! Each package is a feature; `all`, which is on by default, includes all of them. A program that needs only some
+//! packages is built faster without the others.
 //!
-//! The definitions are in `packages`. [`v1`] has performance_test's messages as they were before its version 1.5, from
-//! `packages-1.x`. `gantry-idl` writes all code at build time. A crate with messages of its own does the same with one
-//! call, see [`gantry_idl::compile`](https://docs.rs/gantry-idl).
+//! The definitions are in `packages`. [`v1`] has performance_test's messages from before its version 1.5, whose
+//! definitions are in `packages-1.x`. `gantry-idl` writes all code at build time. A crate with messages of its own
+//! does the same with one call, see [`gantry_idl::compile`](https://docs.rs/gantry-idl).
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -47,8 +48,8 @@ pub use time::NegativeDuration;
 include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 include!(concat!(env!("OUT_DIR"), "/for_each_message.rs"));
 
-/// performance_test's messages before 1.5: as many bytes as the name states, then time and id; and messages that 1.5
-/// removed.
+/// performance_test's messages before 1.5. They have the number of bytes in their name, and then a time and an id.
+/// Also the messages that 1.5 removed.
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/messages_v1.rs"));
 }

@@ -1,4 +1,4 @@
-//! Conversions of `builtin_interfaces`' times and durations from and to the types of the standard library.
+//! Conversions of the times and durations of `builtin_interfaces` from and to the types of the standard library.
 //!
 //! A time is counted from 1970, as ROS 2's system time is. Seconds are an `i32`, so conversions saturate: times are
 //! between 1901-12-13 and 2038-01-19, and durations are at most 68 years.
@@ -6,11 +6,11 @@
 use crate::builtin_interfaces::msg::Duration;
 use core::{fmt, time};
 
-/// A duration below 0, which [`core::time::Duration`] cannot express.
+/// A duration below 0, which [`core::time::Duration`] cannot represent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NegativeDuration(Duration);
 
-/// Seconds, rounded down, and the nanoseconds after them, both within the message's range.
+/// Seconds, rounded down, and the nanoseconds after them, limited to the range of the message.
 fn clamped(seconds: i128, nanoseconds: u32) -> (i32, u32) {
     match i32::try_from(seconds) {
         Ok(seconds) => (seconds, nanoseconds),

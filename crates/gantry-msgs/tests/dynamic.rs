@@ -1,5 +1,5 @@
-//! The generated and the dynamic view of each message agree: both read the same bytes, and both refuse the same bytes
-//! with the same field, offset and sentence.
+//! The generated and the dynamic view of each message agree: both accept the same bytes, and both refuse the same
+//! bytes with the same field, offset and sentence.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use gantry_msgs::gantry_cdr::{
     Message,
 };
 
-/// Longer messages contain nothing that shorter ones do not.
+/// The largest size of messages in this test: longer messages contain no kind of field that shorter ones lack.
 const MOST_BYTES: usize = 64 * 1024;
 
 fn message_type<T: Message>() -> MessageType {
@@ -25,7 +25,7 @@ fn is_short<T: Message>() -> bool {
     T::MAX_BYTES <= MOST_BYTES || T::MAX_BYTES == usize::MAX
 }
 
-/// Checks for random values: an owned message that is read from either byte order is written as the little-endian
+/// Checks random values: an owned message that is read from either byte order is written as the little-endian
 /// bytes, and a big-endian body that is converted in place has the same bytes.
 fn reads_random_values<T: Message>() {
     let message_type = message_type::<T>();

@@ -26,7 +26,7 @@ fn packages() -> BTreeMap<String, BTreeSet<String>> {
     packages
 }
 
-/// The words in quotes of a feature in the manifest.
+/// The quoted words in the list of a feature in the manifest.
 fn feature(manifest: &str, name: &str) -> Option<BTreeSet<String>> {
     let (_, after) = manifest.split_once(&format!("\n{name} = ["))?;
     let (list, _) = after.split_once(']')?;

@@ -1,6 +1,6 @@
-//! Points in time, which the caller's clock gives.
+//! Points in time, from the caller's clock.
 
-/// A point in time in microseconds since any origin of a clock that does not jump.
+/// A point in time: the microseconds since any origin, by a monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
 
@@ -18,7 +18,7 @@ impl Instant {
     }
 
     /// The instant `delay_us` later.
-    // Inlined, it is longer than a call on a microcontroller.
+    // The function is not inlined: on a microcontroller, its code is longer than a call.
     #[inline(never)]
     #[must_use]
     pub const fn after_us(self, delay_us: u32) -> Self {

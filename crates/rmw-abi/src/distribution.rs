@@ -1,9 +1,9 @@
 //! The distribution of ROS 2 that the process runs: Jazzy or Kilted.
 //!
-//! Structs and numbers of the interface differ between distributions under the same names, and the interface has no
-//! version. So the first functions that a program calls look for the distribution before they touch a struct, and
-//! refuse one that this library does not know: the introspection structs of Lyrical have one field more than Kilted's,
-//! and Iron's have one field fewer.
+//! Structs and numbers of the interface differ between distributions under the same names, and the interface has
+//! no version. The first functions that a program calls therefore find out the distribution before they touch a
+//! struct, and refuse a distribution that this library does not support: the introspection structs of Lyrical have
+//! one field more than Kilted's, and Iron's have one field fewer.
 
 use crate::{
     bindings::{RMW_EVENT_INVALID, rmw_event_type_t},
@@ -15,9 +15,9 @@ use std::{ffi::CStr, sync::OnceLock};
 /// A distribution whose layouts this library has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// ROS 2 Jazzy, whose layouts the declarations have.
+    /// ROS 2 Jazzy, whose layouts the declarations of this crate have.
     Jazzy,
-    /// `rmw_init_options_t` has no `localhost_only`, and the numbers of events begin at 1.
+    /// ROS 2 Kilted: `rmw_init_options_t` has no `localhost_only`, and the numbers of events begin at 1.
     Kilted,
 }
 
@@ -26,7 +26,7 @@ pub enum Distribution {
 macro_rules! in_layout {
     ($function:ident($($argument:expr),*)) => {
         match $crate::distribution::current()? {
-            // SAFETY: the function's contract, which the place of the call states.
+            // SAFETY: the contract of the function, which the calling code states.
             $crate::distribution::Distribution::Jazzy => unsafe { $function::<$crate::bindings::Jazzy>($($argument),*) },
             // SAFETY: as above.
             $crate::distribution::Distribution::Kilted => unsafe { $function::<$crate::bindings::Kilted>($($argument),*) },
@@ -34,13 +34,13 @@ macro_rules! in_layout {
     };
 }
 
-/// A function whose presence shows the distribution.
+/// A function of ROS 2 whose presence shows the distribution.
 struct Mark {
     library: &'static CStr,
     function: &'static CStr,
     /// The known distributions that have it.
     is_in: &'static [Distribution],
-    /// The distributions that have it, and the distributions that do not, in words.
+    /// The distributions that have the function, and the distributions that lack it, in words.
     with: &'static str,
     without: &'static str,
 }
@@ -87,10 +87,10 @@ const MARKS: &[Mark] = &[
     },
 ];
 
-/// The distribution of the process, which the first call finds; later calls are a load.
+/// The distribution of the process. The first call finds it; later calls only load it.
 ///
 /// # Errors
-/// The process runs a distribution that this library does not know.
+/// The process runs a distribution that this library does not support.
 pub fn current() -> Result<Distribution> {
     static FOUND: OnceLock<std::result::Result<Distribution, String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
@@ -100,7 +100,7 @@ pub fn current() -> Result<Distribution> {
     found.as_ref().copied().map_err(Failure::error)
 }
 
-/// The constant of an event type: Jazzy's number.
+/// The constant of an event type, which is Jazzy's number.
 ///
 /// # Errors
 /// No event has this number.
@@ -117,9 +117,9 @@ fn kind_in(distribution: Distribution, event_type: rmw_event_type_t) -> Option<r
     (kind < RMW_EVENT_INVALID).then_some(kind)
 }
 
-/// The distribution by `ROS_DISTRO` (`named`) and the loaded libraries; a sentence if both do not agree on one that is
-/// known. `has` returns whether a library has a function, and `None` if the library is not loaded. A process without
-/// `ROS_DISTRO`, librcl and librmw is taken for Jazzy.
+/// Finds the distribution by `ROS_DISTRO` (`named`) and the loaded libraries; a sentence if they disagree, or if
+/// the distribution is unknown. `has` returns whether a library has a function, and `None` if the library is not
+/// loaded. A process without `ROS_DISTRO`, librcl and librmw is taken for Jazzy.
 fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std::result::Result<Distribution, String> {
     let advice = "Gantry knows the structs of ROS 2 Jazzy and Kilted and would misread those of another distribution: run it \
                   with one of these";
@@ -148,7 +148,7 @@ fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std:
 mod tests {
     use super::*;
 
-    /// The marks that a distribution shows, with all of its libraries loaded.
+    /// The `has` of a distribution whose libraries are all loaded and lack only the functions in `absent`.
     fn has_marks(absent: &'static [&'static CStr]) -> impl Fn(&CStr, &CStr) -> Option<bool> {
         move |_, function| Some(!absent.contains(&function))
     }

@@ -8,7 +8,7 @@ use std::fmt::Display;
 pub struct Failure {
     /// The code that `rmw` documents for this failure of the function.
     pub code: rmw_ret_t,
-    /// The sentence with the values in it and what to do next.
+    /// The sentence, with the values and the next step for the user.
     pub sentence: String,
 }
 

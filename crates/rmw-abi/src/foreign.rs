@@ -1,8 +1,8 @@
 //! The functions of ROS 2's own C libraries and of libstdc++ that this library calls.
 //!
-//! The functions are looked up when they are first used: Gantry is built where ROS 2 is not installed. A process that
-//! loads an RMW has these libraries. They may be in a local scope (Python's), so each is opened by its name, and the
-//! global scope is not searched.
+//! Each function is looked up at its first use, because Gantry is built where ROS 2 is not installed. A process
+//! that loads an RMW has these libraries. They may be in a local scope (as in Python), so each is opened by its
+//! name, and the global scope is not searched.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -16,12 +16,12 @@ pub struct Foreign<F> {
     name: &'static CStr,
     /// Flags of `dlopen`.
     open: c_int,
-    /// Null: not looked up yet. [`ABSENT`]: not found.
+    /// The address of the function. Null: not looked up yet. [`ABSENT`]: not found.
     address: AtomicPtr<c_void>,
     function: PhantomData<F>,
 }
 
-/// No function has this address.
+/// The address that stands for an absent function; no function has it.
 const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
 
 impl<F: Copy> Foreign<F> {
@@ -33,7 +33,7 @@ impl<F: Copy> Foreign<F> {
         Foreign { library, name, open, address: AtomicPtr::new(std::ptr::null_mut()), function: PhantomData }
     }
 
-    /// As [`Foreign::new`], for a library that is not opened if the process has not loaded it by the first call.
+    /// As [`Foreign::new`], for a library that is never opened: the process must have loaded it before the first call.
     ///
     /// # Safety
     /// As [`Foreign::new`].
@@ -43,8 +43,8 @@ impl<F: Copy> Foreign<F> {
         Foreign { open: libc::RTLD_LAZY | libc::RTLD_NOLOAD, ..function }
     }
 
-    /// The function; `None` if the process has no such library. The first call may open the library; later ones are a
-    /// load, and one branch if there is no such library.
+    /// The function; `None` if the process has no such library. The first call may open the library. Later calls
+    /// cost one load, and one branch if there is no such library.
     #[inline]
     pub fn get(&self) -> Option<F> {
         let mut address = self.address.load(Acquire); // partner: the store below, after the library was relocated
@@ -55,7 +55,7 @@ impl<F: Copy> Foreign<F> {
             address = self.look_up();
             self.address.store(address, Release);
         }
-        // SAFETY: the address of a function of type `F` (`new`), which stays: the library is never closed.
+        // SAFETY: the address of a function of type `F` (`new`), which stays valid: the library is never closed.
         (address != ABSENT).then(|| unsafe { std::mem::transmute_copy(&address) })
     }
 
@@ -72,7 +72,7 @@ impl<F: Copy> Foreign<F> {
     }
 }
 
-/// Whether a library that is loaded has a function; `None` if the library is not loaded.
+/// Whether a loaded library has a function; `None` if the library is not loaded.
 pub fn loaded_symbol(library: &CStr, name: &CStr) -> Option<bool> {
     // SAFETY: a name that ends with 0. RTLD_NOLOAD loads nothing, so no initialiser runs.
     let library = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
@@ -94,17 +94,17 @@ pub fn set_error_state(sentence: &CStr, function: &CStr) -> bool {
     // SAFETY: `rcutils/error_handling.h`: void rcutils_set_error_state(const char *, const char *, size_t).
     static SET: Foreign<SetErrorState> = unsafe { Foreign::new(c"librcutils.so", c"rcutils_set_error_state") };
     let Some(set) = SET.get() else { return false };
-    // SAFETY: two strings that end with 0, which it copies.
+    // SAFETY: two strings that end with 0, which the function copies.
     unsafe { set(sentence.as_ptr(), function.as_ptr(), 0) };
     true
 }
 
-/// Clears the error state of this thread: a function of ROS 2 has set it, and the program must not see it.
+/// Clears the error state of this thread, because a function of ROS 2 has set an error that the program must not see.
 pub fn reset_error_state() {
     // SAFETY: `rcutils/error_handling.h`: void rcutils_reset_error(void).
     static RESET: Foreign<unsafe extern "C" fn()> = unsafe { Foreign::new(c"librcutils.so", c"rcutils_reset_error") };
     if let Some(reset) = RESET.get() {
-        // SAFETY: it changes a variable of the thread.
+        // SAFETY: the function changes a variable of the thread.
         unsafe { reset() };
     }
 }

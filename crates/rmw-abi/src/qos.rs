@@ -1,6 +1,7 @@
-//! QoS: from `rmw_qos_profile_t` to [`Qos`] and back.
+//! Conversion of QoS from `rmw_qos_profile_t` to [`Qos`] and back.
 //!
-//! A system default has DDS's value: reliable, volatile, automatic, the last sample.
+//! A policy that is a system default gets DDS's value: reliable, volatile, automatic liveliness, a history of
+//! one sample.
 
 use crate::{
     bindings::*,
@@ -15,13 +16,13 @@ pub const INFINITE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_
 pub const BEST_AVAILABLE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_806 };
 /// The depth of a system default.
 const DEFAULT_DEPTH: u32 = 1;
-/// The largest depth that the library has; deeper profiles get this depth.
+/// The largest depth of the library; a profile with a larger depth gets this depth.
 pub const MAX_DEPTH: u32 = 1_000_000;
 
-/// The QoS of a profile without open policies; a duration that is best available counts as unset.
+/// The QoS of a profile without open policies. A duration with the value *best available* counts as unset.
 ///
 /// # Errors
-/// A policy is open or unknown; the sentence names it.
+/// A policy is open or unknown; the sentence of the error names it.
 pub fn qos_from_profile(profile: &rmw_qos_profile_t) -> Result<Qos> {
     let (history, depth) = history(profile)?;
     let reliability = match profile.reliability {
@@ -74,7 +75,7 @@ fn unknown(policy: &str, value: u32) -> Failure {
     Failure::invalid(format_args!("the {policy} of the QoS profile is unknown: {value}"))
 }
 
-/// A duration of a profile; `None` if it is unspecified or infinite.
+/// A duration of a profile; `None` if the duration is unspecified or infinite.
 pub fn limit(time: rmw_time_t) -> Option<Duration> {
     let duration = Duration::from_secs(time.sec).checked_add(Duration::from_nanos(time.nsec))?;
     (duration > Duration::ZERO && duration < as_duration(BEST_AVAILABLE)).then_some(duration)
@@ -85,8 +86,8 @@ fn as_duration(time: rmw_time_t) -> Duration {
     Duration::from_secs(time.sec).saturating_add(Duration::from_nanos(time.nsec))
 }
 
-/// The profile of a QoS that was granted. KEEP_ALL has the depth 0, and an unlimited duration is
-/// `RMW_DURATION_INFINITE`, as in the other implementations.
+/// The profile of a QoS that was granted. As in the other implementations, KEEP_ALL has the depth 0, and an
+/// unlimited duration is `RMW_DURATION_INFINITE`.
 pub fn qos_profile(qos: &Qos) -> rmw_qos_profile_t {
     let (history, depth) = match qos.history {
         History::KeepLast => (RMW_QOS_POLICY_HISTORY_KEEP_LAST, qos.depth as usize),

@@ -1,6 +1,6 @@
-//! The arguments that C passes: texts, values, outputs, and the name of the implementation in each object.
+//! The arguments of C functions: texts, values, outputs, and the name of the implementation in each object.
 //!
-//! *The contract of rmw* is in `handle`.
+//! `handle` defines *the contract of rmw*.
 
 use rmw_abi::{
     bindings::*,
@@ -15,10 +15,10 @@ use std::{
 pub const IDENTIFIER: &CStr = c"rmw_gantry";
 
 /// # Errors
-/// An object of another implementation.
+/// The object belongs to another implementation.
 ///
 /// # Safety
-/// The identifier is null or a string that ends with 0.
+/// `identifier` is null, or a string that ends with 0.
 pub unsafe fn check_identifier(name: &str, identifier: *const c_char) -> Result<()> {
     if identifier == IDENTIFIER.as_ptr() {
         return Ok(());
@@ -40,13 +40,13 @@ pub unsafe fn check_identifier(name: &str, identifier: *const c_char) -> Result<
     Err(Failure { code: RMW_RET_INCORRECT_RMW_IMPLEMENTATION, sentence })
 }
 
-/// A text argument.
+/// The text of an argument.
 ///
 /// # Errors
-/// It is null or not UTF-8.
+/// `text` is null or not UTF-8.
 ///
 /// # Safety
-/// Null or a string that ends with 0 and stays as long as the result is used.
+/// `text` is null, or a string that ends with 0 and lives as long as the result is used.
 pub unsafe fn text<'a>(argument: &str, text: *const c_char) -> Result<&'a str> {
     if text.is_null() {
         return Err(Failure::null(argument));
@@ -56,13 +56,13 @@ pub unsafe fn text<'a>(argument: &str, text: *const c_char) -> Result<&'a str> {
     text.to_str().map_err(|_| Failure::invalid(format_args!("the argument {argument} is not UTF-8: {text:?}")))
 }
 
-/// An argument behind a pointer.
+/// The value of an argument that is a pointer.
 ///
 /// # Errors
-/// It is null.
+/// `pointer` is null.
 ///
 /// # Safety
-/// Null or an initialized value that no thread writes as long as the result is used.
+/// `pointer` is null, or points to an initialized value that no thread writes as long as the result is used.
 pub unsafe fn argument<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
     // SAFETY: the promise of the caller.
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(name))
@@ -80,12 +80,12 @@ impl<T> Output<'_, T> {
 /// An argument that the function only writes.
 ///
 /// # Errors
-/// It is null.
+/// `pointer` is null.
 ///
 /// # Safety
-/// Null or memory for a value that no other code uses as long as the result is used.
+/// `pointer` is null, or memory for a value that no other code uses as long as the result is used.
 pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>> {
-    // SAFETY: the promise of the caller; any bytes are a `MaybeUninit`.
+    // SAFETY: the promise of the caller; a `MaybeUninit` may have any bytes.
     let memory = unsafe { pointer.cast::<MaybeUninit<T>>().as_mut() };
     memory.map(Output).ok_or_else(|| Failure::null(name))
 }
@@ -93,19 +93,19 @@ pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>
 /// An argument that the function reads and writes.
 ///
 /// # Errors
-/// It is null.
+/// `pointer` is null.
 ///
 /// # Safety
-/// Null or an initialized value that no other code uses as long as the result is used.
+/// `pointer` is null, or points to an initialized value that no other code uses as long as the result is used.
 pub unsafe fn in_out<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T> {
     // SAFETY: the promise of the caller.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::null(name))
 }
 
-/// A name as C wants it.
+/// Converts a name to a string of C.
 ///
 /// # Errors
-/// A name with a 0 in it.
+/// The name has a 0 in it.
 pub fn c_string(name: &str) -> Result<CString> {
     CString::new(name).map_err(|_| Failure::invalid(format_args!("the name {name:?} has a zero byte in it")))
 }

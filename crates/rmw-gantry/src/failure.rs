@@ -1,4 +1,4 @@
-//! The way of failures and panics to C: they become ROS 2's error state.
+//! The conversion of failures and panics to ROS 2's error state, for C.
 
 use rmw_abi::{
     bindings::*,
@@ -12,8 +12,8 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// Runs the body of the C function `name`. A failure becomes the error state of the thread, or a line on standard
-/// error in a process without ROS 2's libraries; so does a panic, which must not cross into C.
+/// Runs the body of the C function `name`. A failure or a panic, which must not cross into C, becomes the error
+/// state of the thread. In a process without ROS 2's libraries, it becomes a line on standard error instead.
 pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => RMW_RET_OK,
@@ -22,7 +22,7 @@ pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t 
     }
 }
 
-/// As [`run`], for a function that returns a pointer: null is its failure.
+/// As [`run`], for a function that returns a pointer: the pointer is null after a failure.
 pub fn run_for_pointer<T>(name: &'static CStr, body: impl FnOnce() -> Result<*mut T>) -> *mut T {
     let mut made = std::ptr::null_mut();
     run(name, || {

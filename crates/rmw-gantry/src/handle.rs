@@ -1,4 +1,4 @@
-//! The step from the pointers that C passes to the entities behind them.
+//! The conversion of the pointers that C passes to the entities behind them.
 //!
 //! An `rmw_*_t` is a box of this library: its `implementation_identifier` is [`IDENTIFIER`] and its `data` points to
 //! the entity, which the `rmw_destroy_*` function of its kind frees. *The contract of rmw* is that a caller passes
@@ -18,12 +18,12 @@ use std::ffi::{c_char, c_void};
 pub trait Handle {
     /// The entity behind it.
     type Entity;
-    /// Its name in a sentence, as "publisher".
+    /// The name of such objects in a sentence, such as "publisher".
     const NAME: &'static str;
     /// The implementation identifier, and the pointer to the entity.
     ///
     /// # Safety
-    /// An object that is not destroyed.
+    /// `handle` points to an object that is not destroyed.
     unsafe fn read(handle: *const Self) -> Result<(*const c_char, *const c_void)>;
 }
 
@@ -71,7 +71,7 @@ impl Handle for rmw_context_t {
 /// The pointer is null; the object is of another implementation, or it is not initialized.
 ///
 /// # Safety
-/// The contract of rmw, for as long as the result is used.
+/// The caller keeps the contract of rmw as long as the result is used.
 pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
     if handle.is_null() {
         return Err(Failure::null(H::NAME));
@@ -80,7 +80,7 @@ pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
     let (identifier, data) = unsafe { H::read(handle) }?;
     // SAFETY: as above.
     unsafe { check_identifier(H::NAME, identifier) }?;
-    // SAFETY: an object of this library has null or its entity as data.
+    // SAFETY: the `data` of an object of this library is null or the object's entity.
     let entity = unsafe { data.cast::<H::Entity>().as_ref() };
     entity.ok_or_else(|| Failure::invalid(format_args!("the {} is not initialized", H::NAME)))
 }
@@ -88,8 +88,8 @@ pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
 /// Frees a handle and its entity.
 ///
 /// # Safety
-/// The handle is a box, its data is a box of its entity (`entity` returned it), and the program does not use them after
-/// this.
+/// `handle` is a box, and its `data` is a box of its entity (`entity` returned it). The program uses neither
+/// after this.
 pub unsafe fn free<H: Handle>(handle: *mut H) {
     // SAFETY: the promise of the caller.
     if let Ok((_, entity)) = unsafe { H::read(handle) } {

@@ -1,4 +1,4 @@
-//! The names that `rmw` demands: full ones, without substitutions.
+//! The names that `rmw` requires: full names, without substitutions.
 
 use rmw_abi::{
     bindings::rmw_qos_profile_t,
@@ -6,15 +6,15 @@ use rmw_abi::{
 };
 
 /// # Errors
-/// The topic is no full name, unless the QoS allows names that are not ROS 2's.
+/// The topic is not a full name, although the QoS requires ROS 2's naming conventions.
 pub fn check_topic(topic: &str, profile: &rmw_qos_profile_t) -> Result<()> {
     if profile.avoid_ros_namespace_conventions { Ok(()) } else { check_full_name("topic", topic) }
 }
 
-/// Checks the full name of a topic or a service (`kind`), as `rmw_validate_full_topic_name`.
+/// Checks the full name of a topic or a service (`kind`), as `rmw_validate_full_topic_name` does.
 ///
 /// # Errors
-/// The name breaks a rule; the sentence says which.
+/// The name breaks a rule, which the sentence of the error names.
 pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
     if !name.starts_with('/') {
         return Err(Failure::invalid(format_args!(
@@ -27,11 +27,11 @@ pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
     gantry::expand_topic_name(name, "node", "/").map(drop).map_err(Failure::invalid)
 }
 
-/// Checks the name and the namespace of a node, as `rmw_validate_node_name` and `rmw_validate_namespace`; returns its
-/// full name.
+/// Checks the name and the namespace of a node, as `rmw_validate_node_name` and `rmw_validate_namespace` do;
+/// returns the full name.
 ///
 /// # Errors
-/// A name breaks a rule; the sentence says which.
+/// A name breaks a rule, which the sentence of the error names.
 pub fn full_node_name(name: &str, namespace: &str) -> Result<String> {
     if !namespace.starts_with('/') {
         return Err(Failure::invalid(format_args!("the namespace {namespace:?} begins with no slash")));

@@ -1,7 +1,7 @@
-//! The tracepoints of ROS 2's tracing (ros2_tracing) that an RMW has: Jazzy's four, and Kilted's five more.
+//! The tracepoints of ROS 2's tracing (ros2_tracing) for an RMW: Jazzy's four, and five more of Kilted.
 //!
-//! `librcl.so` loads the library of the tracepoints. In a process without this library a tracepoint costs a load and a
-//! branch; with it, one call that finds whether a session records the tracepoint now.
+//! `librcl.so` loads the library of the tracepoints. In a process without this library, a tracepoint costs a load
+//! and a branch. With the library, it costs one call, which finds out whether a session records the tracepoint now.
 
 use gantry::{GenericRequest, GenericResponse, GenericSample, Gid, RequestId, SourceTime};
 use rmw_abi::{bindings::*, foreign::Foreign};
@@ -15,7 +15,7 @@ struct Tracepoint<F> {
 
 type Handle = *const c_void;
 
-/// The handle of an endpoint, and its gid of 16 bytes.
+/// Records a new endpoint: its handle, and its gid of 16 bytes.
 type Init = unsafe extern "C" fn(handle: Handle, gid: *const u8);
 
 impl<F: Copy> Tracepoint<F> {
@@ -31,12 +31,12 @@ impl<F: Copy> Tracepoint<F> {
         }
     }
 
-    /// The function, if a session records the tracepoint now. Its caller may pass any pointers: the function records
-    /// the values of these, and reads only gids.
+    /// The function, if a session records the tracepoint now. Its caller may pass any pointers: the function
+    /// records their addresses, and reads the memory of gids only.
     #[inline]
     fn enabled(&self) -> Option<F> {
         let is_enabled = self.is_enabled.get()?;
-        // SAFETY: it reads a variable of the library.
+        // SAFETY: the function reads a variable of the library.
         if unsafe { is_enabled() } { self.record.get() } else { None }
     }
 }
@@ -96,7 +96,7 @@ impl Tracepoint<Init> {
     }
 }
 
-/// Records a publication. `Some` has the time that is recorded, with which the message has to be published.
+/// Records a publication. If the result is `Some`, the message has to be published with this time, which was recorded.
 #[inline]
 pub fn publish(publisher: *const rmw_publisher_t, message: *const c_void) -> Option<SourceTime> {
     let record = PUBLISH.enabled()?;
@@ -106,7 +106,7 @@ pub fn publish(publisher: *const rmw_publisher_t, message: *const c_void) -> Opt
     Some(time)
 }
 
-/// Records a take, which found a sample or none.
+/// Records a take, which found a sample or found none.
 #[inline]
 pub fn take(subscription: *const rmw_subscription_t, message: *const c_void, sample: Option<&GenericSample>) {
     if let Some(record) = TAKE.enabled() {
@@ -124,7 +124,7 @@ pub fn send_request(client: *const rmw_client_t, request: *const c_void, sequenc
     }
 }
 
-/// Records the take of a request, which found one or none.
+/// Records the take of a request, which found a request or found none.
 #[inline]
 pub fn take_request(service: *const rmw_service_t, message: *const c_void, request: Option<&GenericRequest>) {
     if let Some(record) = TAKE_REQUEST.enabled() {
@@ -145,7 +145,7 @@ pub fn send_response(service: *const rmw_service_t, response: *const c_void, req
     Some(time)
 }
 
-/// Records the take of a response, which found one or none.
+/// Records the take of a response, which found a response or found none.
 #[inline]
 pub fn take_response(client: *const rmw_client_t, message: *const c_void, response: Option<&GenericResponse>) {
     if let Some(record) = TAKE_RESPONSE.enabled() {

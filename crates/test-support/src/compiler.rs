@@ -1,10 +1,10 @@
-//! Programs in C and C++, and the archive of a crate that they link.
+//! Compilation of programs in C and C++, and the archive of a crate that they link.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The reason why this machine has no such compiler; none if the compiler translates an empty program in the language
-/// of `extension`.
+/// The reason why this machine has no such compiler; `None` if the compiler can translate an empty program in the
+/// language of `extension`.
 #[must_use]
 pub fn missing_compiler(compiler: &str, extension: &str) -> Option<String> {
     let works = || {
@@ -22,7 +22,7 @@ pub fn missing_compiler(compiler: &str, extension: &str) -> Option<String> {
 /// Compiles `source` with warnings as errors.
 ///
 /// # Errors
-/// The messages of the compiler.
+/// The messages of the compiler, if it fails.
 pub fn compile(compiler: &str, source: &Path, program: &Path, options: &[&str]) -> Result<(), String> {
     let mut command = Command::new(compiler);
     command.args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o"]).arg(program).arg(source).args(options);
@@ -30,11 +30,11 @@ pub fn compile(compiler: &str, source: &Path, program: &Path, options: &[&str]) 
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-/// The archive of a crate, which cargo has built beside this test program. If builds with other features have left
-/// archives there, too, it is the newest one.
+/// The archive of a crate, which cargo has built in the directory of this test program. If builds with other
+/// features have left archives in the same directory, it is the newest one.
 ///
 /// # Panics
-/// There is no archive: the crate is no dependency of this test.
+/// There is no archive, because the crate is not a dependency of this test.
 #[must_use]
 pub fn built_archive(library: &str) -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Code that the tests of several crates share.
 //!
-//! No library links this crate. It depends on no crate that it helps to test, except with the features `messages`,
+//! No library links this crate. It depends on no crate whose tests use it, except with the features `messages`,
 //! `xrce` and `agent`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
@@ -32,10 +32,10 @@ pub use {
 
 use std::time::{Duration, Instant};
 
-/// The time limit of every wait: long enough for any machine, so that only a hang reaches it.
+/// The time limit of every wait, which is long enough for any machine, so that only a hang reaches it.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits for a condition that another thread or process brings about; panics with `what` after [`PATIENCE`].
+/// Waits for a condition that another thread or process makes true. Panics with `what` after [`PATIENCE`].
 #[track_caller]
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;

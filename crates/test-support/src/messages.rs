@@ -1,6 +1,6 @@
-//! The fuzz targets for messages and definitions. `cargo test` runs them on the corpus, too.
+//! The fuzz targets for messages and definitions. `cargo test` also runs them on the corpus.
 //!
-//! A function panics if its input gives neither a message nor an error.
+//! A target panics if its input leads to neither a message nor an error.
 
 use gantry_dynamic::{Filter, MessageType, Yaml};
 use gantry_idl::Definitions;
@@ -26,7 +26,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("filters", filters),
 ];
 
-/// The first byte of the input chooses a type, the rest is the body.
+/// The fuzz target for typed views. The first byte of the input selects a type, the rest is the body.
 pub fn typed_views(input: &[u8]) {
     let Some((choice, body)) = input.split_first() else { return };
     match choice % 8 {
@@ -44,8 +44,8 @@ pub fn typed_views(input: &[u8]) {
     }
 }
 
-/// The typed view, the dynamic view and the copy path accept the same bytes, and refuse all others with the same
-/// sentence.
+/// Checks that the typed view, the dynamic view and the copy path accept the same bytes, and refuse all others
+/// with the same sentence.
 fn typed_view<T: Message + Debug>(body: &[u8]) {
     let name = T::TYPE_NAME.parse().unwrap();
     let definitions = Definitions::from_text(&name, T::DEFINITION).unwrap();
@@ -59,7 +59,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
             let message = view.to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{copy:?}"));
             Yaml::FULL_LENGTH.write(&dynamic, &mut String::new()).unwrap();
-            // Its serialised bytes are the same message.
+            // The serialised bytes of the message are an equal message.
             let again = AlignedBytes::copy_of(&message.to_cdr().unwrap()[4..]);
             let again = T::view(&again).unwrap().to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{again:?}"));
@@ -70,11 +70,11 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
         }
         (typed, dynamic) => panic!("typed: {:?}, dynamic: {:?}", typed.map(drop), dynamic.map(drop)),
     }
-    // In big-endian order most lengths are too large.
+    // In big-endian order, most lengths are too large.
     let _ = T::new_box().read_body(body, ByteOrder::BigEndian);
 }
 
-/// The input is the text of a definition.
+/// The fuzz target for definitions. The input is the text of a definition.
 pub fn definitions(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let name = "fuzz_msgs/msg/Fuzz".parse().unwrap();
@@ -92,7 +92,8 @@ pub fn definitions(input: &[u8]) {
     }
 }
 
-/// The input is a definition up to the first byte 0xff, and then the body of a message of that definition.
+/// The fuzz target for dynamic views. The input is a definition up to the first byte 0xff, and then the body of a
+/// message of that definition.
 pub fn dynamic_views(input: &[u8]) {
     let end = input.iter().position(|byte| *byte == 0xff).unwrap_or(input.len());
     let (text, body) = (String::from_utf8_lossy(&input[..end]), input.get(end + 1..).unwrap_or_default());
@@ -102,7 +103,7 @@ pub fn dynamic_views(input: &[u8]) {
     for order in [ByteOrder::LittleEndian, ByteOrder::BigEndian] {
         match message_type.view(body, order) {
             Ok(message) => {
-                // Bytes behind the longest message of the type change nothing.
+                // Bytes after the longest message of the type must not change the result.
                 let most = definitions.max_size_bytes(&name).unwrap_or(usize::MAX).saturating_add(3);
                 let whole = message_type.view(&body[..body.len().min(most)], order).unwrap();
                 assert_eq!(format!("{whole}"), format!("{message}"));
@@ -119,7 +120,7 @@ pub fn dynamic_views(input: &[u8]) {
     }
 }
 
-/// The input is a filter expression, a line break, and the body of a message.
+/// The fuzz target for filters. The input is a filter expression, a line break, and the body of a message.
 pub fn filters(input: &[u8]) {
     const DEFINITION: &str = "string name\nbool is_on\nchar letter\nint32 count\nfloat32 speed\nfloat64[] ranges\n\
                               string[2] tags\nwstring title\nuint64 total";

@@ -1,7 +1,7 @@
-//! A child process of a test: the test program again, in a role that its command line names.
+//! A child process of a test: the test program again, in a role that the command line names.
 //!
-//! The test writes lines to the child's standard input and reads lines from its standard output. The child ends when
-//! its standard input does.
+//! The test writes lines to the child's standard input and reads lines from its standard output. The child ends
+//! when its standard input ends.
 
 use crate::PATIENCE;
 use rustix::process::Pid;
@@ -11,8 +11,8 @@ use std::{
     sync::mpsc::Receiver,
 };
 
-/// The words that start this program again. The first of them is the emulator's name, which `EMULATOR` holds where this
-/// program is built for another machine.
+/// The words that start this program again. The first word is the name of the emulator, which the variable
+/// `EMULATOR` has if this program is built for another machine.
 pub fn this_program() -> Vec<String> {
     let program = std::env::current_exe().unwrap().into_os_string().into_string().unwrap();
     std::env::var("EMULATOR").into_iter().chain([program]).collect()
@@ -32,7 +32,7 @@ impl Peer {
         Peer::start_with(command, Stdio::piped())
     }
 
-    /// Starts the child with this standard input, and a pipe to its output.
+    /// Starts the child with this standard input, and a pipe from its standard output.
     pub fn start_with(command: &mut Command, stdin: Stdio) -> Peer {
         let mut child = command.stdin(stdin).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
@@ -56,7 +56,7 @@ impl Peer {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// `kill -9`, and waits until the child is gone.
+    /// Sends SIGKILL to the child, and waits until it is gone.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -92,14 +92,14 @@ impl Drop for Peer {
     }
 }
 
-/// In the child: writes a line to the test.
+/// Called in the child: writes a line to the test.
 pub fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{line}").unwrap();
     stdout.flush().unwrap();
 }
 
-/// In the child: the next line from the test; `None` if the child is to end.
+/// Called in the child: the next line from the test; `None` if the child has to end.
 pub fn order() -> Option<String> {
     let mut line = String::new();
     (std::io::stdin().read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())

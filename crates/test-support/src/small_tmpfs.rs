@@ -1,4 +1,4 @@
-//! A small file system for one child process.
+//! A small file system for one child process of a test.
 
 use crate::peer::this_program;
 use std::{
@@ -6,7 +6,8 @@ use std::{
     process::{Command, Output},
 };
 
-/// This program with these arguments, in a mount namespace of its own where a tmpfs of 64 MB lies at `directory`.
+/// A command for this program with these arguments, in a mount namespace of its own, in which a tmpfs of 64 MB is
+/// mounted at `directory`.
 #[must_use]
 pub fn in_small_tmpfs(directory: &Path, arguments: &[&str]) -> Command {
     let mut program = this_program();
@@ -24,8 +25,8 @@ fn run_in_small_tmpfs(directory: &Path, program: &[String]) -> Command {
     command
 }
 
-/// The reason why this machine allows no small tmpfs (no mount namespaces, for instance), if there is one. `directory`
-/// stays empty.
+/// The reason why this machine allows no small tmpfs (no mount namespaces, for instance); `None` if it allows one.
+/// `directory` stays empty.
 #[must_use]
 pub fn why_no_small_tmpfs(directory: &Path) -> Option<String> {
     let why = match run_in_small_tmpfs(directory, &["true".to_owned()]).output() {

@@ -1,4 +1,4 @@
-//! The structure of a crate as its imports show it: storeys (the modules of `lib.rs`) and circles of files.
+//! The structure of a crate by its imports: storeys (the modules of `lib.rs`) and circles of files.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::{
@@ -11,20 +11,21 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// The path of a module below the crate's root; empty for `lib.rs`.
+/// The path of a module from the crate's root; empty for `lib.rs`.
 type Module = Vec<String>;
 
-/// Panics with a list of the imports that go up a storey and of the circles among the files of `<crate_directory>/src`.
+/// Checks the files of `<crate_directory>/src`. Panics with a list of the imports from a higher storey, and of the
+/// circles of files that import each other.
 ///
-/// `storeys` begins at the ground and has every module of `lib.rs`. Test code is left out. A file and its own children
-/// may import each other.
+/// `storeys` begins with the lowest storey and contains every module of `lib.rs`. Test code is left out. A file
+/// and its own children may import each other.
 #[track_caller]
 pub fn check(crate_directory: &str, storeys: &[&str]) {
     check_with_parts(crate_directory, storeys, &[]);
 }
 
-/// As [`check`], for a crate in which some files are one noun in parts: the files of a group may import each other. A
-/// file is named by its path below the crate's root, as `yaml::encode`.
+/// As [`check`], for a crate in which several files together hold one noun: the files of a group may import each
+/// other. A file is named by its path from the crate's root, such as `yaml::encode`.
 #[track_caller]
 pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&str]]) {
     let mut files = read(&Path::new(crate_directory).join("src"));
@@ -34,7 +35,7 @@ pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&st
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Removes the imports that the files of a group have from each other.
+/// Removes the imports of the files in a group from each other.
 fn ignore_imports_within(files: &mut BTreeMap<Module, File>, group: &[&str]) {
     let is_part = |module: &Module| group.contains(&module.join("::").as_str());
     let missing: Vec<&&str> =
@@ -47,8 +48,8 @@ fn ignore_imports_within(files: &mut BTreeMap<Module, File>, group: &[&str]) {
     }
 }
 
-/// The storeys of a crate as its README draws them, from the ground: the first words below the heading
-/// `src, from the top`.
+/// The storeys of a crate as its README draws them, from the lowest: the first words of the lines below the
+/// heading `src, from the top`.
 pub fn drawn(readme: &str) -> Vec<String> {
     const HEADING: &str = "src, from the top";
     let mut lines = readme.lines().skip_while(|line| !line.contains(HEADING));
@@ -64,11 +65,11 @@ pub fn drawn(readme: &str) -> Vec<String> {
 struct File {
     /// Imported paths below the crate's root.
     imports: BTreeSet<Vec<String>>,
-    /// Names that other modules find here by `pub use`, with the paths that they stand for.
+    /// The names that the file re-exports by `pub use`, with the paths for which they stand.
     exports: BTreeMap<String, Vec<String>>,
 }
 
-/// All files of a crate by their modules.
+/// Reads all files of a crate, by their modules.
 fn read(source: &Path) -> BTreeMap<Module, File> {
     let (mut files, mut foreign) = (BTreeMap::new(), BTreeSet::new());
     let mut directories = vec![source.to_owned()];
@@ -93,7 +94,7 @@ fn read(source: &Path) -> BTreeMap<Module, File> {
     files
 }
 
-/// Whether a file is compiled for tests only, by its name.
+/// Whether the file's name shows that it is compiled only for tests.
 fn is_test(module: &[String]) -> bool {
     module.iter().any(|part| part == "tests" || part == "models")
 }
@@ -116,7 +117,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// The path below the crate's root, if `path` begins with `crate`, `self` or `super`.
+    /// The path from the crate's root, if `path` begins with `crate`, `self` or `super`.
     fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
         let supers = path.iter().take_while(|part| *part == "super").count();
         let (base, rest) = match path.first()?.as_str() {
@@ -157,7 +158,7 @@ impl Reader {
         path.truncate(path.len() - usize::from(name != "self"));
     }
 
-    /// `crate::…` in the tokens of a macro's call.
+    /// Adds the paths `crate::…` among the tokens of a macro call.
     fn tokens(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for (index, token) in tokens.iter().enumerate() {
@@ -210,7 +211,7 @@ impl Visit<'_> for Reader {
     }
 }
 
-/// Whether an item exists in tests only: `cfg(test)`, or `cfg(all(test, …))`.
+/// Whether an item exists only in tests: `cfg(test)`, or `cfg(all(test, …))`.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.meta.require_list().map(|list| list.tokens.to_string()).unwrap_or_default();
@@ -218,11 +219,11 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The file in which the item at `path` stands, through the names that modules hand on.
+/// The file with the item at `path`. Names that modules re-export are followed.
 fn target(files: &BTreeMap<Module, File>, path: &[String]) -> Module {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length])).unwrap_or_default();
     let export = path.get(length).and_then(|name| files[&path[..length]].exports.get(name));
-    // A file that re-exports its own macro gives the macro the path that it has.
+    // If a file re-exports its own macro, the export leads to the path that it begins with.
     let export = export.filter(|export| **export != path[..=length]);
     export.map_or_else(|| path[..length].to_vec(), |export| target(files, export))
 }
@@ -247,7 +248,7 @@ fn upward(files: &BTreeMap<Module, File>, storeys: &[&str]) -> Vec<String> {
     faults
 }
 
-/// Circles of files, except circles of a file and its own children.
+/// The circles of files that import each other, except circles of a file and its own children.
 fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
     let arrows = |with_family: bool| -> BTreeMap<&Module, BTreeSet<Module>> {
         let is_family = |one: &Module, other: &Module| one.starts_with(other) || other.starts_with(one);
@@ -260,7 +261,8 @@ fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
     let (all, strangers) = (arrows(true), arrows(false));
     let mut faults = Vec::new();
     for start in files.keys() {
-        // Leaves out the arrows within a family: its head may re-export the items of its children, which is no circle.
+        // Imports within a family are left out: its head may re-export the items of its children, which is not
+        // a circle.
         if reached(&strangers, start).contains(start) {
             faults.push(format!("a circle: {} imports itself through others", start.join("::")));
             continue;
@@ -279,7 +281,7 @@ fn is_circle(arrows: &BTreeMap<&Module, BTreeSet<Module>>, one: &Module, other: 
     reached(arrows, one).contains(other) && reached(arrows, other).contains(one)
 }
 
-/// All modules to which arrows lead from `start`.
+/// All modules that can be reached from `start` by following imports.
 fn reached(arrows: &BTreeMap<&Module, BTreeSet<Module>>, start: &Module) -> BTreeSet<Module> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![start.clone()]);
     while let Some(module) = open.pop() {
@@ -295,7 +297,7 @@ fn reached(arrows: &BTreeMap<&Module, BTreeSet<Module>>, start: &Module) -> BTre
 mod tests {
     use super::*;
 
-    /// The faults of a crate with these files in `src`, and the storeys `low` and `high`.
+    /// The faults of a crate that has these files in `src`, and the storeys `low` and `high`.
     fn faults(sources: &[(&str, &str)]) -> Vec<String> {
         let directory = tempfile::tempdir().unwrap();
         for (path, text) in sources {

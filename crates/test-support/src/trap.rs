@@ -1,34 +1,34 @@
-//! A trap for system calls: after [`set`], the thread's next system call ends the process with a line that names the
-//! call and the step.
+//! A trap for system calls: after [`set`], the next forbidden system call of the thread ends the process with a
+//! line that names the call and the step.
 //!
-//! The trap is a seccomp filter. Seccomp's strict mode is refused in a container, which has a filter already.
+//! The trap is a seccomp filter, because seccomp's strict mode is refused in a container, which has a filter already.
 
 use rustix::io::{Errno, Result};
 use std::{cell::Cell, ffi::c_int, fmt::Arguments, io::Write};
 
 thread_local! {
-    // The value is constant and without a destructor, so a signal handler may read it.
+    // The value is constant and has no destructor, so a signal handler may read it.
     static STEP: Cell<&str> = const { Cell::new("nothing") };
 }
 
-/// Sets the name of the step that this thread makes from here on.
+/// Sets the name of the step that this thread begins now.
 pub fn step(name: &'static str) {
     STEP.set(name);
 }
 
-/// From here on this thread can only write, end the process, and make the calls with these numbers.
+/// From now on, this thread can only write, end the process, and make the system calls with these numbers.
 pub fn set(allowed: &[libc::c_long]) -> Result<()> {
-    // SAFETY: plain numbers, all zero: no flags, an empty set of signals.
+    // SAFETY: plain numbers, all of them zero: no flags, an empty set of signals.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = caught as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO;
-    // SAFETY: the handler has the signature that SA_SIGINFO asks for, and calls only functions that a signal handler
-    // may call.
+    // SAFETY: the handler has the signature that SA_SIGINFO requires, and calls only functions that a signal
+    // handler may call.
     if unsafe { libc::sigaction(libc::SIGSYS, &raw const action, std::ptr::null_mut()) } != 0 {
         return Err(last_error());
     }
     let jump_if_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-    // The first word of `seccomp_data` is the number of the call.
+    // The first word of `seccomp_data` is the number of the system call.
     let mut program = vec![instruction((libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, 0, 0)];
     let allowed = [allowed, &[libc::SYS_write, libc::SYS_exit_group]].concat();
     let skips = (1..=allowed.len() as u8).rev(); // to behind the trap
@@ -37,14 +37,14 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
     filter(&mut program)
 }
 
-/// The reason why no trap can be set here, if there is one.
+/// The reason why no trap can be set on this machine; `None` if it can.
 pub fn why_not() -> Option<String> {
-    // Sets a filter that lets everything through, on a thread that ends and has no child.
+    // Sets a filter that allows all calls, on a thread that ends after this and has no child.
     let probe = || filter(&mut [return_(libc::SECCOMP_RET_ALLOW)]).err();
     std::thread::spawn(probe).join().unwrap().map(|error| format!("this machine allows no seccomp filter: {error}"))
 }
 
-/// Ends the process with a line, with no other system call and without allocating.
+/// Ends the process with a line, without any other system call and without allocating.
 pub fn end(line: Arguments<'_>) -> ! {
     let mut buffer = [0; 300];
     let mut rest = &mut buffer[..299];
@@ -65,7 +65,7 @@ fn return_(what: u32) -> libc::sock_filter {
     instruction((libc::BPF_RET | libc::BPF_K) as u16, what, 0)
 }
 
-/// Filters every further system call of this thread by `program`.
+/// Installs `program` as a filter for all further system calls of this thread.
 fn filter(program: &mut [libc::sock_filter]) -> Result<()> {
     rustix::thread::set_no_new_privs(true)?; // without it only root may filter
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
@@ -80,7 +80,7 @@ fn last_error() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap()
 }
 
-/// `siginfo_t` of a SIGSYS, on 64-bit machines.
+/// The layout of `siginfo_t` for a SIGSYS, on 64-bit machines.
 #[repr(C)]
 struct CaughtCall {
     head: [c_int; 4],
@@ -89,7 +89,7 @@ struct CaughtCall {
 }
 
 extern "C" fn caught(_signal: c_int, call: *const CaughtCall, _context: *const ()) {
-    // SAFETY: the kernel passes a `siginfo_t`, which a SIGSYS fills like this.
+    // SAFETY: the kernel passes a `siginfo_t`, which has this layout for a SIGSYS.
     let number = unsafe { (*call).number };
     end(format_args!("{} made system call {number}", STEP.get()));
 }

@@ -1,4 +1,4 @@
-//! Lists of tests, for test programs with a `main` of their own (`harness = false`).
+//! Lists of tests, for test programs with their own `main` (`harness = false`).
 
 use libtest_mimic::{Arguments, Completion, Trial};
 use std::{
@@ -12,7 +12,7 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 /// A test: its name and its function.
 pub type Test = (&'static str, fn());
 
-/// Defines `TESTS`, the list of a module's tests by their names.
+/// Defines `TESTS`, the list of a module's tests with their names.
 #[macro_export]
 macro_rules! tests {
     ($($test:ident),* $(,)?) => {
@@ -25,7 +25,7 @@ pub fn trials(tests: impl IntoIterator<Item = &'static [Test]>) -> Vec<Trial> {
     tests.into_iter().flatten().map(|&(name, test)| trial(name, test)).collect()
 }
 
-/// A test that fails by panicking, and is ignored if it calls [`ignore`].
+/// A test, which fails if it panics, and is ignored if it calls [`ignore`].
 pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
     Trial::ignorable_test(name, move || match catch_unwind(AssertUnwindSafe(test)) {
         Ok(()) => Ok(Completion::Completed),
@@ -36,9 +36,9 @@ pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> T
     })
 }
 
-/// The `main` of a test program whose tests have a directory of shared memory of their own, without the variables of
-/// the user's domain: the outer process makes the directory, runs itself again as the inner process, and removes it.
-/// `log_level` is the inner one's `GANTRY_LOG`; `None` is the default.
+/// The `main` function of a test program whose tests use a directory of shared memory of their own, without the
+/// variables of the user's domain. The outer process makes the directory, runs the program again as the inner
+/// process, and removes the directory. `log_level` is the inner process's `GANTRY_LOG`; `None` means the default.
 pub fn in_own_memory(log_level: Option<&str>, trials: impl FnOnce() -> Vec<Trial>) -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
         return libtest_mimic::run(&Arguments::from_args(), trials()).exit_code();
@@ -50,11 +50,11 @@ pub fn in_own_memory(log_level: Option<&str>, trials: impl FnOnce() -> Vec<Trial
     if inner.status().unwrap().success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The payload of the unwinding that [`ignore`] begins.
+/// The payload of the unwinding that [`ignore`] starts.
 struct Ignored(String);
 
-/// Ends the running [`trial`], whose result is then `ignored` with this reason, not `ok`: for a test that finds out
-/// only while it runs what this machine cannot do. It must be called on the test's own thread.
+/// Ends the running [`trial`], whose result is then `ignored` with this reason, and not `ok`. It is for a test that
+/// finds out only while it runs that this machine lacks something. It must be called on the test's own thread.
 pub fn ignore(why: impl Into<String>) -> ! {
     resume_unwind(Box::new(Ignored(why.into())))
 }
@@ -67,8 +67,8 @@ pub fn is_ignored(group: &str, why: Option<String>) -> bool {
     why.is_some()
 }
 
-/// The command line of a test program whose tests sleep most of the time: `threads` of them run at once, unless
-/// `--test-threads` or `RUST_TEST_THREADS` gives another number.
+/// The command line of a test program whose tests sleep most of the time. `threads` tests run at the same time,
+/// unless `--test-threads` or `RUST_TEST_THREADS` sets another number.
 pub fn side_by_side(threads: usize) -> Arguments {
     let mut arguments = Arguments::from_args();
     let asked_for = std::env::var("RUST_TEST_THREADS").ok().and_then(|threads| threads.parse().ok());

@@ -1,5 +1,5 @@
-//! The maps of the repository are true: each crate is in `ARCHITECTURE.md`, and each path of a table "To change X, open
-//! Y" exists. Comments and documents keep the rules of `STYLE.md` that a program can check.
+//! The maps of the repository are correct: each crate is in `ARCHITECTURE.md`, and each path in a table "To change
+//! X, open Y" exists. Comments and documents obey the rules of `STYLE.md` that a program can check.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The title of a crate's table of paths, in its README.
+/// The title of the table of paths in a crate's README.
 const MAP: &str = "## To change X, open Y";
 
 fn root() -> PathBuf {
@@ -25,7 +25,7 @@ fn readmes() -> Vec<(PathBuf, String)> {
     folders.map(with_readme).collect()
 }
 
-/// The paths in the second column of a table: code with a slash.
+/// The paths in the second column of a table: code that contains a slash.
 fn paths(map: &str) -> impl Iterator<Item = &str> {
     let cells = map.lines().filter_map(|line| line.strip_prefix('|')?.split('|').nth(1));
     let code = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
@@ -54,16 +54,16 @@ fn the_architecture_names_each_crate() {
     }
 }
 
-/// The widest line of a comment, as `.editorconfig` has it.
+/// The largest width of a comment line, as in `.editorconfig`.
 const MAX_COLUMNS: usize = 120;
 
-/// The comments of a file's lines, with the numbers of the lines: all behind `//`, `///` or `//!`.
+/// The comments of a file, with their line numbers: all text after `//`, `///` or `//!`.
 fn comments(source: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     let lines = source.lines().enumerate();
     lines.filter_map(|(index, line)| Some((index + 1, line, line.trim_start().strip_prefix("//")?)))
 }
 
-/// The files of folders, at any depth, whose names end with `.rs` or another extension.
+/// The files in folders, at any depth, whose names end with `.rs` or another extension.
 fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
     let mut found = Vec::new();
@@ -95,7 +95,7 @@ fn comments_are_no_wider_than_a_line() {
         for (number, line, comment) in comments(&source) {
             let text = comment.trim_start_matches(['/', '!']).trim_start();
             is_code ^= text.starts_with("```");
-            // Rows of tables, code and words without a space cannot be wrapped.
+            // Table rows, code and words without a space cannot be wrapped.
             let can_wrap = !is_code && !text.starts_with('|') && text.contains(' ');
             if can_wrap && line.chars().count() > MAX_COLUMNS {
                 wide.push(format!("{}:{number}", path.display()));
@@ -105,7 +105,7 @@ fn comments_are_no_wider_than_a_line() {
     assert!(wide.is_empty(), "wider than {MAX_COLUMNS} columns: {wide:#?}");
 }
 
-/// The folders and documents in which no forbidden word may stand.
+/// The folders and documents that must not contain a forbidden word.
 const FOLDERS: &[&str] = &[
     "bindings",
     "bridges",
@@ -121,7 +121,7 @@ const FOLDERS: &[&str] = &[
 ];
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
 
-/// The words that `STYLE.md` forbids, which its line "Forbidden" has as code.
+/// The words that `STYLE.md` forbids, which stand as code in its line "Forbidden".
 fn forbidden_words() -> Vec<String> {
     let style = fs::read_to_string(root().join("STYLE.md")).unwrap();
     let line = style.lines().find(|line| line.starts_with("- Forbidden:")).unwrap();
@@ -141,7 +141,7 @@ fn forbidden<'a>(words: &'a [String], text: &str) -> Option<&'a String> {
     words.iter().find(|word| plain.contains(&format!(" {word} ")))
 }
 
-/// The forbidden words of lines, with the numbers of the lines. A word may go on in the next line.
+/// The forbidden words in lines, with the line numbers. A word may continue on the next line.
 fn faults(path: &Path, words: &[String], lines: &[&str]) -> Vec<String> {
     let next = lines.iter().skip(1).chain([&""]);
     let pairs = lines.iter().zip(next).enumerate();
@@ -150,7 +150,7 @@ fn faults(path: &Path, words: &[String], lines: &[&str]) -> Vec<String> {
     found.map(|(number, word)| format!("{}:{number}: {word}", path.display())).collect()
 }
 
-/// The text of a line that is a comment, else no text.
+/// The text of a line that is a comment; otherwise an empty text.
 fn comment_of(line: &str) -> &str {
     line.trim_start().strip_prefix("//").unwrap_or_default()
 }

@@ -21,16 +21,16 @@ use std::{
     thread::JoinHandle,
 };
 
-/// An agent: connects clients that speak DDS-XRCE with Gantry, until the value is dropped.
+/// An agent, which connects clients that speak DDS-XRCE with Gantry until this value is dropped.
 ///
-/// The threads of the transports handle the clients' messages; a thread for each domain handles Gantry's messages.
+/// The threads of the transports handle the clients' messages; one thread for each domain handles Gantry's messages.
 pub struct Agent {
     state: Arc<AgentState>,
     ticker: Option<JoinHandle<()>>,
 }
 
 impl Agent {
-    /// An agent without transports.
+    /// Makes an agent without transports.
     ///
     /// # Errors
     /// The agent's thread cannot be started.
@@ -38,7 +38,7 @@ impl Agent {
         Self::with_clock(config, Clock::new())
     }
 
-    /// As [`Agent::new`], with a clock that stands still until [`Agent::advance`].
+    /// As [`Agent::new`], with a clock that is stopped and moves only by [`Agent::advance`].
     ///
     /// # Errors
     /// As [`Agent::new`].
@@ -47,7 +47,7 @@ impl Agent {
         Self::with_clock(config, Clock::Stopped(0.into()))
     }
 
-    /// Moves a clock that stands still, and does the work whose time has come.
+    /// Moves a stopped clock, and does the work that is due by then.
     #[cfg(feature = "testing")]
     pub fn advance(&self, by: std::time::Duration) {
         if let Clock::Stopped(us) = &self.state.context.clock {
@@ -68,7 +68,7 @@ impl Agent {
         Ok(Agent { state, ticker: Some(ticker) })
     }
 
-    /// Adds a transport. Its thread gives the port each message that the transport receives.
+    /// Adds a transport. The transport's thread passes each received message to the port.
     #[must_use]
     pub fn attach(&self, transport: Arc<dyn Transport>) -> Port {
         // Relaxed: only the number matters.

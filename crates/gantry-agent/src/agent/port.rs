@@ -1,4 +1,4 @@
-//! Ports: the agent as its transports see it.
+//! Ports: the interface of the agent for its transports.
 
 use super::state::AgentState;
 use crate::{
@@ -15,18 +15,19 @@ use std::{
     },
 };
 
-/// The agent as a transport sees it.
+/// The interface of the agent for one transport.
 #[derive(Clone)]
 pub struct Port {
     pub(crate) state: Arc<AgentState>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) number: u32,
-    /// Counts how often a line had room again. By this count the clients of a line take turns in using the room.
+    /// The number of times that a line had room again. By this number, the clients of a line take turns in using
+    /// the room.
     pub(crate) turns: Arc<AtomicUsize>,
 }
 
 impl Port {
-    /// Takes a message from a client. Its bytes may be any. Blocks while another message of the same client is handled.
+    /// Takes a message from a client, with arbitrary bytes. Blocks while another message of the same client is handled.
     pub fn receive(&self, peer: PeerAddress, message: &[u8]) {
         let line = Line { transport: self.transport.clone(), peer };
         if !self.admits(peer) {
@@ -36,24 +37,24 @@ impl Port {
         self.state.receive(Address { port: self.number, peer }, line, message);
     }
 
-    /// The line takes messages to that client again.
+    /// Notes that the line to this client accepts messages again.
     pub fn has_room(&self, peer: PeerAddress) {
         let address = Address { port: self.number, peer };
         self.serve(|other| other == address);
     }
 
-    /// Notes that the line to a client is gone, as after the end of a TCP connection. The client's session stays until
-    /// it is silent for too long.
+    /// Notes that the line to a client is gone, as after the end of a TCP connection. The client's session
+    /// continues until the client is silent for too long.
     pub fn closed(&self, peer: PeerAddress) {
         lock(&self.state.clients).forget_address(Address { port: self.number, peer });
     }
 
-    /// The line to all its clients takes messages again.
+    /// Notes that the line to all clients of the transport accepts messages again.
     pub(crate) fn has_room_for_all(&self) {
         self.serve(|address| address.port == self.number);
     }
 
-    /// The clients at some addresses send what waits.
+    /// Lets the clients at the addresses for which `is_asked` holds send their waiting messages.
     fn serve(&self, is_asked: impl Fn(Address) -> bool) {
         let mut clients: Vec<_> = lock(&self.state.clients).among(is_asked).cloned().collect();
         let turn = self.turns.fetch_add(1, Relaxed); // only the number matters
@@ -63,22 +64,22 @@ impl Port {
         clients.iter().for_each(|client| lock(client).has_room(&self.state.context));
     }
 
-    /// Whether there is a client at that address.
+    /// Whether there is a client at this address.
     pub(crate) fn has_client(&self, peer: PeerAddress) -> bool {
         lock(&self.state.clients).is_any_at(Address { port: self.number, peer })
     }
 
-    /// Whether messages from that address are taken.
+    /// Whether messages from this address are accepted.
     pub(crate) fn admits(&self, peer: PeerAddress) -> bool {
         self.state.context.config.access.admits_address(peer)
     }
 
-    /// The most clients that the agent takes.
+    /// The largest number of clients that the agent accepts.
     pub(crate) fn max_clients(&self) -> usize {
         self.state.context.config.limits.clients
     }
 
-    /// The most clients of one host that the agent takes.
+    /// The largest number of clients of one host that the agent accepts.
     pub(crate) fn max_clients_of_host(&self) -> usize {
         self.state.context.config.limits.clients_of_host
     }

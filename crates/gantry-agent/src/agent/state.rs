@@ -1,5 +1,5 @@
-//! The state that the agent, its transports and its threads share: the clients, and the answers to those without a
-//! session.
+//! The state that the agent, its transports and its threads share: the clients, and the answers to peers without
+//! a session.
 
 use crate::{
     client::{Client, ClientCell, KeyText, Next, carry_out_jobs},
@@ -26,12 +26,12 @@ use std::{
     },
 };
 
-/// The shortest MTU: a status and its message header fit in it.
+/// The least MTU that a client may have: a status and its message header fit in it.
 const MIN_MTU_BYTES: u16 = 24;
-/// The longest message outside of a session.
+/// The largest length of a message outside of a session, in bytes.
 const GREETING_BYTES: usize = 64;
 
-/// The answer to a client that leaves.
+/// The answer to a client that leaves, and its line.
 type Farewell = (Line, Vec<u8>);
 
 /// The state that the agent, its transports and its threads share.
@@ -43,7 +43,7 @@ pub struct AgentState {
     /// The budget of answers to clients without a session.
     unknown: Mutex<Budget>,
     logins: Mutex<Logins>,
-    /// The agent is dropped. Its transports may live longer.
+    /// Whether the agent was dropped. Its transports may live longer.
     pub is_closed: AtomicBool,
 }
 
@@ -51,12 +51,12 @@ pub struct AgentState {
 enum Sender {
     Known(Arc<ClientCell>),
     Unknown,
-    /// Another address has the key, and may answer.
+    /// Another address has the same key, and may still be alive.
     Doubtful,
 }
 
-/// Whether clients send submessages of this kind. The agent does not answer others: two agents would answer each other
-/// without end.
+/// Whether submessages of this kind come from clients. The agent does not answer other kinds: two agents would
+/// answer each other without end.
 fn is_of_client(id: SubmessageId) -> bool {
     const OF_CLIENTS: [SubmessageId; 9] = [
         SubmessageId::CREATE,
@@ -130,9 +130,9 @@ impl AgentState {
         }
     }
 
-    /// The client that sent a message, found by the key in the message, or else by the address. If the message has a
-    /// key and comes from a new address of the client's host, the client moves to that address; if it comes from
-    /// another host, the client moves when its old address does not answer.
+    /// The client that sent a message, found by the key in the message or, without a key, by the address. If the
+    /// message has a key and comes from a new address of the client's host, the client moves to that address. If
+    /// it comes from another host, the client moves when its old address does not answer.
     fn find(&self, header: &Header, address: Address, line: &Line) -> Sender {
         if !header.session.has_key() {
             return lock(&self.clients).heard_at(address).map_or(Sender::Unknown, Sender::Known);
@@ -174,7 +174,7 @@ impl AgentState {
                 Err(error) => self.log(Level::Warning, format_args!("{line}: a client cannot be read: {error}")),
             },
             (SubmessageId::GET_INFO, Ok(request)) if self.may_answer(address) => {
-                // A request without a session is a question about the agent, and about the client's session.
+                // A request without a session asks about the agent, and about the client's session.
                 let has_session = header.session.is_none() && lock(&self.clients).is_any_at(address);
                 self.reply(line, info(memory, header, request, has_session));
             }
@@ -195,13 +195,13 @@ impl AgentState {
         lock(&self.unknown).spend(address.host())
     }
 
-    /// Whether a host may begin one more session.
+    /// Whether a host may begin another session now.
     fn may_begin(&self, address: Address) -> bool {
         lock(&self.logins).spend(address.host(), self.context.clock.now())
     }
 
     fn reply(&self, line: &Line, message: wire::Result<&[u8]>) {
-        // 64 bytes are enough for each of them.
+        // 64 bytes are enough for each of these messages.
         if let Ok(message) = message
             && let Err(error) = line.send(message)
         {
@@ -232,7 +232,7 @@ impl AgentState {
         self.reply(line, welcome(&mut [0; GREETING_BYTES], &peer, result));
     }
 
-    /// Begins a session; `None` if another host has the key, and may answer.
+    /// Begins a session; `None` if another host has the key and may still be alive.
     fn accept(&self, address: Address, line: &Line, peer: Peer) -> Option<StatusValue> {
         let found = lock(&self.clients).by_key(peer.key);
         if let Some((client, old)) = found {
@@ -289,7 +289,7 @@ impl AgentState {
         self.close(removed, why, farewell);
     }
 
-    /// Destroys what a client has, and says farewell then.
+    /// Destroys the entities of a client, and then sends the farewell.
     fn close(&self, client: Option<Arc<ClientCell>>, why: &str, farewell: Option<Farewell>) {
         if client.is_none() && farewell.is_none() {
             return;
@@ -302,13 +302,13 @@ impl AgentState {
         let is_cheap = objects.is_empty();
         let end = move || {
             drop(objects);
-            // A farewell that is lost is asked for again.
+            // If the farewell is lost, the client asks again.
             let _ = farewell.map(|(line, message)| line.send(&message));
         };
         if is_cheap { end() } else { self.context.run(end) }
     }
 
-    /// Looks at all clients, after a deadline has passed.
+    /// Checks all clients, after a deadline has passed.
     pub fn tick(&self) {
         self.context.leave_unused_domains();
         let clients = lock(&self.clients).all();

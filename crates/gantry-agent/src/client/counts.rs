@@ -6,28 +6,28 @@ use gantry_xrce::{
 };
 use std::fmt;
 
-/// The messages that passed between a client and Gantry, and the messages that were lost or refused.
+/// The numbers of messages that passed between a client and Gantry, and of messages that were lost or refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages of the client that were published in Gantry: samples, requests and replies.
+    /// The number of messages of the client that were published in Gantry: samples, requests and replies.
     pub published: u64,
-    /// Their bytes.
+    /// The number of bytes in the published messages.
     pub published_bytes: u64,
-    /// Messages of Gantry that went to the client's streams.
+    /// The number of messages of Gantry that went to the client's streams.
     pub delivered: u64,
-    /// Their bytes.
+    /// The number of bytes in the delivered messages.
     pub delivered_bytes: u64,
-    /// Messages of the client that could not be published.
+    /// The number of messages of the client that could not be published.
     pub refused: u64,
-    /// Messages of Gantry that are longer than the client's streams can carry.
+    /// The number of messages of Gantry that were too long for the client's streams.
     pub too_long: u64,
-    /// Messages of Gantry that were overwritten before the client had room for them.
+    /// The number of messages of Gantry that were overwritten before the client had room for them.
     pub overwritten: u64,
-    /// Requests that were given up because too many waited.
+    /// The number of requests that were given up because too many waited.
     pub given_up: u64,
-    /// Messages of the client that are longer than the agent accepts, or arrived incomplete.
+    /// The number of messages of the client that were longer than the agent accepts, or arrived incomplete.
     pub broken: u64,
-    /// Messages that could not be sent because the transport failed.
+    /// The number of messages that could not be sent because the transport failed.
     pub unsent: u64,
 }
 
@@ -53,13 +53,13 @@ impl Counts {
 /// A client and its counters.
 #[derive(Clone, Debug)]
 pub struct ClientStatistics {
-    /// The number that the client chose for itself.
+    /// The key that the client chose for itself.
     pub key: ClientKey,
-    /// Its transport and address.
+    /// The transport and the address of the client.
     pub address: String,
     /// The number of its objects.
     pub objects: usize,
-    /// The messages that passed between the client and Gantry.
+    /// The counts of messages that passed between the client and Gantry.
     pub counts: Counts,
     /// The streams of its session.
     pub link: LinkCounts,
@@ -89,7 +89,7 @@ impl fmt::Display for ClientStatistics {
     }
 }
 
-/// A client's key, as it is logged.
+/// A client's key, in the form in which it is logged.
 pub(crate) struct KeyText(pub ClientKey);
 
 impl fmt::Display for KeyText {

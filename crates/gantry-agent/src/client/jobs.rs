@@ -1,4 +1,4 @@
-//! Jobs: requests that wait for earlier requests, and that a worker carries out without the lock of the client.
+//! Jobs: requests that wait for earlier requests. A worker carries them out without holding the lock of the client.
 
 use super::{
     Client, ClientCell,
@@ -19,11 +19,11 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The largest number of requests that wait, and their bytes.
+/// The largest number of waiting requests, and the largest number of their bytes.
 const MAX_JOBS: usize = 256;
 const MAX_BYTES: usize = 1 << 20;
 
-/// A request that waits. It owns its bytes where a request borrows them from a message.
+/// A waiting request, which owns its bytes; a request that does not wait borrows them from a message.
 pub enum Job {
     Create { stream: StreamId, flags: Flags, message: Vec<u8> },
     Delete { stream: StreamId, request: ObjectRequest },
@@ -31,18 +31,18 @@ pub enum Job {
     Read { stream: StreamId, message: Vec<u8> },
 }
 
-/// The requests of a client that wait, in order.
+/// The waiting requests of a client, in order.
 #[derive(Default)]
 pub struct Jobs {
     queue: VecDeque<Job>,
     bytes: usize,
-    /// Whether a worker carries a request out.
+    /// Whether a worker is carrying out a request.
     is_running: bool,
     /// A number that changes with each session: answers to requests of an earlier session are not sent.
     session: u64,
 }
 
-/// The part of a request that needs no lock.
+/// The work of a request that needs no lock.
 pub enum Work {
     Build { building: Box<Building>, replaced: Vec<Object>, stream: StreamId, request: ObjectRequest },
     Destroy { objects: Vec<Object>, stream: StreamId, request: ObjectRequest },
@@ -86,7 +86,7 @@ impl Job {
     }
 }
 
-/// A payload as a message of its own; `None` if it is too long for a submessage.
+/// A payload as a message of its own; `None` if the payload is too long for a submessage.
 pub fn message<'p, P: Payload<'p>>(payload: &P) -> Option<Vec<u8>> {
     let mut memory = vec![0; 512];
     loop {
@@ -114,7 +114,7 @@ impl Jobs {
         self.queue.is_empty() && !self.is_running
     }
 
-    /// Whether the requests that wait may replace or delete objects.
+    /// Whether waiting requests may replace or delete objects.
     pub fn may_change_objects(&self) -> bool {
         self.queue.iter().any(|job| match job {
             Job::Create { flags, .. } => flags.has(Flags::REPLACE),
@@ -123,7 +123,7 @@ impl Jobs {
         })
     }
 
-    /// Adds a request. Returns whether there was room.
+    /// Adds a request if there is room for it. Returns whether there was room.
     pub fn push(&mut self, job: Job) -> bool {
         if self.queue.len() >= MAX_JOBS || self.bytes + job.bytes() > MAX_BYTES {
             return false;
@@ -149,7 +149,7 @@ impl Jobs {
         (requests, messages)
     }
 
-    /// Whether a worker has to be started. If so, it is counted as running.
+    /// Whether a worker has to be started. If so, the worker counts as running from now on.
     pub fn begin(&mut self) -> bool {
         let begins = !self.is_running && !self.queue.is_empty();
         self.is_running |= begins;
@@ -166,7 +166,7 @@ impl Jobs {
 }
 
 impl Work {
-    /// Creates or destroys entities, which may wait for other processes.
+    /// Creates or destroys entities, which may block until other processes react.
     pub fn carry_out(self, context: &Arc<Context>, client: &Weak<ClientCell>, key: ClientKey) -> Done {
         match self {
             Self::Build { building, replaced, stream, request } => {
@@ -181,7 +181,7 @@ impl Work {
     }
 }
 
-/// Carries out the requests of a client, until none waits.
+/// Carries out the requests of a client, until no request waits.
 pub fn run(this: &Weak<ClientCell>, context: &Arc<Context>) {
     loop {
         let Some(client) = this.upgrade() else { return };
@@ -194,7 +194,7 @@ pub fn run(this: &Weak<ClientCell>, context: &Arc<Context>) {
 }
 
 impl Client {
-    /// Forgets the requests that wait, counts their messages as refused, and says so.
+    /// Forgets the waiting requests, counts their messages as refused, and logs this.
     pub fn forget_jobs(&mut self, context: &Context) {
         let (requests, messages) = self.jobs.clear();
         self.counts.refused += messages as u64;
@@ -207,7 +207,7 @@ impl Client {
         }
     }
 
-    /// The next request that needs the worker; the requests before it are carried out here.
+    /// The next request that needs a worker. The requests before it are carried out here.
     fn next_work(&mut self, context: &Arc<Context>) -> Option<(Work, u64, ClientKey)> {
         let mut work = None;
         while let Some(job) = self.jobs.pop() {
@@ -226,7 +226,7 @@ impl Client {
         work.map(|work| (work, session, key))
     }
 
-    /// Takes the result of work. Returns the entities that are to be destroyed.
+    /// Takes the result of work. Returns the entities that have to be destroyed.
     fn finish(&mut self, done: Done, session: u64, context: &Arc<Context>) -> Option<Box<Built>> {
         let is_current = self.jobs.session() == session;
         let is_over = self.is_over;

@@ -51,20 +51,20 @@ use std::{
 
 pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
 
-/// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
+/// The number of slots of the best-effort stream, which is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// The time for which copies of a CREATE_CLIENT arrive. If a board is reset and logs in again within this time, its
-/// login counts as a copy: the streams of the earlier session continue, so the board's first messages are lost.
+/// The time in which copies of a CREATE_CLIENT may arrive. If a board is reset and logs in again within this time,
+/// its login counts as a copy: the streams of the earlier session continue, so the board's first messages are lost.
 const COPY_US: u32 = 100_000;
 /// The number of objects with entities that a client may create at once (as many as it may have), and then in each
 /// second.
 const CREATIONS_AT_ONCE: u32 = 256;
 const CREATIONS_PER_S: u32 = 50;
-/// The number of times that the streams of a client are filled and emptied before other clients have their turn.
+/// The number of times that the streams of a client are filled and emptied before it is the turn of other clients.
 const MAX_ROUNDS: usize = 64;
 
-/// A client, behind its lock. Under this lock no thread waits for Gantry's control path, or for the lock of the table
-/// of clients.
+/// A client behind its lock. A thread that holds this lock waits neither for Gantry's control path nor for the
+/// lock of the table of clients.
 pub type ClientCell = Mutex<Client>;
 
 /// A client that has a session.
@@ -75,21 +75,21 @@ pub struct Client {
     line: Line,
     objects: Objects,
     answers: VecDeque<Answer>,
-    /// A long message, of which the session has a part.
+    /// A long message, of which some fragments are in the session.
     parcel: Option<Box<Parcel>>,
-    /// The length of the last message that went in fragments; it is reset when all messages are acknowledged.
+    /// The length of the last message that was sent in fragments; reset when all messages are acknowledged.
     long_bytes: Option<usize>,
     jobs: Jobs,
-    /// The objects that the client creates or replaces, without topics, publishers and subscribers.
+    /// The rate of objects that the client may create or replace; topics, publishers and subscribers do not count.
     creations: Rate,
     /// The outlet that was served last.
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
-    /// The time at which the ticker looks at the client, unless a message comes before.
+    /// The time at which the ticker checks the client, unless a message comes before.
     due: Instant,
     silence: Silence,
-    /// The line has had no room since then.
+    /// The time since which the line has had no room.
     blocked_since: Option<Instant>,
     /// The client ended its session.
     is_closed: Option<ObjectRequest>,
@@ -97,17 +97,17 @@ pub struct Client {
     is_over: bool,
 }
 
-/// The next step after a message of a client; the client's lock is free before the step.
+/// The next step after a message of a client. The lock of the client is released before the step.
 #[must_use]
 pub enum Next {
     Nothing,
-    /// A worker carries out the requests that wait ([`carry_out_jobs`]).
+    /// A worker carries out the waiting requests ([`carry_out_jobs`]).
     Work(Weak<ClientCell>),
-    /// The client ended its session by this request.
+    /// The client has ended its session by this request.
     Close(ObjectRequest),
 }
 
-/// A status that is to be sent.
+/// A status that has to be sent to the client.
 struct Answer {
     stream: StreamId,
     request: ObjectRequest,
@@ -115,7 +115,7 @@ struct Answer {
 }
 
 fn new_session(peer: Peer, config: &Config, now: Instant) -> Session {
-    // A message header with a key takes 4 more of the bytes that the transport carries.
+    // A key makes the message header 4 bytes longer, and these count as bytes that the transport carries.
     let key_bytes = if peer.session.has_key() { 4 } else { 0 };
     let slot_bytes = usize::from(peer.mtu_bytes).saturating_sub(key_bytes) + HEADER_BYTES;
     let slots = |count| HeapSlots::new(count, slot_bytes);
@@ -152,8 +152,8 @@ impl Client {
         }
     }
 
-    /// Begins the session of the same client again, perhaps at another address. Its objects stay; its requests for data
-    /// end.
+    /// Begins a new session of the same client, perhaps at another address. The client's objects stay; its
+    /// requests for data end.
     pub fn restart(&mut self, peer: Peer, line: Line, context: &Context) {
         self.began = context.clock.now();
         self.session = new_session(peer, &context.config, self.began);
@@ -167,9 +167,9 @@ impl Client {
     }
 
     /// Whether a CREATE_CLIENT from the client's address is a copy of an earlier one: the line may have doubled or
-    /// delayed it, or the client may have asked again before the answer came. A CREATE_CLIENT that is no copy comes
-    /// from a board that was reset, and its streams begin anew. eProsima's client uses the same number for each
-    /// session; a boot nonce distinguishes the two cases at any time.
+    /// delayed it, or the client may have asked again before the answer came. A CREATE_CLIENT that is not a copy
+    /// comes from a board that was reset, and the client's streams begin anew. eProsima's client uses the same
+    /// number for each session; a boot nonce distinguishes the two cases at any time.
     pub fn has_begun_as(&self, peer: &Peer, now: Instant) -> bool {
         let current = self.peer();
         let is_recent = now < self.began.after_us(COPY_US);
@@ -185,7 +185,7 @@ impl Client {
         self.session.peer()
     }
 
-    /// The client has moved to another address.
+    /// Notes that the client has moved to another address.
     pub fn move_to(&mut self, line: Line) {
         (self.line, self.blocked_since) = (line, None);
     }
@@ -245,12 +245,12 @@ impl Client {
         (requests, session)
     }
 
-    /// Attaches an outlet to a listener; `None` if the listener is gone.
+    /// Attaches an outlet to a listener; `None` if the outlet is gone.
     pub fn attach(&mut self, number: u64, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
         self.objects.outlet(number).map_or(Ok(None), |outlet| outlet.source.attach(collector))
     }
 
-    /// An outlet may have something to take.
+    /// Notes that an outlet may have something to take.
     pub fn has_news(&mut self, number: u64, context: &Context) {
         if let Some(outlet) = self.objects.outlet(number) {
             outlet.has_news = true;
@@ -258,7 +258,7 @@ impl Client {
         }
     }
 
-    /// The line has taken the bytes that waited, of this client or of another client on the same line.
+    /// Notes that the line has taken the waiting bytes, of this client or of another client on the same line.
     pub fn has_room(&mut self, context: &Context) {
         self.blocked_since = None; // another client may fill the line first
         self.pump(context);
@@ -268,12 +268,13 @@ impl Client {
         &self.line
     }
 
-    /// The agent gives up a line that takes nothing after the same time as a client that does not answer.
+    /// The time at which the agent gives up a line that has taken nothing since `since`: after the same silence as
+    /// a client that does not answer.
     fn blocked_until(&self, since: Instant) -> Instant {
         since.after_us(self.peer().silence_us.saturating_mul(4))
     }
 
-    /// Sends everything that can be sent now.
+    /// Sends all messages that can be sent now.
     pub fn pump(&mut self, context: &Context) {
         let now = context.clock.now();
         let mut has_more = true;
@@ -298,14 +299,14 @@ impl Client {
         context.ticker.set_due(context.clock.to_std(at));
     }
 
-    /// A deadline has passed, perhaps of this client. Returns whether the client is gone.
+    /// Handles a deadline that has passed, perhaps one of this client. Returns whether the client is gone.
     pub fn tick(&mut self, context: &Context) -> bool {
         let now = context.clock.now();
         if now < self.due {
             context.ticker.set_due(context.clock.to_std(self.due));
             return false;
         }
-        // The client was silent for too long, or takes nothing.
+        // The client was silent for too long, or its line takes nothing.
         let is_gone =
             self.session.is_gone(now) || self.blocked_since.is_some_and(|since| self.blocked_until(since) <= now);
         if !is_gone {
@@ -338,7 +339,7 @@ impl Client {
         }
     }
 
-    /// Gives the session one message of each outlet. Returns whether there may be more.
+    /// Gives the session one message of each outlet. Returns whether there may be more messages.
     fn deliver(&mut self, now: Instant, context: &Context) -> bool {
         let mut has_more = false;
         let mut last_served = None;
@@ -389,7 +390,7 @@ impl Client {
         }
     }
 
-    /// Ends the client. Returns its entities, which are to be destroyed without its lock.
+    /// Ends the client. Returns its entities, which the caller destroys without holding the client's lock.
     #[must_use]
     pub fn close(&mut self, context: &Context) -> Vec<Object> {
         self.is_over = true;

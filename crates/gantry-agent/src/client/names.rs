@@ -1,4 +1,4 @@
-//! Names of ROS 2 as DDS has them, and back.
+//! Conversion of ROS 2's names to DDS's names, and back.
 
 use gantry_xrce::wire::Service;
 
@@ -6,12 +6,12 @@ use gantry_xrce::wire::Service;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicName {
     pub name: String,
-    /// The text is not a name of ROS 2, and is used as it is.
+    /// Whether the text is not a name of ROS 2; it is then used as it is.
     pub is_native: bool,
 }
 
 impl TopicName {
-    /// `rt/chatter` is `/chatter`. A name without `rt/` is a name of DDS without a counterpart in ROS 2.
+    /// Converts a name of DDS: `rt/chatter` becomes `/chatter`. A name without `rt/` has no counterpart in ROS 2.
     pub fn from_dds(name: &str) -> Self {
         match name.strip_prefix("rt/") {
             Some(name) => Self { name: format!("/{name}"), is_native: false },
@@ -20,14 +20,16 @@ impl TopicName {
     }
 }
 
-/// The name of a service: from the name of its request topic, `rq/<name>Request`, or the name that the client states.
+/// The name of a service, from the name of its request topic, `rq/<name>Request`. If the topic has another name,
+/// it is the name that the client states.
 pub fn service_name(service: &Service<'_>) -> String {
     let of_topic = service.request_topic.and_then(|topic| topic.strip_prefix("rq/")?.strip_suffix("Request"));
     let name = of_topic.unwrap_or(service.name);
     format!("/{}", name.trim_start_matches('/'))
 }
 
-/// `std_msgs::msg::dds_::String_` is `std_msgs/msg/String`; any other name stays, with `/` for `::`.
+/// Converts the name of a type: `std_msgs::msg::dds_::String_` becomes `std_msgs/msg/String`. In any other name,
+/// only `::` becomes `/`.
 pub fn type_name(dds: &str) -> String {
     let parts: Vec<&str> = dds.split("::").collect();
     match parts[..] {

@@ -25,18 +25,18 @@ type ObjectKey = u16;
 
 pub struct Object {
     pub plan: Plan,
-    /// The participant, publisher or subscriber that the object belongs to.
+    /// The participant, publisher or subscriber to which the object belongs.
     pub owner: ObjectId,
     pub entity: Entity,
-    /// The type of the data that the client writes to it.
+    /// The type of the data that the client writes to the object.
     pub written: Option<Arc<MessageType>>,
 }
 
-/// The entity that stands for an object in Gantry.
+/// The entity of Gantry for an object of the client.
 pub enum Entity {
     /// The node of a participant, and the participant's use of the domain. The use ends after the node.
     Node(Node, DomainUse),
-    /// No entity: topics, publishers and subscribers need none in Gantry.
+    /// No entity, because Gantry needs none for topics, publishers and subscribers.
     None,
     /// The publisher of a data writer.
     Publisher(Box<GenericPublisher>, WriterMemory),
@@ -44,7 +44,7 @@ pub enum Entity {
     Outlet(Box<Outlet>),
 }
 
-/// Where an object is created.
+/// The context and the client for which an object is created.
 pub struct Site<'a> {
     pub context: &'a Arc<Context>,
     pub client: &'a Weak<ClientCell>,
@@ -52,7 +52,7 @@ pub struct Site<'a> {
 }
 
 impl Objects {
-    /// An empty set, whose data writers will use that memory.
+    /// An empty set of objects. Its data writers will use `memory`.
     pub fn new(memory: Memory) -> Self {
         Self(BTreeMap::new(), memory)
     }
@@ -69,7 +69,7 @@ impl Objects {
         self.0.get_mut(&id.0)
     }
 
-    /// Calls a function for each outlet, beginning with the outlets behind `after`.
+    /// Calls a function for each outlet, beginning with the first outlet after `after`.
     pub fn each_outlet_after(&mut self, after: ObjectId, mut each: impl FnMut(ObjectId, &mut Outlet)) {
         let ranges = [(Bound::Excluded(after.0), Bound::Unbounded), (Bound::Unbounded, Bound::Included(after.0))];
         for range in ranges {
@@ -107,7 +107,8 @@ impl Objects {
             let is_same = object.plan == plan && object.owner == owner;
             match () {
                 () if reuses && is_same => return Ok(Creation::There(StatusValue::OK_MATCHED, Vec::new())),
-                // A replaced reader gets the samples again that are kept for late subscriptions, so it is a new object.
+                // A replaced reader has to get the samples that are kept for late subscriptions again, so it is a
+                // new object.
                 () if replaces && is_same && !matches!(object.entity, Entity::Outlet(_)) => {
                     return Ok(Creation::There(StatusValue::OK, self.take_owned(id, site.context)));
                 }
@@ -130,7 +131,7 @@ impl Objects {
         Ok(Creation::New(Box::new(Building { id, owner, plan, parent, memory: self.1.clone() }), replaced))
     }
 
-    /// Adds an object. Returns the sentence about it for the log.
+    /// Adds an object. Returns the sentence about the object for the log.
     pub fn insert(&mut self, built: Built) -> Option<String> {
         let Built { id, object, listener } = built;
         let sentence = object.plan.sentence();
@@ -159,7 +160,7 @@ impl Objects {
     fn take_owned(&mut self, id: ObjectId, context: &Context) -> Vec<Object> {
         let owned: Vec<ObjectId> =
             self.0.iter().filter(|(_, object)| object.owner == id).map(|(&owned, _)| ObjectId(owned)).collect();
-        // An owner is a participant, a publisher or a subscriber, so this ends after three levels.
+        // An owner is a participant, a publisher or a subscriber, so the recursion ends after three levels.
         owned.into_iter().flat_map(|owned| self.take(owned, context)).collect()
     }
 
@@ -184,23 +185,23 @@ impl KnownObjects for Objects {
 
 /// The start of a creation.
 pub enum Creation {
-    /// The new object is there. The objects that belonged to the object that it replaces are not.
+    /// The new object exists. The second field has the objects that belonged to the replaced object.
     There(StatusValue, Vec<Object>),
-    /// A new object, and the objects that it replaces.
+    /// A new object that has to be built, and the objects that it replaces.
     New(Box<Building>, Vec<Object>),
 }
 
-/// An object that is yet to be built.
+/// An object that has not been built yet.
 pub struct Building {
     id: ObjectId,
     owner: ObjectId,
     plan: Plan,
-    /// The node of its participant, and the listener of its domain.
+    /// The node of the object's participant, and the listener of its domain.
     parent: Option<(Node, Arc<DomainListener>)>,
     memory: Memory,
 }
 
-/// An object that is built, and the listener that waits for its messages.
+/// A built object, and the listener that waits for its messages.
 pub struct Built {
     id: ObjectId,
     object: Object,
@@ -213,7 +214,7 @@ impl Building {
         matches!(self.plan, Plan::Topic { .. } | Plan::Group)
     }
 
-    /// Builds the entity, which may wait for other processes.
+    /// Builds the entity, which may block until other processes react.
     pub fn build(self, site: &Site<'_>) -> Result<Box<Built>, Refusal> {
         let Self { id, owner, plan, parent, memory } = self;
         let written = plan.written_type().map(|described| site.context.message_types.read(described));
@@ -255,7 +256,7 @@ fn endpoint(node: &Node, plan: &Plan, memory: &Memory, site: &Site<'_>) -> Resul
     let source = match plan {
         Plan::Participant { .. } | Plan::Topic { .. } | Plan::Group => return Ok(Entity::None),
         Plan::Writer(endpoint) => {
-            // The agent has other clients: it never waits for a slow reader.
+            // The data writer never waits for a slow reader, because the agent has other clients.
             let options = PublisherOptions {
                 max_blocking_time: Duration::ZERO,
                 max_memory_bytes: Some(site.context.config.limits.writer_bytes),
@@ -288,7 +289,7 @@ fn endpoint(node: &Node, plan: &Plan, memory: &Memory, site: &Site<'_>) -> Resul
 }
 
 impl Plan {
-    /// The sentence about a new object that the log has.
+    /// The sentence about a new object for the log.
     fn sentence(&self) -> Option<String> {
         Some(match self {
             Self::Participant { domain_id, namespace, name } => {
@@ -308,8 +309,8 @@ impl Plan {
     }
 }
 
-/// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its
-/// domain.
+/// The node of a participant, or of the participant to which a publisher or subscriber belongs, and the listener
+/// of its domain.
 fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<DomainListener>)> {
     let object = objects.get(owner)?;
     let entity = match &object.entity {

@@ -1,4 +1,4 @@
-//! Outlets: the objects that have data for a client: data readers, requesters and repliers.
+//! Outlets: the objects that have data for a client, which are data readers, requesters and repliers.
 
 use super::{
     ClientCell, Session,
@@ -28,44 +28,45 @@ use std::{
 
 /// An object that has data for the client.
 pub struct Outlet {
-    /// The outlet's number among all outlets of the agent. The listener identifies the outlet by this number.
+    /// The number of the outlet, unique in the agent. The listener identifies the outlet by this number.
     pub number: u64,
     pub source: Source,
     pub reading: Option<Reading>,
     /// Something may be there to take.
     pub has_news: bool,
-    /// A message that was taken, and waits for room in the session.
+    /// A message that was taken and waits for room in the session.
     held: Option<Taken>,
 }
 
-/// The source for the domain's listener: an outlet with its client. The listener's thread takes a message and sends it,
-/// so no other thread has to wake up.
+/// The source for the domain's listener: an outlet with its client. The listener's thread takes a message and
+/// sends it, so no other thread has to be woken.
 pub struct ListenedOutlet {
     pub number: u64,
     pub client: Weak<ClientCell>,
     pub context: Weak<Context>,
 }
 
-/// The source that an outlet takes from.
+/// The endpoint of Gantry from which an outlet takes its data.
 pub enum Source {
     Subscription(GenericSubscription),
     Requester(Box<Requester>, WriterMemory),
     Service(GenericService, WriterMemory),
 }
 
-/// A client of a service, and the requests that wait for their replies, oldest first.
+/// A client of a service, and the requests that wait for their responses, oldest first.
 pub struct Requester {
     pub library: GenericClient,
     pending: VecDeque<(u64, RequestId)>,
 }
 
-/// The result of an attempt to deliver.
+/// The result of an attempt to deliver a message.
 pub enum Delivered {
-    /// One message of this length is in the session, as a whole or in part; all other messages wait for room.
+    /// One message of this length is in the session, as a whole or with its first fragments (`rest` has the
+    /// others). All other messages wait for room.
     Message { length: usize, rest: Option<Box<Parcel>> },
-    /// No message is available, is wanted, or has room.
+    /// No message is available, the client wants none, or there is no room.
     Nothing,
-    /// One message is lost; the sentence says why.
+    /// One message is lost; the sentence has the reason.
     Lost(String),
 }
 
@@ -74,7 +75,7 @@ impl Requester {
         Self { library, pending: VecDeque::new() }
     }
 
-    /// Sends a request and expects its reply. Returns whether an older request was given up for it.
+    /// Sends a request, and expects its response. Returns whether an older request was given up for it.
     pub fn send(&mut self, request: RequestId, data: &[u8], max_pending: usize) -> Result<bool, Refusal> {
         let mut loan = self.library.loan_request(data.len())?;
         loan.bytes_mut().copy_from_slice(data);
@@ -115,7 +116,8 @@ impl Source {
             Self::Subscription(subscription) => Ok(subscription.take()?.map(|sample| Taken::new(Body::Sample(sample)))),
             Self::Requester(requester, _) => {
                 while let Some(response) = requester.library.take_response()? {
-                    // A reply has no receiver if its request was given up, or if another server has already answered.
+                    // A response has no receiver if its request was given up, or if another server has
+                    // already answered.
                     if let Some(request) = requester.answered(response.id().sequence) {
                         let request = ObjectRequest { request, object };
                         return Ok(Some(Taken::new(Body::Response(response)).answering(request)));
@@ -145,15 +147,15 @@ impl ListenerSource for ListenedOutlet {
 }
 
 impl Outlet {
-    /// An outlet with a number of its own.
+    /// Makes an outlet with a number of its own.
     pub fn new(source: Source) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = LAST.fetch_add(1, Relaxed) + 1; // only the number matters
         Self { number, source, reading: None, has_news: true, held: None }
     }
 
-    /// Gives the session one message if one is available, the client wants it, and the session has room. The message is
-    /// copied from the memory of its sender straight into a slot.
+    /// Gives the session one message if a message is available, the client wants it, and the session has room. The
+    /// message is copied from the memory of its publisher straight into a slot.
     pub fn deliver(&mut self, object: ObjectId, session: &mut Session, now: Instant, counts: &mut Counts) -> Delivered {
         let Some(reading) = self.reading.as_mut().filter(|reading| !reading.is_over(now)) else {
             self.reading = None; // what is held waits for the next one
@@ -207,14 +209,15 @@ impl Outlet {
         }
     }
 
-    /// The time at which the next message may be delivered, if a rate delays it.
+    /// The time at which the next message may be delivered; `None` if no rate delays it.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
         let reading = self.reading.as_ref().filter(|_| self.has_news || self.held.is_some())?;
         Some(reading.next_at()).filter(|&at| at > now)
     }
 }
 
-/// The sentence about a message of `length` bytes that no stream carries. `max` includes a few bytes of headers.
+/// The sentence about a message of `length` bytes that is too long for the stream. `max` includes a few bytes
+/// of headers.
 fn too_long(stream: StreamId, length: usize, max: usize) -> String {
     let advice = match stream.is_reliable() {
         true => "publish it in parts",

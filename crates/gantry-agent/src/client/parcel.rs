@@ -1,5 +1,5 @@
-//! A parcel: a message that is longer than all slots of the client's stream. It is sent in fragments as slots become
-//! free, and stays in the memory of its sender until it is sent. Invariant: while a stream has a parcel, the stream
+//! A parcel: a message that is longer than all slots of the client's stream. It is sent in fragments as slots
+//! become free, and stays in the memory of its publisher until then. Invariant: while a stream has a parcel, it
 //! takes no other message, so a client has at most one parcel.
 
 use super::{Session, taken::Taken};
@@ -9,7 +9,7 @@ use gantry_xrce::{stream::Refused, wire::ObjectRequest};
 pub struct Parcel {
     taken: Taken,
     request: ObjectRequest,
-    /// The bytes that are in the stream.
+    /// The number of bytes that are in the stream already.
     sent: usize,
 }
 
@@ -20,7 +20,7 @@ pub enum Begun {
 }
 
 impl Parcel {
-    /// Gives the session as much of a message as the session has room for.
+    /// Puts as many fragments of a message into the session as there is room for.
     pub fn begin(session: &mut Session, request: ObjectRequest, taken: Taken) -> Begun {
         match session.send_part(request, taken.identity(), taken.bytes(), 0) {
             Ok(None | Some(0)) => Begun::Refused(taken, Refused::Full { needed: 1, free: 0 }),
@@ -29,9 +29,10 @@ impl Parcel {
         }
     }
 
-    /// Gives the session the next fragments, as long as it has room. Returns the parcel unless the message is complete.
+    /// Puts the next fragments into the session, as long as there is room. Returns the parcel unless the message
+    /// is complete.
     pub fn go_on(mut self, session: &mut Session) -> Option<Parcel> {
-        // It was refused at its begin, if at all.
+        // The session refuses a message only at its first fragment, so this call does not fail.
         let rest = session.send_part(self.request, self.taken.identity(), self.taken.bytes(), self.sent).ok()?;
         self.sent = rest?;
         Some(self)

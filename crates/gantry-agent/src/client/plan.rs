@@ -1,4 +1,4 @@
-//! Plans: the content of a CREATE in Gantry's words. All objects that the CREATE refers to are found.
+//! Plans: the content of a CREATE in Gantry's terms. All objects to which the CREATE refers have been found.
 
 use super::{
     names::{TopicName, node_name, service_name, type_name},
@@ -14,7 +14,7 @@ use gantry_xrce::wire::{
 };
 use std::borrow::Cow;
 
-/// The description of an object. Objects with equal descriptions can stand for each other.
+/// The description of an object. Two objects with equal descriptions are interchangeable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
     Participant { domain_id: u32, namespace: String, name: String },
@@ -42,12 +42,12 @@ pub struct ServiceEndpoint {
 /// The objects of a client, to which a CREATE may refer.
 pub trait KnownObjects {
     fn plan(&self, id: ObjectId) -> Option<&Plan>;
-    /// The node of a participant, or of the participant that a publisher or subscriber belongs to.
+    /// The node of a participant, or of the participant to which a publisher or subscriber belongs.
     fn node(&self, owner: ObjectId) -> Option<&Node>;
 }
 
 impl Plan {
-    /// The plan of a CREATE, and the object that the new object belongs to.
+    /// The plan of a CREATE, and the object to which the new object belongs.
     pub fn new(
         create: &Create<'_>,
         objects: &dyn KnownObjects,
@@ -133,7 +133,8 @@ impl Plan {
     }
 }
 
-/// The name of a participant, its only property. The name of a profile is used in its place: the agent has no profiles.
+/// The name of a participant, which is its only property. If the client names a profile, the profile's name is
+/// used: the agent has no profiles.
 fn participant_name<'a>(representation: &Representation<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     match *representation {
         Representation::Binary(Described::Participant(participant)) => Ok(participant.name.map(Cow::Borrowed)),
@@ -150,7 +151,7 @@ fn invalid(why: String) -> Refusal {
     Refusal::new(StatusValue::INVALID_DATA, why)
 }
 
-/// The place of a new object: among the client's objects, and below its owner.
+/// The surroundings of a new object: the client's other objects, and the object's owner.
 struct Site<'a> {
     objects: &'a dyn KnownObjects,
     config: &'a Config,
@@ -158,7 +159,7 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The plan of an object in the binary representation.
+    /// The plan of an object that is described in the binary representation.
     fn described(&self, described: &Described<'_>) -> Result<Plan, Refusal> {
         Ok(match described {
             Described::Participant(_) | Described::Publisher(_) | Described::Subscriber(_) => Plan::Group,
@@ -179,7 +180,7 @@ impl Site<'_> {
         })
     }
 
-    /// The plan of an object that XML describes: its data writers and data readers have their topics within.
+    /// The plan of an object that XML describes. In XML, data writers and data readers contain their topics.
     fn profiled(&self, profile: Profile) -> Result<Plan, Refusal> {
         let endpoint = |endpoint: profile::Endpoint| {
             let (topic, type_name) = (TopicName::from_dds(&endpoint.topic), type_name(&endpoint.type_name));
@@ -202,7 +203,7 @@ impl Site<'_> {
         })
     }
 
-    /// An endpoint of a topic that is an object.
+    /// An endpoint whose topic is an object of the client.
     fn endpoint_of(&self, topic: ObjectId, qos: Option<&wire::Qos<'_>>) -> Result<Endpoint, Refusal> {
         let id = ObjectId::new(topic.number(), ObjectKind::TOPIC);
         let Some(Plan::Topic { topic, type_name }) = self.objects.plan(id) else {
@@ -221,7 +222,7 @@ impl Site<'_> {
         Ok(Endpoint { topic: topic.clone(), message_type, qos })
     }
 
-    /// The type that the other endpoints of a topic have, if it is the only one of this name and its hash is known.
+    /// The type that the other endpoints of a topic have, if only one type has this name and its hash is known.
     fn type_in_graph(&self, topic: &TopicName, type_name: &str) -> Option<TypeDescription> {
         let node = self.objects.node(self.owner).filter(|_| !topic.is_native)?;
         only(node.endpoint_types(&topic.name).ok()?, |found| found.name == type_name && found.rihs01().is_some())
@@ -237,7 +238,7 @@ impl Site<'_> {
         }
     }
 
-    /// The type that the servers of a service have, by the rule of [`Self::type_in_graph`].
+    /// The type that the servers of a service have, under the condition of [`Self::type_in_graph`].
     fn service_in_graph(&self, name: &str, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
         let node = self.objects.node(self.owner)?;
         only(node.service_types(name).ok()?, |found| {
@@ -247,7 +248,7 @@ impl Site<'_> {
     }
 }
 
-/// The only type that is asked for.
+/// The element for which `is_asked` holds, if there is exactly one.
 fn only<T>(all: Vec<T>, is_asked: impl Fn(&T) -> bool) -> Option<T> {
     let mut found = all.into_iter().filter(is_asked);
     found.next().filter(|_| found.next().is_none())

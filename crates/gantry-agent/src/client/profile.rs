@@ -1,13 +1,12 @@
-//! Profiles: the description of an object by XML, in the format of Fast DDS's configuration files. An element that this
-//! code does not know is an error if it changes the behaviour of the object; settings of Fast DDS's transports and
-//! memory are ignored.
+//! Profiles: the description of an object by XML, in the format of Fast DDS's configuration files. An unknown element
+//! is an error if it changes the behaviour of the object; settings of Fast DDS's transports and memory are ignored.
 
 use super::xml::Document;
 use gantry_xrce::wire::{ObjectKind, Qos, QosFlags};
 
-/// The policies that are read, below `qos`.
+/// The policies below `qos` that the agent reads.
 const POLICIES: [&str; 2] = ["reliability/kind", "durability/kind"];
-/// Policies below `qos` that only concern Fast DDS's own way of sending.
+/// The policies below `qos` that concern only Fast DDS's own way of sending; the agent ignores them.
 const PASSED_OVER: [&str; 6] = [
     "reliability/max_blocking_time",
     "publishMode",
@@ -35,7 +34,7 @@ pub enum Profile {
     Replier(Service),
 }
 
-/// A data writer or a data reader. It contains its topic.
+/// A data writer or a data reader with its topic.
 #[derive(Debug)]
 pub struct Endpoint {
     pub topic: String,
@@ -56,7 +55,7 @@ impl Profile {
     /// The profile of an object of this kind.
     ///
     /// # Errors
-    /// The sentence says what is missing or wrong.
+    /// The sentence names the missing or wrong element.
     pub fn read(kind: ObjectKind, xml: &str) -> Result<Profile, String> {
         let document = Document::read(xml)?;
         let writer = Qos { flags: QosFlags::RELIABLE | QosFlags::TRANSIENT_LOCAL, ..Qos::default() };
@@ -82,7 +81,7 @@ impl Profile {
     }
 }
 
-/// An element of one of two names.
+/// An element that may have either of two names.
 struct Element<'a> {
     document: &'a Document,
     names: [&'static str; 2],
@@ -98,8 +97,8 @@ impl Element<'_> {
         self.text(path).map(str::to_owned).ok_or_else(missing)
     }
 
-    /// Whether the value at `path` is the first of two names. A value may also be a long name of Fast DDS, which begins
-    /// with the short name (`RELIABLE_RELIABILITY_QOS`).
+    /// Whether the value at `path` is the first of two names. A value may also be a long name of Fast DDS that
+    /// begins with the short name (`RELIABLE_RELIABILITY_QOS`).
     fn is_first(&self, path: &str, [first, second]: [&str; 2], default: bool) -> Result<bool, String> {
         match self.text(path) {
             None => Ok(default),
@@ -111,7 +110,7 @@ impl Element<'_> {
 }
 
 impl Endpoint {
-    /// `default` has the flags of Fast DDS's default.
+    /// Reads an endpoint. `default` has the flags of Fast DDS's default QoS.
     fn read(document: &Document, names: [&'static str; 2], default: Qos<'static>) -> Result<Endpoint, String> {
         let element = Element { document, names };
         for name in names {
@@ -162,7 +161,7 @@ impl Service {
 mod tests {
     use super::*;
 
-    /// A data writer's or data reader's QoS.
+    /// The QoS of a data writer or a data reader.
     fn qos(kind: ObjectKind, topic: &str, qos: &str) -> Result<Qos<'static>, String> {
         let name = if kind == ObjectKind::DATA_WRITER { "data_writer" } else { "data_reader" };
         let topic = format!("<topic><kind>NO_KEY</kind><name>rt/a</name><dataType>A</dataType>{topic}</topic>");

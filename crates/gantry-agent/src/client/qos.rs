@@ -1,14 +1,14 @@
-//! The QoS of a binary representation as Gantry has it.
+//! Conversion of the QoS in a binary representation to Gantry's QoS.
 
 use gantry::Qos;
 use gantry_xrce::wire::{self, QosFlags};
 use std::time::Duration;
 
-/// The deepest history of a client's data writer or data reader; deeper ones become this.
+/// The largest history depth of a client's data writer or data reader; a larger depth becomes this one.
 const MAX_DEPTH: u16 = 1000;
 
-/// The QoS that the client asked for. Without a QoS it is ROS 2's default; a depth of 0 or no depth is the default's
-/// depth.
+/// The QoS for the client's request. Without a QoS, it is ROS 2's default QoS; without a depth, or with a depth of
+/// 0, the depth is the default one.
 pub fn granted(qos: Option<&wire::Qos<'_>>) -> Qos {
     let Some(asked) = qos else { return Qos::default() };
     let flags = asked.flags;

@@ -2,7 +2,7 @@
 
 use gantry_xrce::time::Instant;
 
-/// A rate: a burst at once, and then a number of events in each second.
+/// A rate of events: a number of them at once, and then a number in each second.
 #[derive(Debug)]
 pub struct Rate {
     at_once: u32,
@@ -16,7 +16,7 @@ impl Rate {
         Self { at_once, per_s, left: at_once, filled_at: now }
     }
 
-    /// Whether one more event is allowed. Counts it.
+    /// Counts one more event, if it is allowed. Returns whether it is.
     pub fn spend(&mut self, now: Instant) -> bool {
         let period_us = 1_000_000 / u64::from(self.per_s.max(1));
         let earned = now.as_us().saturating_sub(self.filled_at.as_us()) / period_us;

@@ -1,17 +1,17 @@
-//! READ_DATA: the amount of an object's data that a client wants, and its rate.
+//! READ_DATA: the number of samples of an object that a client wants, and their rate.
 
 use gantry_xrce::{
     time::Instant,
     wire::{DeliveryControl, ObjectRequest, ReadData, StreamId},
 };
 
-/// A client's wish for data that is not fulfilled yet.
+/// A client's request for data that is not fulfilled yet.
 #[derive(Debug)]
 pub struct Reading {
     /// DATA repeats it.
     pub request: ObjectRequest,
     pub stream: StreamId,
-    /// The number of samples that are left; `None` means an endless number.
+    /// The number of samples that may still be sent; `None` means any number.
     left: Option<u16>,
     ends_at: Option<Instant>,
     /// Nothing is sent before.
@@ -21,7 +21,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The wish of a READ_DATA; `None` if the READ_DATA ends an earlier wish.
+    /// The request for data in a READ_DATA; `None` if the READ_DATA only ends an earlier request.
     pub fn new(read: &ReadData<'_>, now: Instant) -> Option<Self> {
         let one = DeliveryControl { max_samples: 1, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };
         let control = read.delivery.unwrap_or(one);
@@ -46,12 +46,12 @@ impl Reading {
         self.left == Some(0) || self.ends_at.is_some_and(|at| at <= now)
     }
 
-    /// The next sample is sent then at the earliest.
+    /// The earliest time at which the next sample may be sent.
     pub fn next_at(&self) -> Instant {
         self.next_at
     }
 
-    /// A sample of this length was sent.
+    /// Notes that a sample of this length was sent.
     pub fn sent(&mut self, bytes: usize, now: Instant) {
         self.left = self.left.map(|left| left.saturating_sub(1));
         let rate_us = match self.max_bytes_per_s {

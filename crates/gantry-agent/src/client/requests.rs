@@ -1,4 +1,4 @@
-//! The requests of a client, which its objects carry out.
+//! The requests of a client, carried out on its objects.
 
 use super::{
     Answer, ClientCell, Rate,
@@ -29,15 +29,16 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The number of answers that may wait for room in the session. A client with this number of unacknowledged answers is
-/// broken.
+/// The largest number of answers that may wait for room in the session. A client with this number of
+/// unacknowledged answers is defective.
 const MAX_ANSWERS: usize = 256;
 
-/// The number of requests of one message that are carried out. Honest messages have fewer. A datagram of 64 KiB has
-/// room for thousands of WRITE_DATA, each of which may wake readers while the messages of all other clients wait.
+/// The largest number of requests in one message that are carried out. Valid messages have fewer. A datagram of 64
+/// KiB has room for thousands of WRITE_DATA, each of which may wake readers while the messages of all other
+/// clients wait.
 pub const MAX_REQUESTS: u32 = 512;
 
-/// A client without its session, which hands over the requests of one message.
+/// A client without its session: the session passes the requests of one message to it.
 pub struct Requests<'a> {
     pub this: &'a Weak<ClientCell>,
     pub objects: &'a mut Objects,
@@ -51,13 +52,13 @@ pub struct Requests<'a> {
     pub context: &'a Arc<Context>,
     pub key: ClientKey,
     pub now: Instant,
-    /// The requests of the message that may still be carried out.
+    /// The number of requests of the message that may still be carried out.
     pub left: u32,
 }
 
 impl Requests<'_> {
-    /// Carries out a request. A request that creates or destroys entities waits for a worker, and so do the requests
-    /// behind it.
+    /// Carries out a request. A request that creates or destroys entities waits for a worker, and so do the
+    /// requests after it.
     pub fn handle(&mut self, event: AgentEvent<'_>) {
         if let Some((stream, request)) = request_of(&event) {
             if self.left == 0 {
@@ -91,7 +92,7 @@ impl Requests<'_> {
         }
     }
 
-    /// Whether a request refers to the present object in spite of the requests that wait.
+    /// Whether a request may be carried out before the waiting requests, because they do not change its object.
     fn is_settled(&self, object: ObjectId) -> bool {
         self.jobs.is_empty() || self.objects.get(object).is_some() && !self.jobs.may_change_objects()
     }
@@ -105,7 +106,7 @@ impl Requests<'_> {
         self.defer(stream, create.request, job);
     }
 
-    /// Returns whether the request waits. It is refused if too many requests wait.
+    /// Lets a request wait, or refuses it if too many requests wait. Returns whether it waits.
     fn defer(&mut self, stream: StreamId, request: ObjectRequest, job: Option<Job>) -> bool {
         let is_deferred = job.is_some_and(|job| self.jobs.push(job));
         if !is_deferred {
@@ -115,7 +116,7 @@ impl Requests<'_> {
         is_deferred
     }
 
-    /// Carries out a request, except for the part that may wait for other processes. Returns this part.
+    /// Carries out a request, except for the work that may block until other processes react. Returns this work.
     pub fn carry_out(&mut self, event: AgentEvent<'_>) -> Option<Work> {
         match event {
             AgentEvent::Create { stream, flags, create } => return self.create(stream, flags, &create),
@@ -225,7 +226,7 @@ impl Requests<'_> {
         Some(Work::Destroy { objects, stream, request })
     }
 
-    /// Publishes data of the client. The data is copied once, into the memory that readers read.
+    /// Publishes data of the client. The data is copied once, into the memory from which readers read.
     fn write(&mut self, request: ObjectRequest, order: ByteOrder, data: &[u8]) -> Result<(), Refusal> {
         let Some(object) = self.objects.get_mut(request.object) else {
             return Err(Refusal::unknown("object", request.object));
@@ -291,7 +292,7 @@ impl Requests<'_> {
     }
 }
 
-/// The stream and the object of a request that is answered by a status or by data.
+/// The stream and the object of a request, if the request is answered by a status or by data.
 fn request_of(event: &AgentEvent<'_>) -> Option<(StreamId, ObjectRequest)> {
     match event {
         AgentEvent::Create { stream, create, .. } => Some((*stream, create.request)),

@@ -1,15 +1,16 @@
-//! Silence of a client: the data that a silent client still gets, and the address that its session then belongs to.
+//! Silence of a client: the amount of data that a silent client still gets, and the question whether its session
+//! may move to another host.
 
 use gantry_xrce::time::Instant;
 
-/// The limits of best-effort data without a sign of life from the client: messages, bytes and time. A forged source
-/// address in a datagram belongs to a host that never asked for data; it gets no more than this.
+/// The limits of best-effort data without a sign of life from the client: messages, bytes and time. If the source
+/// address of a datagram is forged, the host at that address never asked for data; it gets no more than this.
 const MAX_MESSAGES: u32 = 128;
 const MAX_BYTES: u64 = 128 << 10;
 const MAX_SILENCE_US: u32 = 2_000_000;
-/// The period at which the agent asks a client for a sign of life.
+/// The least time between two questions to a client for a sign of life.
 const QUESTION_PERIOD_US: u32 = 500_000;
-/// The time in which a client has to answer if another host has its key.
+/// The time that a client has to answer when another host uses its key.
 const CHALLENGE_US: u32 = 1_000_000;
 
 /// The time and the number of messages since the client's last sign of life.
@@ -18,7 +19,7 @@ pub struct Silence {
     heard_at: Instant,
     messages: u32,
     bytes: u64,
-    /// The time at which the client was asked for a sign of life.
+    /// The time at which the agent last asked the client for a sign of life.
     asked_at: Option<Instant>,
     challenged_at: Option<Instant>,
 }
@@ -28,7 +29,7 @@ impl Silence {
         Self { heard_at: now, messages: 0, bytes: 0, asked_at: None, challenged_at: None }
     }
 
-    /// A message of the client has come.
+    /// Notes that a message of the client has come.
     pub fn heard(&mut self, now: Instant) {
         *self = Self { challenged_at: self.challenged_at, ..Self::new(now) };
     }
@@ -39,7 +40,7 @@ impl Silence {
         self.bytes += bytes;
     }
 
-    /// Whether best-effort messages wait for a sign of life.
+    /// Whether best-effort messages have to wait for a sign of life.
     pub fn stops_best_effort(&self, now: Instant) -> bool {
         let is_long = self.messages > 0 && now >= self.heard_at.after_us(MAX_SILENCE_US);
         self.messages >= MAX_MESSAGES || self.bytes >= MAX_BYTES || is_long
@@ -63,8 +64,8 @@ impl Silence {
         self.asked_at.map(|at| at.after_us(QUESTION_PERIOD_US)).or(first)
     }
 
-    /// Called if another host uses the client's key. Returns whether the client has left a question unanswered, and
-    /// whether the agent should ask now.
+    /// Called when another host uses the client's key. Returns whether the client has left a question unanswered,
+    /// and whether the agent should ask now.
     pub fn is_challenged(&mut self, now: Instant) -> (bool, bool) {
         let is_over = |at: Instant| now >= at.after_us(CHALLENGE_US);
         match self.challenged_at {

@@ -1,5 +1,5 @@
-//! Slots of a session on the heap, and the memory in which fragments are assembled. Each is allocated when it is first
-//! used: a client that only logs in costs little.
+//! The slots of a session on the heap, and the memory in which fragments are assembled. Both are allocated when
+//! they are first used: a client that only logs in costs little.
 
 use gantry_xrce::stream::{Record, Slots, Storage};
 
@@ -37,7 +37,7 @@ pub struct HeapBytes {
 }
 
 impl HeapBytes {
-    /// Creates `length` bytes, which are allocated when they are first used.
+    /// `length` bytes, which are allocated when they are first used.
     pub fn new(length: usize) -> Self {
         Self { length, bytes: Box::default() }
     }

@@ -1,16 +1,16 @@
-//! Data that was taken for a client.
+//! Data that was taken from Gantry for a client.
 
 use gantry::{GenericRequest, GenericResponse, GenericSample};
 use gantry_xrce::wire::{ByteOrder, ObjectRequest, SampleIdentity, Writer};
 
-/// Data that was taken from Gantry and lies in the memory of its sender.
+/// Data that was taken from Gantry and lies in the memory of its publisher.
 pub enum Body {
     Sample(GenericSample),
     Response(GenericResponse),
     Request(GenericRequest),
 }
 
-/// Data for the client: a message, and in front of it an identity if the object is a requester or a replier.
+/// Data for the client: a message, preceded by an identity if the object is a requester or a replier.
 pub struct Taken {
     identity: [u8; SampleIdentity::BYTES],
     identity_bytes: usize,

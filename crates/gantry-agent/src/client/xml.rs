@@ -3,24 +3,25 @@
 use quick_xml::{Reader, escape::unescape, events::Event};
 use std::collections::BTreeMap;
 
-/// The longest document. PX4's has less than 512 bytes.
+/// The largest length of a document. PX4's document has less than 512 bytes.
 const MAX_BYTES: usize = 16 << 10;
-/// The longest path, which limits the depth, too.
+/// The largest length of a path, which limits the depth of nesting, too.
 const MAX_PATH_BYTES: usize = 128;
-/// Elements around an object, which contain nothing about it.
+/// The elements around an object, which contain no information about it.
 const WRAPPERS: [&str; 2] = ["dds", "profiles"];
 
-/// The texts of elements by their paths, as `data_writer/topic/name`, and attributes, as `requester@service_name`. If
-/// several elements have the same path, the first one counts, because it belongs to the first profile of a file.
+/// The texts of elements by their paths, such as `data_writer/topic/name`, and of attributes, such as
+/// `requester@service_name`. If several elements have the same path, the first one counts, because it belongs to
+/// the first profile of a file.
 #[derive(Debug, Default)]
 pub struct Document(BTreeMap<String, String>);
 
 impl Document {
-    /// Reads a document, which may be empty. It is not checked against a schema; attributes without a space between
-    /// them are read, because eProsima's examples have them. Entities other than XML's own are errors.
+    /// Reads a document, which may be empty. The document is not checked against a schema. Attributes without a space
+    /// between them are accepted, because eProsima's examples have them. Entities other than XML's own are errors.
     ///
     /// # Errors
-    /// The sentence says what is wrong.
+    /// The sentence names the fault.
     pub fn read(xml: &str) -> Result<Document, String> {
         if xml.len() > MAX_BYTES {
             return Err(format!("its XML has {} bytes, and the agent reads {MAX_BYTES}", xml.len()));
@@ -36,7 +37,8 @@ impl Document {
                 Event::Start(element) => {
                     path.enter(element.local_name().as_ref())?;
                     text.clear();
-                    // A value in another name space, or without its end, does not match.
+                    // Attributes are found by their local names. Malformed ones, such as a value without its
+                    // closing quotation mark, are left out.
                     for attribute in element.attributes().with_checks(false).flatten() {
                         let name = format!("{}@{}", path.text, attribute.key.local_name().as_ref());
                         document.add(name, &unescaped(&attribute.value)?);
@@ -70,13 +72,13 @@ impl Document {
         self.0.get(path).map(String::as_str)
     }
 
-    /// The paths below an element, without its own.
+    /// The paths below an element, without the element's own path.
     pub fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.keys().filter_map(move |known| known.strip_prefix(path)?.strip_prefix('/'))
     }
 }
 
-/// The path of an element, and the lengths of the paths around it.
+/// The path of an element, and the lengths of the paths of the elements around it.
 #[derive(Default)]
 struct Path {
     text: String,
@@ -87,7 +89,7 @@ impl Path {
     fn enter(&mut self, name: &str) -> Result<(), String> {
         self.ends.push(self.text.len());
         if self.text.is_empty() && WRAPPERS.contains(&name) {
-            // An element that contains itself at any depth adds nothing to the path.
+            // An element with the same name as an element around it adds nothing to the path.
             return if self.ends.len() <= MAX_PATH_BYTES { Ok(()) } else { Err(too_deep()) };
         }
         if !self.text.is_empty() {

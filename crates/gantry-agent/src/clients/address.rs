@@ -11,11 +11,11 @@ pub struct Address {
     pub peer: PeerAddress,
 }
 
-/// The machine of a client, as far as the address identifies it.
+/// The machine of a client, as far as the client's address identifies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Host {
     Ip(IpAddr),
-    /// The number of a transport, and the address on it.
+    /// The number of a transport, and the address on that transport.
     Node(u32, u32),
 }
 

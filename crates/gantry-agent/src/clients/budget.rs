@@ -8,13 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The number of answers to a host in a second: a client needs one.
+/// The largest number of answers to a host in a second: a client needs one.
 const MAX_ANSWERS: u32 = 100;
-/// The number of hosts that are answered in a second. Further hosts may be answered in the next second.
+/// The largest number of hosts that are answered in a second. Further hosts may be answered in the next second.
 const MAX_HOSTS: usize = 1000;
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// A limit to the answers to each host, so that no host uses up the answers of others.
+/// A limit for the answers to each host, so that no host uses up the answers for others.
 pub struct Budget {
     began: Instant,
     answers: HashMap<Host, u32>,
@@ -25,7 +25,7 @@ impl Budget {
         Self { began: Instant::now(), answers: HashMap::new() }
     }
 
-    /// Whether a host may be answered. Counts the answer.
+    /// Counts one more answer to a host, if it is allowed. Returns whether it is.
     pub fn spend(&mut self, host: Host) -> bool {
         if self.began.elapsed() >= PERIOD {
             self.began = Instant::now();
@@ -40,7 +40,7 @@ impl Budget {
     }
 }
 
-/// The sessions that each host may begin: a few for each of its clients at once, and then one for each client in a
+/// The sessions that each host may begin: a few at once for each of its clients, and then one for each client in a
 /// second. Each session has budgets of its own; without this limit, a host could evade them with new sessions.
 #[derive(Debug)]
 pub struct Logins {
@@ -49,7 +49,7 @@ pub struct Logins {
     per_s: u32,
 }
 
-/// Sessions for each client that a host may have.
+/// The number of sessions that a host may begin at once, for each client that it may have.
 const LOGINS_AT_ONCE: u32 = 4;
 
 impl Logins {
@@ -58,7 +58,7 @@ impl Logins {
         Self { rates: HashMap::new(), at_once: clients.saturating_mul(LOGINS_AT_ONCE), per_s: clients }
     }
 
-    /// Counts a new session of a host; returns whether the host may begin it.
+    /// Counts a new session of a host. Returns whether the host may begin it.
     pub fn spend(&mut self, host: Host, now: AgentInstant) -> bool {
         if self.rates.len() >= MAX_HOSTS && !self.rates.contains_key(&host) {
             let full_after_us = 1_000_000 * u64::from(LOGINS_AT_ONCE);

@@ -1,4 +1,4 @@
-//! The table of clients: by their keys and by their addresses.
+//! The table of clients, by the clients' keys and by their addresses.
 
 mod address;
 mod budget;
@@ -24,19 +24,19 @@ pub struct Clients {
 
 struct Entry {
     client: Arc<ClientCell>,
-    /// Whether the client's messages have its key, so that other clients can share its address.
+    /// Whether the client's messages contain its key, so that other clients can share its address.
     has_key: bool,
-    /// `None` if its line is gone.
+    /// The client's address; `None` if the client's line is gone.
     address: Option<Address>,
-    /// The host of the client's last address. The client takes a place of this host even when its line is gone.
+    /// The host of the client's last address. The client counts as one of this host's clients even if its line is gone.
     host: Host,
-    /// Whether a message came from the client after its login.
+    /// Whether a message has come from the client since its login.
     has_spoken: bool,
     /// The number of its login.
     login: u64,
 }
 
-/// The most clients in all, and the most of one host.
+/// The largest number of clients in all, and of one host.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     pub all: usize,
@@ -58,24 +58,25 @@ impl Clients {
         self.by_key.values().filter(is_there).map(|entry| &entry.client)
     }
 
-    /// Whether there is a client at an address.
+    /// Whether there is a client at this address.
     pub fn is_any_at(&self, address: Address) -> bool {
         self.among(|other| other == address).next().is_some()
     }
 
-    /// Whether messages without a key from an address belong to a client.
+    /// Whether messages without a key from this address belong to a client.
     pub fn has_address(&self, address: Address) -> bool {
         self.by_address.contains_key(&address)
     }
 
-    /// The client of an address whose messages have no key. A message from it has arrived.
+    /// The client at an address, if its messages have no key. Notes that a message from the client has arrived.
     pub fn heard_at(&mut self, address: Address) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.get_mut(self.by_address.get(&address)?)?;
         entry.has_spoken = true;
         Some(entry.client.clone())
     }
 
-    /// The client of a key. A message from it has arrived if the address is the client's.
+    /// The client with a key, and its address. If `address` is the client's, notes that a message from the client
+    /// has arrived.
     pub fn heard_from(&mut self, key: ClientKey, address: Address) -> Option<(Arc<ClientCell>, Option<Address>)> {
         let entry = self.by_key.get_mut(&key)?;
         entry.has_spoken |= entry.address == Some(address);
@@ -86,11 +87,11 @@ impl Clients {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
     }
 
-    /// Removes a client that has sent nothing since its login, or whose line is gone, if a newcomer needs its place.
-    /// Returns the removed client, or `None` if a place is free.
+    /// Removes a client that has sent nothing since its login, or whose line is gone, if a new client needs its
+    /// place. Returns the removed client, or `None` if a place is free.
     ///
     /// # Errors
-    /// There is no place.
+    /// There is no free place, and no client can be removed.
     pub fn make_room(&mut self, newcomer: Address, places: Places) -> Result<Option<Arc<ClientCell>>, ()> {
         let mut hosts: BTreeMap<Host, usize> = BTreeMap::new();
         self.by_key.values().for_each(|entry| *hosts.entry(entry.host).or_default() += 1);
@@ -103,15 +104,15 @@ impl Clients {
             let is_unused = !entry.has_spoken || entry.address.is_none();
             is_unused && (!is_host_full || entry.host == newcomer.host())
         });
-        // The oldest client of the host with the most clients.
+        // The oldest unused client of the host with the most clients.
         let clients_of = |entry: &Entry| hosts.get(&entry.host).copied().unwrap_or(0);
         let victim = unused.max_by_key(|(_, entry)| (clients_of(entry), std::cmp::Reverse(entry.login)));
         let key = victim.map(|(&key, _)| key).ok_or(())?;
         Ok(self.remove(key))
     }
 
-    /// Adds a client. Removes and returns the clients that had its key or, if messages of its session have no key, its
-    /// address.
+    /// Adds a client. Removes and returns the clients that had the same key or, if messages of its session have no
+    /// key, the same address.
     pub fn insert(
         &mut self,
         key: ClientKey,
@@ -127,7 +128,7 @@ impl Clients {
         same.into_iter().chain(self.place(key, address)).collect()
     }
 
-    /// Gives a client an address. Removes and returns another client that was there.
+    /// Gives a client a new address. Removes and returns another client that had this address.
     pub fn place(&mut self, key: ClientKey, address: Address) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.get_mut(&key)?;
         let old = entry.address.replace(address);
@@ -142,7 +143,7 @@ impl Clients {
         self.by_key.remove(&evicted).map(|entry| entry.client)
     }
 
-    /// No client has this address any more.
+    /// Removes the address from the client that has it.
     pub fn forget_address(&mut self, address: Address) {
         self.by_address.remove(&address);
         let there = self.by_key.values_mut().filter(|entry| entry.address == Some(address));
@@ -157,7 +158,7 @@ impl Clients {
         Some(entry.client)
     }
 
-    /// Removes a client, unless another one has its key by now.
+    /// Removes a client, unless another client has its key by now.
     pub fn remove_same(&mut self, key: ClientKey, client: &Arc<ClientCell>) -> Option<Arc<ClientCell>> {
         self.by_key.get(&key).filter(|entry| Arc::ptr_eq(&entry.client, client))?;
         self.remove(key)

@@ -4,25 +4,25 @@ use crate::link::PeerAddress;
 use gantry_xrce::wire::ClientKey;
 use ipnet::IpNet;
 
-/// The addresses and the keys of the clients that the agent takes. Neither is a proof of identity: DDS-XRCE sends keys
-/// in clear, and the sender of a datagram can state any address.
+/// The addresses and the keys of the clients that the agent accepts. Neither is a proof of identity: DDS-XRCE
+/// sends keys in clear, and a datagram may have a forged source address.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// The networks of clients over UDP and TCP. An empty list allows each address.
+    /// The networks of clients over UDP and TCP. An empty list allows all addresses.
     pub networks: Vec<IpNet>,
-    /// The keys of clients. An empty list allows each key.
+    /// The keys of clients. An empty list allows all keys.
     pub keys: Vec<ClientKey>,
 }
 
 impl Access {
-    /// Whether messages from an address are taken.
+    /// Whether messages from this address are accepted.
     pub(crate) fn admits_address(&self, peer: PeerAddress) -> bool {
         let PeerAddress::Socket(address) = peer else { return true };
         let ip = address.ip().to_canonical(); // a socket of both versions has addresses of version 4 within version 6
         self.networks.is_empty() || self.networks.iter().any(|network| network.contains(&ip))
     }
 
-    /// Whether a client with a key may begin a session.
+    /// Whether a client with this key may begin a session.
     pub(crate) fn admits_key(&self, key: ClientKey) -> bool {
         self.keys.is_empty() || self.keys.contains(&key)
     }

@@ -20,43 +20,44 @@ pub struct Config {
     pub access: Access,
     /// The limits of clients.
     pub limits: Limits,
-    /// Where the lines of the log go.
+    /// The destination of the log.
     pub log: Arc<Log>,
 }
 
-/// The domain of a participant, beside the one that its client asks for.
+/// The domain of a participant. Its client asks for a domain, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DomainChoice {
-    /// This domain; a client that asks for another domain is refused.
+    /// Always this domain; a client that asks for another domain is refused.
     Only(u32),
-    /// This domain, whatever the client asks for.
+    /// Always this domain; the domain that the client asks for is ignored.
     Always(u32),
-    /// The domain that the client asks for, any of the user's.
+    /// The domain that the client asks for, which may be any domain of the user.
     AsAsked,
 }
 
-/// The limits of clients. A request beyond a limit is answered with the status "resources".
+/// The limits for clients. A request beyond a limit is answered with the status "resources".
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Clients.
     pub clients: usize,
-    /// The number of clients of one host. A host is an IP address, or an address on another transport. A host may begin
-    /// four times this number of sessions at once, and then this number in each second.
+    /// The largest number of clients of one host. A host is an IP address, or an address on another transport. A
+    /// host may begin four times this number of sessions at once, and then this number in each second.
     pub clients_of_host: usize,
-    /// The longest silence before the agent asks a client whether it is alive, in milliseconds, whatever the client
-    /// states.
+    /// The longest silence before the agent asks a client whether it is alive, in milliseconds. A longer time that
+    /// a client states has no effect.
     pub silence_ms: u32,
-    /// Domains of all clients together: each takes a thread.
+    /// The largest number of domains of all clients together: each domain needs a thread.
     pub domains: usize,
     /// Objects of a client.
     pub objects: usize,
-    /// The longest message from a client, in bytes: each client takes this memory once it sends fragments.
+    /// The largest length of a message from a client, in bytes. Each client that sends fragments needs this memory.
     pub message_bytes: usize,
-    /// The number of requests of a requester that wait for their replies; beyond it the oldest request is given up.
+    /// The largest number of requests of a requester that wait for their responses. Beyond this number, the oldest
+    /// request is given up.
     pub requests: usize,
-    /// Shared memory of the data writers, requests and replies of a client together, in bytes.
+    /// The shared memory of the data writers, requests and replies of a client together, in bytes.
     pub writer_bytes: usize,
-    /// Shared memory of the data writers, requests and replies of all clients together, in bytes.
+    /// The shared memory of the data writers, requests and replies of all clients together, in bytes.
     pub all_writer_bytes: usize,
 }
 
@@ -77,7 +78,7 @@ impl Default for Limits {
 }
 
 impl Default for Config {
-    /// Domain 0, the standard types, all clients, and no log.
+    /// The default settings: domain 0, the standard types, all clients, and no log.
     fn default() -> Self {
         Self {
             domain: DomainChoice::Only(0),

@@ -1,11 +1,11 @@
-//! The types that clients can use: clients name them, and only the agent has their definitions.
+//! The types that clients can use. Clients only name types; the agent has the definitions.
 
 use crate::error::{Error, Result};
 use gantry::{ServiceTypeDescription, TypeDescription};
 use gantry_idl::Definitions;
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
-/// Types by their ROS 2 names, as `std_msgs/msg/String` or, of a service, `std_srvs/srv/SetBool_Request`.
+/// Types by their ROS 2 names, such as `std_msgs/msg/String` or, for a service, `std_srvs/srv/SetBool_Request`.
 pub struct Types(BTreeMap<String, TypeDescription>);
 
 impl Types {
@@ -15,11 +15,11 @@ impl Types {
         Types(gantry::standard_types())
     }
 
-    /// Adds the types of folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`), which together hold all
-    /// types that they nest. These types replace standard types of the same names.
+    /// Adds the types of folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`). The folders together
+    /// must contain all nested types. These types replace standard types with the same names.
     ///
     /// # Errors
-    /// A folder or a file that cannot be read, a definition that is wrong or nests an unknown type.
+    /// A folder or a file cannot be read, or a definition is wrong or nests an unknown type.
     pub fn with_folders(mut self, folders: &[PathBuf]) -> Result<Types> {
         let definitions = Definitions::read_packages(folders).map_err(|errors| {
             let folder = folders.first().cloned().unwrap_or_default();
@@ -38,8 +38,8 @@ impl Types {
         Ok(self)
     }
 
-    /// Finds the type with this ROS 2 name. A name without a package, from clients that do not use ROS 2, finds the
-    /// type if only one package has it.
+    /// Finds the type with this ROS 2 name. Clients that do not use ROS 2 send names without a package: such a
+    /// name finds the type if only one package has it.
     pub(crate) fn get(&self, name: &str) -> Option<&TypeDescription> {
         if name.contains('/') {
             return self.0.get(name);
@@ -48,7 +48,7 @@ impl Types {
         found.next().filter(|_| found.next().is_none()).map(|(_, description)| description)
     }
 
-    /// The service whose requests and replies have these names.
+    /// The service whose requests and replies have these type names.
     pub(crate) fn service(&self, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
         let (request, response) = (self.get(request)?, self.get(reply)?);
         let name = request

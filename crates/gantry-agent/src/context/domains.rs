@@ -1,4 +1,4 @@
-//! Domains that nodes of clients use or used some seconds ago, each with its listener.
+//! The domains that nodes of clients use, or used in the last seconds, each with its listener.
 
 use super::ticker::Ticker;
 use crate::lock::lock;
@@ -11,8 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time for which a domain stays joined after its last node, so that a client that changes between domains does not
-/// cause a join and a leave each time.
+/// The time for which the process stays in a domain after the domain's last node, so that a client that changes
+/// between domains does not cause a join and a leave each time.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// The thread that waits for the samples, requests and replies of one domain and sends them to the clients.
@@ -27,20 +27,20 @@ pub struct Domains {
 #[derive(Default)]
 struct Table {
     by_id: BTreeMap<u32, Domain>,
-    /// The threads of running and of ended listeners: nothing waits for them before the agent ends.
+    /// The threads of running and of ended listeners. The agent joins them only when it ends.
     threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Default)]
 struct Domain {
-    /// The number of nodes in the domain, including the nodes that are being created.
+    /// The number of nodes in the domain, including the nodes that are being created now.
     users: usize,
-    /// The listener, which keeps the process in the domain.
+    /// The listener, which also keeps the process in the domain.
     listener: Option<Arc<DomainListener>>,
     unused_since: Option<Instant>,
 }
 
-/// A node's use of its domain, which ends when this is dropped.
+/// A node's use of its domain, which ends when this value is dropped.
 pub struct DomainUse {
     domains: Arc<Domains>,
     domain_id: u32,
@@ -48,10 +48,10 @@ pub struct DomainUse {
 }
 
 impl DomainUse {
-    /// Starts the listener of the domain, for its first node.
+    /// Starts the listener of the domain. Called for the first node in the domain.
     ///
     /// # Errors
-    /// A sentence: no thread could be started.
+    /// A sentence: the thread could not be started.
     pub fn listen(&mut self, node: &Node) -> Result<(), String> {
         self.listener = Some(lock(&self.domains.table).listener(node)?);
         Ok(())
@@ -76,16 +76,16 @@ impl Domains {
         Self { table: Mutex::default(), ticker }
     }
 
-    /// Counts a use, before a node joins the domain.
+    /// Counts a use of the domain, before the node joins the domain.
     ///
     /// # Errors
-    /// A sentence: the clients use as many domains as are allowed.
+    /// A sentence: the clients use as many domains as are allowed already.
     pub fn begin_use(self: &Arc<Self>, domain_id: u32, max_domains: usize) -> Result<DomainUse, String> {
         lock(&self.table).begin_use(domain_id, max_domains)?;
         Ok(DomainUse { domains: self.clone(), domain_id, listener: None })
     }
 
-    /// Leaves the domains that no node used for some seconds.
+    /// Leaves the domains that no node has used for some seconds.
     pub fn leave_unused(&self) {
         let (unused, next) = lock(&self.table).expired();
         drop(unused); // without the lock: the listener's thread leaves the domain
@@ -108,7 +108,8 @@ impl Domains {
 }
 
 impl Table {
-    /// Counts a use. If there are too many domains, a domain without nodes is left for the new one.
+    /// Counts a use of the domain. If there are too many domains, the process leaves a domain without nodes for
+    /// the new one.
     fn begin_use(&mut self, domain_id: u32, max_domains: usize) -> Result<(), String> {
         if !self.by_id.contains_key(&domain_id) && self.by_id.len() >= max_domains {
             let unused = self.by_id.iter().filter(|(_, domain)| domain.users == 0);
@@ -126,7 +127,7 @@ impl Table {
         Ok(())
     }
 
-    /// The listener of the domain that a node uses.
+    /// The listener of the domain in which a node is.
     fn listener(&mut self, node: &Node) -> Result<Arc<DomainListener>, String> {
         let domain = self.by_id.entry(node.domain_id()).or_default();
         if let Some(listener) = &domain.listener {
@@ -140,7 +141,7 @@ impl Table {
         Ok(domain.listener.insert(Arc::new(listener)).clone())
     }
 
-    /// Ends a use. Returns the time at which the domain is to be left if this was the last use.
+    /// Ends a use of the domain. If it was the last use, returns the time at which the process has to leave the domain.
     fn end_use(&mut self, domain_id: u32) -> Option<Instant> {
         let domain = self.by_id.get_mut(&domain_id)?;
         domain.users = domain.users.saturating_sub(1);
@@ -152,7 +153,8 @@ impl Table {
         Some(now + LINGER)
     }
 
-    /// Removes the domains that no node used for some seconds. Returns their listeners, and the time of the next look.
+    /// Removes the domains that no node has used for some seconds. Returns their listeners, and the time of the
+    /// next check.
     fn expired(&mut self) -> (Vec<Arc<DomainListener>>, Option<Instant>) {
         let now = Instant::now();
         let is_over = |domain: &Domain| domain.unused_since.is_some_and(|since| now >= since + LINGER);

@@ -1,5 +1,5 @@
-//! The shared memory that clients use through their data writers, requesters and repliers, and its limits: for a
-//! client, and for all.
+//! The shared memory that clients use through their data writers, requesters and repliers, and its limits: for
+//! each client, and for all clients together.
 
 use crate::config::Limits;
 use std::sync::{
@@ -7,17 +7,17 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::*},
 };
 
-/// The memory that each client may use in any case, in bytes.
+/// The memory that each client may always use, in bytes.
 const ASSURED_BYTES: usize = 1 << 20;
 
-/// The memory of a client's writers, and of all clients' writers, in bytes.
+/// The memory of the writers of one client, and of all clients, in bytes.
 #[derive(Clone, Default)]
 pub struct Memory {
     of_client: Arc<AtomicUsize>,
     of_all: Arc<AtomicUsize>,
 }
 
-/// The memory of a data writer, requester or replier. It counts until this value is dropped.
+/// The memory of a data writer, requester or replier. The memory counts until this value is dropped.
 pub struct WriterMemory {
     memory: Memory,
     bytes: usize,
@@ -29,12 +29,12 @@ impl Memory {
         Self { of_client: Arc::default(), of_all: self.of_all.clone() }
     }
 
-    /// Refuses more memory.
+    /// Fails if the client may not use more memory.
     ///
     /// # Errors
-    /// A sentence with the limit that is reached.
+    /// A sentence with the limit that was reached.
     pub fn check(&self, limits: &Limits) -> Result<(), String> {
-        // Relaxed: only the sum matters; concurrent writers of other clients may exceed the limit by a message each.
+        // Relaxed: only the sum matters; each concurrent writer of another client may exceed the limit by one message.
         let (of_client, of_all) = (self.of_client.load(Relaxed), self.of_all.load(Relaxed));
         if of_client >= limits.writer_bytes {
             return Err(format!(
@@ -61,7 +61,7 @@ impl Memory {
 }
 
 impl WriterMemory {
-    /// The memory grew or shrank: the memory of responses shrinks when a client leaves.
+    /// Sets the memory of the writer, which may also shrink: the memory for responses shrinks when a client leaves.
     pub fn set(&mut self, bytes: usize) {
         // Relaxed: only the sum matters. The sums wrap around, so a smaller size is added as a negative difference.
         let more = bytes.wrapping_sub(self.bytes);

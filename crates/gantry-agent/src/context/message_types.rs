@@ -1,5 +1,5 @@
 //! The types of the data that clients write. Data is checked against its type before it is published, because a
-//! malformed message would fail in the reader.
+//! malformed message would cause an error in the reader.
 
 use crate::lock::lock;
 use gantry::TypeDescription;
@@ -12,13 +12,13 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The types of earlier data by their hashes, so that each definition is read once.
+/// The types of earlier data by their hashes, so that each definition is parsed only once.
 #[derive(Default)]
 pub struct MessageTypes(Mutex<BTreeMap<[u8; 32], Arc<MessageType>>>);
 
 impl MessageTypes {
-    /// The type of a description. It is `None` without a definition, as for a description that the agent has from other
-    /// endpoints.
+    /// The type of a description; `None` if the description has no definition, as one that the agent has from
+    /// other endpoints.
     ///
     /// # Errors
     /// A sentence: the definition cannot be read.
@@ -38,11 +38,11 @@ impl MessageTypes {
     }
 }
 
-/// Returns the data in little-endian CDR, as all messages of Gantry are. Data of a type without a definition is not
-/// checked. Allocates for big-endian data only.
+/// Returns the data in little-endian CDR, the form of all messages of Gantry. Data of a type without a definition
+/// is not checked. Allocates only for big-endian data.
 ///
 /// # Errors
-/// A sentence: the data is no message of the type; or it is big-endian, and the type has no definition.
+/// A sentence: the data is not a message of the type; or it is big-endian, and the type has no definition.
 pub fn checked<'d>(
     message_type: Option<&MessageType>,
     order: ByteOrder,

@@ -50,15 +50,15 @@ impl Context {
         })
     }
 
-    /// Counts a use of a domain, before a node joins it.
+    /// Counts a use of a domain, before a node joins the domain.
     ///
     /// # Errors
-    /// A sentence: the clients use as many domains as are allowed.
+    /// A sentence: the clients use as many domains as are allowed already.
     pub fn use_domain(&self, domain_id: u32) -> Result<DomainUse, String> {
         self.domains.begin_use(domain_id, self.config.limits.domains)
     }
 
-    /// Leaves the domains that no node used for some seconds.
+    /// Leaves the domains that no node has used for some seconds.
     pub fn leave_unused_domains(&self) {
         self.domains.leave_unused();
     }
@@ -68,8 +68,8 @@ impl Context {
         self.domains.forget(number);
     }
 
-    /// Runs work that may wait for other processes on a thread of its own. If no thread can be started, the work runs
-    /// on the calling thread, which must hold no client's lock for this reason.
+    /// Runs work that may block until other processes react, on a thread of its own. If no thread can be started,
+    /// the work runs on the calling thread; for this reason, the caller must not hold the lock of a client.
     pub fn run(&self, work: impl FnOnce() + Send + 'static) {
         let work = Arc::new(Mutex::new(Some(work)));
         let of_thread = work.clone();
@@ -95,7 +95,7 @@ impl Context {
         }
     }
 
-    /// Waits for the workers, and ends the listeners.
+    /// Waits for the workers to end, and ends the listeners.
     pub fn close(&self) {
         let threads = {
             let mut workers = lock(&self.workers);

@@ -1,8 +1,8 @@
-//! The ticker: the thread that looks at the clients when a deadline has passed.
+//! The ticker: the thread that checks the clients when a deadline has passed.
 //!
-//! Each message to a client changes the client's deadline, so waking the ticker for each change would be a wake-up for
-//! each message. Instead the ticker pauses after each wake-up and then reads all changes: deadlines are late by at most
-//! this pause.
+//! Each message to a client changes the client's deadline, so waking the ticker for each change would be a wake-up
+//! for each message. Instead, the ticker pauses after each wake-up and then reads all changes: it is late for a
+//! deadline by at most this pause.
 
 use crate::lock::lock;
 use std::{
@@ -31,7 +31,7 @@ impl Ticker {
         Self { state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// A client is to be looked at by then.
+    /// Notes that the ticker has to check a client at this time; `None` has no effect.
     pub fn set_due(&self, at: Option<Instant>) {
         let mut state = lock(&self.state);
         if let Some(at) = at
@@ -51,7 +51,7 @@ impl Ticker {
         self.changed.notify_all();
     }
 
-    /// Waits until the earliest deadline, which is then removed. Returns `false` at the end.
+    /// Waits until the earliest deadline, and removes it. Returns `false` when the agent ends.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
         let mut is_rested = false;
@@ -101,7 +101,7 @@ mod tests {
             }
         });
         for number in 0..200 {
-            // From now to a few naps later.
+            // Deadlines between now and a few pauses later.
             let (before, after) = (met.load(Relaxed), NAP * (number % 7) / 2);
             let at = Instant::now() + after;
             ticker.set_due(Some(at));

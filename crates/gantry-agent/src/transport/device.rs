@@ -1,4 +1,4 @@
-//! A device: a line that may go away, as with its adapter, and is opened again when it returns.
+//! A device: a line that may disappear, as when its adapter is unplugged, and is opened again when it returns.
 
 use super::stream::Stream;
 use crate::{agent::Port, lock::lock};
@@ -8,10 +8,10 @@ use std::{
     time::Duration,
 };
 
-/// The period at which a missing device is searched.
+/// The period at which the thread looks for a missing device.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// The way to open a device again.
+/// The function that opens a device again.
 pub type Open = Box<dyn Fn() -> io::Result<Stream> + Send>;
 
 /// A device, open or gone.
@@ -31,8 +31,8 @@ impl Device {
         Self { state: Mutex::new(State { stream: Some(stream.into()), is_ending: false }), ending: Condvar::new() }
     }
 
-    /// Runs the line by `run` until `run` returns without an error. After an error it opens the device again if `open`
-    /// is given, and logs both through the port.
+    /// Runs the line by `run` until `run` returns without an error. After an error, the device is opened again if
+    /// `open` is given. Both events are logged through the port.
     pub fn run(&self, port: &Port, open: Option<&Open>, mut run: impl FnMut(&Stream) -> io::Result<()>) {
         let mut current = lock(&self.state).stream.clone();
         while let Some(stream) = current.take() {
@@ -47,11 +47,12 @@ impl Device {
         }
     }
 
-    /// Waits until the device is back; `None` at the end.
+    /// Waits until the device is back; `None` when the transport ends.
     fn reopen(&self, open: &Open) -> Option<Arc<Stream>> {
         let mut state = lock(&self.state);
         while !state.is_ending {
-            // The pause comes first: a device that opens and fails at once would keep the thread and the log busy.
+            // The pause comes first: a device that opens and fails at once would otherwise keep the thread and the
+            // log busy.
             state = self.ending.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner).0;
             if !state.is_ending
                 && let Ok(stream) = open()
@@ -63,13 +64,14 @@ impl Device {
         None
     }
 
-    /// Sends bytes, all or none. Does not block.
+    /// Sends all of the bytes, or none. Does not block.
     pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let stream = lock(&self.state).stream.clone();
         stream.ok_or(io::ErrorKind::NotConnected)?.send(bytes)
     }
 
-    /// Whether the line took all bytes so far. On a line that is gone, sending fails.
+    /// Whether the line has taken all bytes until now. For a missing line the result is `true`, and the next
+    /// send fails.
     pub fn has_room(&self) -> bool {
         lock(&self.state).stream.as_ref().is_none_or(|stream| stream.has_room())
     }

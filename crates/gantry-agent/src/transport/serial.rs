@@ -1,4 +1,4 @@
-//! Serial lines and pseudoterminals, with the framing of DDS-XRCE.
+//! Transport over serial lines and pseudoterminals, with the framing of DDS-XRCE.
 
 use super::{
     device::{Device, Open},
@@ -24,16 +24,17 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The longest message that is taken, in bytes.
+/// The largest length of a message that is accepted, in bytes.
 const MAX_BYTES: usize = 16 << 10;
 
-/// Clients on a serial line, until this is dropped. Several can share a line: each has an address in the frames.
+/// The clients on a serial line, which are served until this value is dropped. Several clients can share a line:
+/// each has an address in the frames.
 #[derive(Debug)]
 pub struct Serial {
     path: PathBuf,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// Keeps a pseudoterminal open while no client has it.
+    /// The other end of a pseudoterminal, which stays open while no client has opened it.
     _other_end: Option<OwnedFd>,
 }
 
@@ -43,10 +44,11 @@ struct Shared {
 }
 
 impl Serial {
-    /// Takes clients on a device, such as `/dev/ttyUSB0`. If the device goes away, it is opened again when it returns.
+    /// Serves clients on a device, such as `/dev/ttyUSB0`. If the device disappears, it is opened again when
+    /// it returns.
     ///
     /// # Errors
-    /// The device cannot be opened, or does not have that speed, in bits per second.
+    /// The device cannot be opened, or does not support this speed, in bits per second.
     pub fn open(agent: &Agent, path: &Path, baud: u32) -> Result<Serial> {
         let line = open_device(path, baud).map_err(|source| {
             let advice = match source.kind() {
@@ -61,10 +63,10 @@ impl Serial {
         Self::start(agent, path.to_owned(), line, None, Some(Box::new(open)))
     }
 
-    /// Makes a pseudoterminal and takes clients on it: a program, such as an emulator, opens [`Self::path`].
+    /// Makes a pseudoterminal and serves clients on it. A program, such as an emulator, opens [`Self::path`].
     ///
     /// # Errors
-    /// The system has none.
+    /// The system has no free pseudoterminal.
     pub fn pseudoterminal(agent: &Agent) -> Result<Serial> {
         let (line, other_end, path) = open_pseudoterminal().map_err(|source| Error::Open {
             what: "a pseudoterminal".to_owned(),
@@ -114,7 +116,7 @@ fn open_pseudoterminal() -> io::Result<(OwnedFd, OwnedFd, PathBuf)> {
     Ok((line, other_end, path))
 }
 
-/// The mode of the line: raw bytes, 8 data bits, no parity, one stop bit.
+/// Sets the mode of the line: raw bytes, 8 data bits, no parity, one stop bit.
 fn make_raw(line: impl AsFd, baud: Option<u32>) -> io::Result<()> {
     let mut settings = tcgetattr(&line)?;
     settings.make_raw();
@@ -145,7 +147,7 @@ impl Shared {
     }
 }
 
-/// Reports to the agent the frames that were dropped since the last report.
+/// Reports the frames to the agent that were dropped since the last report.
 fn tell_defects(port: &Port, told: SerialCounters, now: SerialCounters) -> SerialCounters {
     let defects = |counters: &SerialCounters| {
         counters.crc_errors.wrapping_add(counters.incomplete).wrapping_add(counters.too_long)

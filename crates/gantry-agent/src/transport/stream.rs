@@ -1,7 +1,8 @@
-//! Lines of bytes and of packets: serial lines, pseudoterminals, TCP connections and CAN buses.
+//! Streams of bytes and of packets: serial lines, pseudoterminals, TCP connections and CAN buses.
 //!
-//! The sending thread writes as much of a message as the line takes at once. The stream's own thread, which also reads,
-//! writes the rest. So neither the agent nor another client waits for a slow line, and a message is never cut.
+//! The sending thread writes as much of a message as the line takes at once. The stream's own thread, which also
+//! reads, writes the rest. Therefore neither the agent nor another client waits for a slow line, and a message is
+//! never cut.
 
 use crate::lock::lock;
 use rustix::{
@@ -15,18 +16,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most bytes that wait for the line: answers outside of a session are sent without asking for room.
+/// The largest number of bytes that wait for the line. Answers outside of a session are sent without a check for room.
 const MAX_PENDING_BYTES: usize = 128 << 10;
-/// The pause after a line announced room and took nothing, as a CAN interface does that is down or has a full queue.
+/// The pause after a line announced room but took nothing, as does a CAN interface that is down or has a full queue.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The period at which `is_wanted` is asked.
+/// The period at which the stream calls `is_wanted`.
 const QUESTION_PERIOD: Duration = Duration::from_secs(5);
 
 /// A stream of bytes or of packets in both directions.
 pub struct Stream {
-    /// It does not block.
+    /// The descriptor of the line, which does not block.
     line: OwnedFd,
-    /// The largest number of bytes that are written at once.
+    /// The largest number of bytes that one call writes.
     packet_bytes: usize,
     wake: OwnedFd,
     state: Mutex<State>,
@@ -34,42 +35,42 @@ pub struct Stream {
 
 #[derive(Default)]
 struct State {
-    /// Bytes that the line has not taken yet.
+    /// The bytes that the line has not taken yet.
     pending: Vec<u8>,
     /// A writer waits for room.
     was_full: bool,
     is_ending: bool,
 }
 
-/// The bytes that were pending and that the line took.
+/// The result of writing the pending bytes.
 #[derive(PartialEq, Eq)]
 enum Written {
     Nothing,
     Some,
-    /// All, and a caller waits for that.
+    /// The line has taken all pending bytes, and a caller waits for that.
     AllForOneThatWaits,
 }
 
 impl Stream {
-    /// A stream of bytes over a descriptor that does not block.
+    /// A stream of bytes over a non-blocking descriptor.
     pub fn new(line: OwnedFd) -> io::Result<Stream> {
         Self::of_packets(line, usize::MAX)
     }
 
-    /// A stream of packets over a descriptor that does not block. Each packet that is sent has this size.
+    /// A stream of packets over a non-blocking descriptor. Each packet that is sent has `packet_bytes` bytes.
     pub fn of_packets(line: OwnedFd, packet_bytes: usize) -> io::Result<Stream> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Stream { line, packet_bytes, wake, state: Mutex::default() })
     }
 
-    /// Whether the line took all bytes so far. If not, [`Self::run`] calls `has_room` when it does.
+    /// Whether the line has taken all bytes until now. If not, [`Self::run`] calls `has_room` as soon as it has.
     pub fn has_room(&self) -> bool {
         let mut state = lock(&self.state);
         state.was_full |= !state.pending.is_empty();
         state.pending.is_empty()
     }
 
-    /// Sends bytes, all or none. Does not block.
+    /// Sends all of the bytes, or none. Does not block.
     pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let mut state = lock(&self.state);
         if state.is_ending {
@@ -102,9 +103,9 @@ impl Stream {
         let _ = write(&self.wake, &1_u64.to_ne_bytes());
     }
 
-    /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is called
-    /// when a line that had no room has taken all bytes. The stream also ends when `is_wanted` returns `false` twice, 5
-    /// seconds apart: a stream on which no client begins a session ends in this way, whatever bytes arrive.
+    /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is
+    /// called when a line that had no room has taken all bytes. The stream also ends when `is_wanted` returns `false`
+    /// twice, 5 seconds apart: in this way a stream ends on which bytes arrive but no client begins a session.
     pub fn run(
         &self,
         received: &mut dyn FnMut(&[u8]),
@@ -163,7 +164,7 @@ impl Stream {
         }
     }
 
-    /// Writes as much as the line takes.
+    /// Writes as many of the pending bytes as the line takes.
     fn write_pending(&self) -> io::Result<Written> {
         let mut state = lock(&self.state);
         let mut result = Written::Nothing;
@@ -186,11 +187,11 @@ impl AsFd for Stream {
     }
 }
 
-/// The number of bytes that were written: none if the line takes none now.
+/// The number of bytes that were written; 0 if the line takes nothing now.
 fn written(result: rustix::io::Result<usize>) -> io::Result<usize> {
     match result {
         Ok(count) => Ok(count),
-        // The last two are errors of a CAN interface: its queue is full, or it is down for now.
+        // The last two errors come from a CAN interface whose queue is full, or which is down for now.
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS | Errno::NETDOWN) => Ok(0),
         Err(error) => Err(error.into()),
     }

@@ -28,13 +28,14 @@ use std::{
 
 /// The longest message, in bytes.
 const MAX_BYTES: usize = 65_535;
-/// The bytes of a connection that the system buffers: data that waits there is old when it arrives.
+/// The size of a connection's send buffer in the system. The buffer is small because data that waits in it is old
+/// when it arrives.
 const SEND_BUFFER_BYTES: usize = 16 << 10;
-/// The pause after a connection could not be accepted, as when the process has too many descriptors: without the pause
-/// the next attempt would fail at once.
+/// The pause after a connection could not be accepted, as when the process has too many descriptors. Without the
+/// pause, the next attempt would fail at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Clients over TCP, until this is dropped.
+/// The clients over TCP, which are served until this value is dropped.
 #[derive(Debug)]
 pub struct Tcp {
     address: SocketAddr,
@@ -49,10 +50,10 @@ struct Shared {
 }
 
 impl Tcp {
-    /// Takes clients at an address of this machine; port 0 is a free one.
+    /// Serves clients at an address of this machine. With port 0, the system chooses a free port.
     ///
     /// # Errors
-    /// The address is in use or is not this machine's.
+    /// The address is in use, or does not belong to this machine.
     pub fn open(agent: &Agent, address: SocketAddr) -> Result<Tcp> {
         let failed = |source| {
             let advice = match io::Error::kind(&source) {
@@ -71,7 +72,7 @@ impl Tcp {
         Ok(Tcp { address, shared, thread: Some(thread) })
     }
 
-    /// The address, with the port that was chosen.
+    /// The address of the socket, with the port that was chosen.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -123,17 +124,17 @@ impl Shared {
             let mut decoder = LengthPrefixDecoder::new();
             let mut buffer = vec![0; MAX_BYTES];
             let received = &mut |mut bytes: &[u8]| {
-                // eProsima's client writes a length and its message one after the other. The client's system (Nagle's
-                // algorithm) holds the message back until the length is acknowledged. The kernel here delays the
-                // acknowledgement by 40 ms unless TCP_QUICKACK is set after each read.
+                // eProsima's client writes a length and its message one after the other. The client's system
+                // (Nagle's algorithm) holds the message back until the length is acknowledged. The kernel of this
+                // machine delays the acknowledgement by 40 ms unless TCP_QUICKACK is set after each read.
                 let _ = set_tcp_quickack(&*of_thread, true);
                 while let Some(message) = decoder.decode(&mut bytes, &mut buffer) {
                     port.receive(address, message);
                 }
             };
-            // The end of a connection is no defect: the session shows whether the client left.
+            // The end of a connection is not a defect: the session shows whether the client left.
             let _ = of_thread.run(received, &mut || port.has_room(address), &mut || port.has_client(address));
-            // The client is removed first: another connection may take the place once it is free.
+            // The client is removed first, because another connection may take the address as soon as it is free.
             if shared.is_current(peer, &of_thread) {
                 port.closed(address);
             }
@@ -158,13 +159,13 @@ impl Shared {
     }
 }
 
-/// The reason to refuse a new connection, if there is one, from the number of connections and the number of connections
-/// from the same address.
+/// The reason to refuse a new connection, if there is one. `connections` is the number of all connections, `of_ip`
+/// the number from the same IP address.
 fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> Option<String> {
     if !port.admits(peer) {
         return Some("this address is not one of those that are allowed".to_owned());
     }
-    // A client that connects again may do so before its old connection has ended.
+    // A client that reconnects may do so before its old connection has ended.
     let (most, most_of_ip) = (2 * port.max_clients(), 2 * port.max_clients_of_host());
     if of_ip >= most_of_ip {
         return Some(format!("there are {of_ip} connections from its address"));
@@ -175,7 +176,7 @@ fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> 
 impl Drop for Tcp {
     fn drop(&mut self) {
         self.shared.is_ending.store(true, Release); // partner: `accept`
-        // A connection wakes the thread up. If no connection is possible, the thread is left alone.
+        // A connection wakes the thread up. If no connection is possible, the thread is left running.
         let is_woken = TcpStream::connect(super::local(self.address)).is_ok();
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
@@ -192,7 +193,7 @@ impl Transport for Shared {
     }
 
     fn has_room(&self, peer: PeerAddress) -> bool {
-        // On a connection that is gone, sending fails.
+        // If the connection is gone, the result is `true`, and the next send fails.
         self.stream(peer).is_none_or(|stream| stream.has_room())
     }
 

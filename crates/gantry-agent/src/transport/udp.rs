@@ -21,10 +21,10 @@ use std::{
 /// The longest datagram, in bytes.
 const MAX_BYTES: usize = 65_507;
 
-/// The pause after the socket failed: the next attempt would fail as fast.
+/// The pause after an error of the socket: without it, the next attempt would fail at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Clients over UDP, until this is dropped.
+/// The clients over UDP, which are served until this value is dropped.
 #[derive(Debug)]
 pub struct Udp {
     address: SocketAddr,
@@ -35,10 +35,10 @@ pub struct Udp {
 struct Socket(UdpSocket);
 
 impl Udp {
-    /// Takes clients at an address of this machine; port 0 is a free one.
+    /// Serves clients at an address of this machine. With port 0, the system chooses a free port.
     ///
     /// # Errors
-    /// The address is in use or is not this machine's.
+    /// The address is in use, or does not belong to this machine.
     pub fn open(agent: &Agent, address: SocketAddr) -> Result<Udp> {
         let failed = |source| {
             let advice = match io::Error::kind(&source) {
@@ -58,14 +58,14 @@ impl Udp {
         Ok(Udp { address, is_ending, thread: Some(thread) })
     }
 
-    /// The address, with the port that was chosen.
+    /// The address of the socket, with the port that was chosen.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-/// Gives the port what a socket receives, until the end.
+/// Passes each datagram that a socket receives to the port, until the transport ends.
 fn receive(
     mut receive_from: impl FnMut(&mut [u8]) -> io::Result<(usize, SocketAddr)>,
     port: &Port,
@@ -85,9 +85,9 @@ fn receive(
                 }
                 port.receive(PeerAddress::Socket(sender), buffer.get(..length).unwrap_or_default());
             }
-            // The error of a client that is gone, or of a signal.
+            // An error that a client that is gone, or a signal, has caused.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted) => {}
-            // An interface that is down or a lack of memory passes; one log line reports its beginning.
+            // An interface that is down, or a lack of memory, is temporary; one log line reports when it begins.
             Err(error) => {
                 if !std::mem::replace(&mut is_failing, true) {
                     port.failed(&error);
@@ -104,7 +104,7 @@ impl Drop for Udp {
         let to = super::local(self.address);
         let from: SocketAddr =
             if to.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
-        // An empty datagram wakes the thread up. If it cannot be sent, the thread is left alone.
+        // An empty datagram wakes the thread up. If it cannot be sent, the thread is left running.
         let is_woken = UdpSocket::bind(from).and_then(|waker| waker.send_to(&[], to)).is_ok();
         if let Some(thread) = self.thread.take()
             && is_woken
@@ -142,7 +142,7 @@ mod tests {
     use rustix::io::Errno;
     use std::sync::Mutex;
 
-    /// A transport that notes what is sent.
+    /// A transport that records the messages that are sent.
     #[derive(Default)]
     struct Sent(Mutex<Vec<Vec<u8>>>);
 
@@ -169,7 +169,7 @@ mod tests {
         let agent = Agent::new(Config { log: Arc::new(log), ..Config::default() }).unwrap();
         let transport = Arc::new(Sent::default());
         let (port, is_ending) = (agent.attach(transport.clone()), AtomicBool::new(false));
-        // A question about the agent after three failures.
+        // A question about the agent, which arrives after three failures.
         let question = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
         let mut left = vec![Ok(&question[..]), Err(Errno::NOBUFS), Err(Errno::NETDOWN), Err(Errno::NETDOWN)];
         let next = |buffer: &mut [u8]| {

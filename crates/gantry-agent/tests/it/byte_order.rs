@@ -23,7 +23,7 @@ test_support::tests!(
 
 const REQUEST: RequestId = RequestId(99);
 
-/// Writes data as a big-endian client does, in the best-effort stream.
+/// Writes data to the best-effort stream, as a big-endian client does.
 fn write(client: &mut TestClient, sequence: u16, object: ObjectId, data: &[u8]) {
     let stream = StreamId::BEST_EFFORT;
     let header = Header { session: SessionId::CLIENT, stream, sequence, key: ClientKey::INVALID };

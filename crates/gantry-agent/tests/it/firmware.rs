@@ -1,4 +1,4 @@
-//! Firmware of `gantry-micro` with the agent, through sockets and a serial line of the system.
+//! Firmware with `gantry-micro` and the agent, connected by sockets and a serial line of the system.
 
 use crate::support::{agent, agent_at, host};
 use gantry::Qos;
@@ -17,13 +17,13 @@ test_support::tests!(
     firmware_talks_over_a_serial_line
 );
 
-/// The session's memory over lines that carry long messages.
+/// The memory of a session over a line that carries long messages.
 fn memory() -> Memory<256, 4> {
     Memory::new()
 }
 
-/// Runs firmware that sends back each text that it gets, and gives `run` a function that waits until a text of the host
-/// comes back.
+/// Runs firmware that sends back each text that it gets. Gives `run` a function that sends a text and waits until
+/// it comes back.
 pub fn echo<const MTU: usize, const HISTORY: usize>(
     transport: impl Transport,
     mut memory: Memory<MTU, HISTORY>,
@@ -50,7 +50,7 @@ pub fn echo<const MTU: usize, const HISTORY: usize>(
             if is_ready && !is_sent {
                 there.publish_copy(&Text { data: text.to_owned() }).unwrap();
             }
-            // Messages from before the firmware noticed the restart of its agent are sent again.
+            // Messages from the time before the firmware noticed the restart of its agent are sent again.
             is_sent = is_ready;
             let taken = held.take().or_else(|| subscription.take().unwrap().map(|text| text.data().to_owned()));
             if let Some(data) = taken {

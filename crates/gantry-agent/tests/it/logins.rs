@@ -31,10 +31,10 @@ fn message<'p, P: Payload<'p>>(session: SessionId, sequence: u16, payload: &P) -
     memory[..length].to_vec()
 }
 
-/// Sends a message and gives what its answer is.
+/// Sends a message, and returns the result of `read` on its answer.
 fn ask<T>(wire: &mut impl Wire, message: &[u8], read: impl FnOnce(SubmessageId, &Submessage<'_>) -> T) -> Option<T> {
     wire.send(message);
-    // The pipe has the answers as soon as the message is sent.
+    // The pipe has the answers as soon as the message has been sent.
     let answer = wire.receive(Duration::ZERO)?;
     let submessage = parse(&answer).unwrap().1.next().unwrap().unwrap();
     Some(read(submessage.id, &submessage))
@@ -80,7 +80,7 @@ fn a_login_after_a_reset_of_the_board_begins_the_session_anew() {
         assert!(is_taken(&mut wire, SessionId::CLIENT, 0));
         agent.advance(Duration::from_millis(101));
     }
-    // A login from another host is no copy. It begins a session when the board has not answered at its old address.
+    // A login from another host is not a copy. It begins a session if the board has not answered at its old address.
     let mut other = line(&agent);
     other.send(&create_client(SessionId::CLIENT, KEY, &[]));
     assert!(other.receive(Duration::ZERO).is_none());
@@ -115,7 +115,7 @@ fn a_login_of_an_earlier_session_leaves_the_session_alone() {
     assert!(is_taken(&mut wire, second, 0));
     log_in(&mut wire, first);
     assert!(is_taken(&mut wire, second, 1));
-    // The client of this address cannot have changed back so soon, but a board that was reset asks again.
+    // A client at this address cannot have changed its session back so soon, but a board that was reset asks again.
     agent.advance(Duration::from_secs(1));
     log_in(&mut wire, first);
     assert!(is_taken(&mut wire, first, 0));

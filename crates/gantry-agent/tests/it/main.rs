@@ -1,7 +1,7 @@
-//! Tests of the agent: clients of `gantry-xrce` on one side, nodes of Gantry on the other one. Each test has topics of
+//! Tests of the agent: clients of `gantry-xrce` exchange messages with nodes of Gantry. Each test has topics of
 //! its own.
 //!
-//! All of them use one directory of shared memory, which the outer process makes for the inner one.
+//! All tests use one directory of shared memory, which the outer process makes for the inner process.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

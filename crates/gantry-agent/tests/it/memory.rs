@@ -30,7 +30,7 @@ const STRING: &str = "std_msgs::msg::dds_::String_";
 fn sessions_have_memory_when_they_need_it() {
     let limits = Limits { clients_of_host: 100, ..Limits::default() };
     let (agent, _lines) = stopped_agent(Config { limits, ..Config::default() });
-    // The agent's work is done on this thread.
+    // The agent does its work on this thread, so its allocations are counted.
     let counts = allocations::count(|| {
         for key in 1..=100 {
             let mut wire = pipe(&agent, GOOD, u64::from(key));
@@ -41,7 +41,7 @@ fn sessions_have_memory_when_they_need_it() {
         agent.advance(Duration::from_millis(100)); // its acknowledgement
     });
     assert_eq!(agent.statistics().len(), 100);
-    // Slots are 16 times the MTU, and the buffer of fragments is longer than that.
+    // Slots have 16 times the MTU together, and the buffer of fragments is longer still.
     let bytes = counts.bytes / 100;
     assert!(bytes < 8 << 10, "a session has {bytes} bytes");
 }
@@ -55,7 +55,7 @@ fn is_refused(client: &TestClient) -> bool {
 }
 
 /// A client fills the histories of its data writers with 100 samples of 1500 bytes each, until the agent refuses a
-/// sample for a reason with these words.
+/// sample with a sentence that contains `words`.
 fn fill(limits: Limits, key: u32, topic: &str, words: &str) {
     let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
     let mut client = TestClient::open(socket(&udp), key);
@@ -113,7 +113,7 @@ fn requesters_have_limited_memory() {
 fn repliers_have_limited_memory() {
     let limits = Limits { writer_bytes: 1 << 20, ..Limits::default() };
     let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
-    // It takes no response.
+    // This client takes no response.
     let mut host_client = host().create_client_with_qos::<SetBool>("/answers", 1000).unwrap();
     let mut client = TestClient::open(socket(&udp), 0x0d15);
     crate::services::create(&mut client, REPLIER, "answers");

@@ -1,4 +1,5 @@
-//! Clients that use up all that the agent gives them, beside a client that behaves: it keeps its session and its data.
+//! Clients that use up all resources that the agent gives them. Beside them, a well-behaved client keeps its
+//! session and its data.
 
 use crate::{
     sessions::create_client,
@@ -44,7 +45,7 @@ fn creations_have_a_rate() {
     assert!(is_refused());
 }
 
-/// A message of requests to write an UInt32.
+/// A message with `count` requests to write a UInt32.
 fn writes(writer: ObjectId, count: u16) -> Vec<u8> {
     let mut memory = vec![0; 16 * usize::from(count) + 64];
     let header = Header::streamless(SessionId::CLIENT);
@@ -81,7 +82,7 @@ fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
         for _ in 0..5 {
             thief.send(&create_client(session, KEY, &[]));
             assert!(thief.receive(Duration::ZERO).is_none());
-            // The agent asks the client's own address; any message of the session is an answer.
+            // The agent asks the client at its own address; any message of the session is an answer.
             assert!(victim.receive(PATIENCE).is_some());
             victim.send(&[0x81, 0, 0, 0]);
             agent.advance(Duration::from_secs(1));
@@ -90,7 +91,7 @@ fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
         let count = lines.lock().unwrap().iter().filter(|line| line.contains("begins another session")).count();
         assert_eq!((count, &*addressed()), (0, "pipe 1"));
     }
-    // A board that does not answer has another address now.
+    // If a board does not answer, its session moves to the new address.
     thief.send(&create_client(SessionId::CLIENT, KEY, &[]));
     agent.advance(Duration::from_secs(1));
     thief.send(&create_client(SessionId::CLIENT, KEY, &[]));
@@ -102,7 +103,7 @@ fn a_message_with_the_key_of_another_host_waits_for_its_silence() {
     let (agent, _lines) = stopped_agent(Config::default());
     let [mut victim, mut thief] = [1, 2].map(|seed| pipe(&agent, GOOD, seed));
     let is_at = |wire: &str| agent.statistics()[0].address == wire;
-    // This session's messages have the key: one question is enough to move it on a host.
+    // The messages of this session contain the key: one question is enough to move the session within a host.
     let header = [&[1, 0, 0, 0][..], &KEY.to_be_bytes()].concat();
     let question = [&header[..], &[2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]].concat();
     victim.send(&create_client(SessionId(1), KEY, &[]));
@@ -133,7 +134,7 @@ fn a_silent_reader_gets_few_messages() {
         published += 1;
         delivered() >= 128
     });
-    // A later message counts only when the listener's thread has passed over it.
+    // A later message counts only after the listener's thread has passed over this one.
     let mut barrier = TestClient::open(pipe(&agent, GOOD, 2), 0x0d07);
     let other = barrier.create_reader(1, "rt/to_the_silent", UINT32);
     barrier.read(other, StreamId::RELIABLE, u16::MAX);
@@ -145,7 +146,7 @@ fn a_silent_reader_gets_few_messages() {
     }
     let of_silent = |agent: &gantry_agent::Agent| agent.statistics()[0].counts.delivered;
     assert_eq!(of_silent(&agent), 128);
-    // The agent answers the message, and the session goes on when the client answers.
+    // The agent answers the message, and the session continues when the client answers, too.
     silent.until("more messages", |_| of_silent(&agent) > 128);
 }
 
@@ -163,7 +164,7 @@ fn the_logins_of_one_host_leave_places_to_others() {
     assert!(client.create_topic(1, "rt/still_here", UINT32).is_ok());
 }
 
-/// Logs in. Returns the status if the line was open.
+/// Logs in. Returns the status, or `None` if the agent has closed the connection.
 fn log_in(wire: &mut impl Wire, key: u32) -> Option<StatusValue> {
     wire.send(&create_client(SessionId::CLIENT, key, &[]));
     let answer = wire.receive(PATIENCE)?;
@@ -175,7 +176,7 @@ fn ended_connections_of_one_host_leave_places_to_others() {
     let limits = Limits { clients: 8, clients_of_host: 3, ..Limits::default() };
     let (agent, _lines) = stopped_agent(Config { limits, ..Config::default() });
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
-    // Each client sends one message after its login, and its line ends.
+    // Each client sends one message after its login, and then its line ends.
     let mut key = 0;
     eventually("several clients were there", || {
         key += 1;
@@ -195,12 +196,13 @@ fn silent_connections_of_one_host_leave_room_for_others() {
     let limits = Limits { clients: 8, clients_of_host: 2, ..Limits::default() };
     let (agent, lines) = stopped_agent(Config { limits, ..Config::default() });
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
-    // Twice as many connections as clients: a client may connect again before its old connection has ended.
+    // The agent allows twice as many connections as clients: a client may connect again before its old connection
+    // has ended.
     let _silent = [(); 4].map(|()| TcpWire::connect_from([127, 0, 0, 2].into(), &tcp));
     let mut next = TcpWire::connection_from([127, 0, 0, 2].into(), &tcp);
     next.set_read_timeout(Some(PATIENCE)).unwrap();
     assert!(matches!(next.read(&mut [0]), Ok(0)), "the connection is taken");
-    // The connection would end without a session, too, but later, and for another reason.
+    // The connection would also end without a session, but later and for another reason.
     let is_said = || lines.lock().unwrap().iter().any(|line| line.contains("4 connections from its address"));
     eventually("the refusal is said", is_said);
     assert_eq!(log_in(&mut TcpWire::connect(&tcp), 0x0d12), Some(StatusValue::OK), "another host");
@@ -212,7 +214,7 @@ fn a_host_that_begins_one_session_after_the_other_is_refused() {
     let mut wire = pipe(&agent, GOOD, 1);
     let statuses = [(); 9].map(|()| {
         let status = log_in(&mut wire, 0x0d0d);
-        // It leaves.
+        // The client leaves.
         wire.send(&[SessionId::CLIENT.0, 1, 0, 0, SubmessageId::DELETE.0, 1, 4, 0, 0, 20, 0xff, 0xfe]);
         assert!(wire.receive(PATIENCE).is_some());
         status

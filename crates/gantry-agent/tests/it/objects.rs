@@ -1,4 +1,4 @@
-//! Objects: the rules of their creation, and the status of each request.
+//! Tests of objects: the rules for creating them, and the status of each request.
 
 use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, Told, WRITER, agent, host, socket};
 use gantry::TypeDescription;
@@ -78,7 +78,7 @@ fn replacing_an_object_by_an_equal_one_keeps_its_node_and_its_publisher() {
     }
     assert!(publishers.iter().all(|gid| *gid == publishers[0]), "{publishers:?}");
     assert_eq!(count("publishes /replaced"), 1);
-    // The objects of a participant go with it: a board that was reset creates the objects that it needs.
+    // The objects of a participant are deleted with it: a board that was reset creates the objects that it needs.
     let participant = Participant { domain_reference: None, name: Some("micro") };
     let participant = Object::binary(Entity::Participant(participant), Owner::Domain(0));
     assert_eq!(client.create_as(Flags::REPLACE, PARTICIPANT, participant), StatusValue::OK);
@@ -117,7 +117,7 @@ fn references_other_than_of_participants_are_refused() {
     assert!(lines.iter().any(|line| line.contains("'profile'") && line.contains("or by XML")), "{lines:?}");
 }
 
-/// A type that the agent has no definition of.
+/// A type for which the agent has no definition.
 fn joint(hash: [u8; 32]) -> TypeDescription {
     TypeDescription {
         name: "arm_msgs/msg/Joint".into(),
@@ -132,7 +132,7 @@ fn types_that_others_use_are_taken_from_them() {
     let host = host();
     let mut client = TestClient::open(socket(&udp), 0x0230);
     let of_dds = "arm_msgs::msg::dds_::Joint_";
-    // A data writer learns the type from a subscription, and a data reader from a publisher.
+    // A data writer gets the type from a subscription, and a data reader from a publisher.
     let mut subscription =
         host.create_generic_subscription("/joint_a", joint([7; 32]), gantry::Qos::default()).unwrap();
     let writer = client.create_writer(1, "rt/joint_a", of_dds);
@@ -142,7 +142,7 @@ fn types_that_others_use_are_taken_from_them() {
     });
     let _publisher = host.create_generic_publisher("/joint_b", joint([7; 32]), gantry::Qos::default()).unwrap();
     client.create_reader(2, "rt/joint_b", of_dds);
-    // Two publishers of different types determine no type, and neither does a publisher without a hash.
+    // Two publishers with different types do not determine a type, and neither does a publisher without a hash.
     let _other = host.create_generic_publisher("/joint_b", joint([8; 32]), gantry::Qos::default()).unwrap();
     let _unknown = host.create_generic_publisher("/joint_c", joint([0; 32]), gantry::Qos::default()).unwrap();
     for (number, topic) in [(3, "rt/joint_b"), (4, "rt/joint_c"), (5, "rt/joint_d")] {
@@ -265,7 +265,7 @@ fn domains_without_participants_do_not_count() {
         assert_eq!(participant(&mut first, domain_id + 10), StatusValue::RESOURCES);
         assert_eq!(second.delete(PARTICIPANT), StatusValue::OK);
     }
-    // A client that leaves has the same effect.
+    // A client that leaves has the same effect as a participant that is deleted.
     assert_eq!(participant(&mut first, 14), StatusValue::OK);
     first.session.close(first.now());
     first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));

@@ -1,4 +1,4 @@
-//! The program, as a user starts it.
+//! Tests of the program, which is started as a user starts it.
 
 use std::{
     io::{BufRead, BufReader},
@@ -7,7 +7,7 @@ use std::{
 
 test_support::tests!(the_first_line_says_who_can_connect);
 
-/// The first line of the program with these arguments.
+/// The first line that the program prints with these arguments.
 fn first_line(arguments: &[&str]) -> String {
     let mut program = Command::new(env!("CARGO_BIN_EXE_gantry-agent"))
         .args(arguments)

@@ -20,7 +20,7 @@ test_support::tests!(
 pub const REQUESTER: ObjectId = ObjectId::new(1, ObjectKind::REQUESTER);
 pub const REPLIER: ObjectId = ObjectId::new(1, ObjectKind::REPLIER);
 
-/// Creates a requester or a replier of a `std_srvs/SetBool`.
+/// Creates a requester or a replier of a `std_srvs/SetBool` service.
 #[track_caller]
 pub fn create(client: &mut TestClient, id: ObjectId, name: &str) {
     let (request, reply) = (format!("rq/{name}Request"), format!("rr/{name}Reply"));
@@ -36,7 +36,7 @@ pub fn create(client: &mut TestClient, id: ObjectId, name: &str) {
     client.read(id, StreamId::RELIABLE, u16::MAX);
 }
 
-/// The CDR body of the response with that message.
+/// The CDR body of the response with this message.
 pub fn response(success: bool, message: &str) -> Vec<u8> {
     let mut body = vec![success.into(), 0, 0, 0];
     body.extend((message.len() as u32 + 1).to_le_bytes().into_iter().chain(message.bytes()).chain([0]));
@@ -130,7 +130,8 @@ fn malformed_requests_and_replies_are_refused() {
     host_client.send_request_copy(&SetBool_Request { data: true }).unwrap();
     client.until("a request", |client| client.data(REPLIER).len() == 1);
     let identity = client.data(REPLIER)[0][..24].to_vec();
-    // A text that is longer than the reply, one without its end, one that is no UTF-8, and a boolean.
+    // Malformed responses: a text that is longer than the response, a text without its terminating 0, a text that
+    // is not UTF-8, and a boolean that is neither 0 nor 1.
     let mut long = response(true, "boo");
     long[4..8].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
     let endless = [&response(true, "boo")[..11], b"x"].concat();

@@ -1,4 +1,4 @@
-//! Sessions: they begin, move, end, and are begun again.
+//! Sessions: how they begin, move, end, and begin again.
 
 use crate::support::{PARTICIPANT, TestClient, Told, agent, agent_at, host, socket};
 use gantry::{Node, Qos};
@@ -63,7 +63,7 @@ fn clients_do_not_disturb_each_other() {
         client.write(StreamId::RELIABLE, writer, &[], &9_u32.to_le_bytes());
         client.until("a sample", |_| subscription.take().unwrap().is_some());
     }
-    // One client leaves, the other one stays.
+    // One client leaves, the other client stays.
     let [first, second] = &mut clients;
     first.session.close(first.now());
     first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
@@ -77,7 +77,7 @@ fn a_client_that_begins_again_elsewhere_keeps_its_objects() {
     let client = TestClient::open(socket(&udp), 0x0304);
     assert_eq!(agent.statistics()[0].objects, 3);
     drop(client);
-    // A client of eProsima after a reset: the same key and the same session, from another port.
+    // A client of eProsima after a reset: it has the same key and the same session, but another port.
     let mut again = TestClient::new(socket(&udp), 0x0304);
     again.connect();
     assert_eq!((agent.statistics().len(), agent.statistics()[0].objects), (1, 3));
@@ -134,7 +134,7 @@ fn a_client_that_leaves_or_falls_silent_leaves_nothing_behind() {
     assert_eq!(agent.statistics().len(), 0);
     let node = Node::builder("other").domain_id(8).build().unwrap();
     assert_eq!(node.node_names().unwrap(), ["/other"]);
-    // eProsima's property for the time after which a client is asked.
+    // eProsima's property: the silence after which the agent asks a client whether it is alive.
     let silent = socket(&udp);
     assert_eq!(greet(&silent, 0x0306, 1, &[Property { name: b"uxr_hl", value: b"20" }]), StatusValue::OK);
     eventually("the silent client is gone", || agent.statistics().is_empty());
@@ -147,18 +147,18 @@ fn there_is_a_limit_to_clients() {
     assert_eq!(greet(&sockets[0], 1, 1, &[]), StatusValue::OK);
     assert_eq!(greet(&sockets[1], 2, 1, &[]), StatusValue::OK);
     for socket in &sockets[..2] {
-        // A question in the session is a sign of life: a client that has sent a message keeps its place.
+        // A question in the session is a sign of life: a client that has sent a message keeps its session.
         socket.send(&[0x81, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]).unwrap();
         socket.recv(&mut [0; 64]).unwrap();
     }
     assert_eq!(greet(&sockets[2], 3, 1, &[]), StatusValue::RESOURCES);
-    // The client at an address takes the place of the one that was there before.
+    // A new client at an address replaces the client that was there before.
     assert_eq!(greet(&sockets[1], 4, 1, &[]), StatusValue::OK);
     assert_eq!(greet(&sockets[0], 0, 1, &[]), StatusValue::INVALID_DATA);
     assert_eq!(greet(&sockets[0], 5, 2, &[]), StatusValue::INCOMPATIBLE);
     let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
     assert_eq!(keys, [1, 4]);
-    // The client has sent nothing since then.
+    // The client has sent nothing since its login.
     assert_eq!(greet(&sockets[2], 3, 1, &[]), StatusValue::OK);
     let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
     assert_eq!(keys, [1, 3]);

@@ -1,5 +1,5 @@
-//! Storms: messages that cost the agent much, beside a witness that writes at 50 Hz and a client that pings. The
-//! witness and the client keep their sessions, and no message waits long.
+//! Storms: messages that cost the agent much time. Meanwhile a witness writes at 50 Hz and a client pings. Both
+//! keep their sessions, and no message waits long.
 
 use crate::{
     sessions::create_client,
@@ -32,8 +32,8 @@ test_support::tests!(
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 const PERIOD: Duration = Duration::from_millis(20);
 const DURATION: Duration = Duration::from_secs(5);
-/// The longest time without a sample or an answer. It is far more than a busy machine takes, and far less than the 31 s
-/// to a minute for which a single message could stop earlier versions of the agent.
+/// The longest allowed time without a sample or an answer. A busy machine needs far less; earlier versions of the
+/// agent could stop for 31 s to a minute because of a single message.
 pub const LONGEST_GAP: Duration = Duration::from_secs(5);
 
 /// An agent whose clients choose their domains.
@@ -56,7 +56,7 @@ fn creations(objects: impl IntoIterator<Item = (Flags, ObjectId, Object<'static>
     memory
 }
 
-/// A message that replaces a participant again and again, each time in another domain.
+/// A message that replaces a participant again and again, each time with one in another domain.
 pub fn storm(count: u16) -> Vec<u8> {
     creations((0..count).map(|number| {
         let entity = Entity::Participant(Participant::default());
@@ -72,7 +72,7 @@ fn references(count: u16) -> Vec<u8> {
     }))
 }
 
-/// A message of data writers or data readers of the witness's topic.
+/// A message that creates data writers or data readers of the witness's topic.
 fn endpoints(kind: ObjectKind, count: u16) -> Vec<u8> {
     let topic = ObjectId::new(1, ObjectKind::TOPIC);
     let described = Topic { name: "rt/amid_storms", type_reference: None, type_name: Some(UINT32) };
@@ -100,8 +100,7 @@ fn storms(count: u16) -> [Vec<u8>; 4] {
     [storm(count), endpoints(ObjectKind::DATA_WRITER), endpoints(ObjectKind::DATA_READER), references(count * 3 / 5)]
 }
 
-/// Sends a question until it is answered, because a datagram may be lost among others. Other messages may come before
-/// the answer.
+/// Sends a question until it is answered, because a datagram may be lost. Other messages may come before the answer.
 fn ping(wire: &mut impl Wire) -> Duration {
     let is_answer = |answer: Vec<u8>| parse(&answer).unwrap().1.any(|part| part.unwrap().id == SubmessageId::INFO);
     let began = Instant::now();
@@ -114,8 +113,8 @@ fn ping(wire: &mut impl Wire) -> Duration {
     began.elapsed()
 }
 
-/// The witness writes for some seconds. Meanwhile `storm` runs again and again, with the number of its run, and another
-/// client pings.
+/// The witness writes for some seconds. Meanwhile `storm` is called again and again with the number of the call,
+/// and another client pings.
 fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm: impl FnMut(usize) + Send) {
     let mut subscription = host().create_subscription::<UInt32>("/amid_storms", Qos::default()).unwrap();
     let writer = witness.create_writer(21, "rt/amid_storms", UINT32);
@@ -162,7 +161,7 @@ fn storms_over_udp_leave_others_their_data() {
     const KEY: u32 = 0x0d01;
     let (_agent, udp, _) = agent(any_domain_config());
     let mut witness = TestClient::open(socket(&udp), KEY);
-    // Other machines, as far as their addresses tell.
+    // Clients on other machines, as far as their addresses show.
     let at = |host: &str| {
         let socket = UdpSocket::bind((host, 0)).unwrap();
         socket.connect(udp.address()).unwrap();
@@ -191,11 +190,12 @@ fn storms_over_tcp_leave_others_their_data() {
     hostile.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
     amid_storms(&mut witness, pinger, |number| {
         hostile.send(&storms[number % storms.len()]);
-        // Another connection names a key whose client is busy. It must not hold the clients that wait for it.
+        // Another connection sends the key of a client that is busy. The connection must not delay the clients
+        // that wait for this client.
         ally.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
         ally.send(&create_client(SessionId::CLIENT, KEY, &[]));
         hostile.receive(PERIOD);
-        // The session continues at the connection that has it.
+        // The session continues on the connection that has it.
         hostile.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
         ally.receive(Duration::ZERO);
     });

@@ -1,4 +1,4 @@
-//! Streams that a session does not have.
+//! Tests of streams that a session does not have.
 
 use crate::support::{GOOD, TestClient, Told, agent, pipe};
 use gantry_agent::Config;
@@ -9,7 +9,8 @@ test_support::tests!(requests_in_further_streams_are_refused_and_counted);
 fn requests_in_further_streams_are_refused_and_counted() {
     let (agent, _udp, lines) = agent(Config::default());
     let mut client = TestClient::open(pipe(&agent, GOOD, 1), 0x0c01);
-    // DELETE of a topic in the second reliable and in the second best-effort stream; a fragment; a heartbeat.
+    // A DELETE of a topic in the second reliable stream and one in the second best-effort stream; a fragment;
+    // a heartbeat.
     let topic = ObjectId::new(1, ObjectKind::TOPIC);
     for (stream, request) in [(0x81, 50), (0x02, 51)] {
         client.wire.send(&[0x81, stream, 0, 0, 3, 1, 4, 0, 0, request, 0, 0x12]);

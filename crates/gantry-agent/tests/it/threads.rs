@@ -1,4 +1,4 @@
-//! The agent's threads in the program that starts the agent.
+//! Tests of the agent's threads, in the program that starts the agent.
 
 use crate::{
     support::{TestClient, agent, socket},
@@ -9,7 +9,7 @@ use std::fs;
 
 test_support::tests!(no_thread_runs_signal_handlers_of_the_program);
 
-/// The blocked signals of each thread with this name.
+/// The mask of blocked signals of each thread with this name.
 fn blocked(name: &str) -> Vec<u64> {
     let threads = fs::read_dir("/proc/self/task").unwrap().filter_map(|thread| {
         let folder = thread.unwrap().path(); // the thread may end meanwhile

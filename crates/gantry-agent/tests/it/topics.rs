@@ -37,7 +37,7 @@ fn string(text: &str) -> Vec<u8> {
     body
 }
 
-/// The next sample of a subscription; meanwhile the client does its work.
+/// The next sample of a subscription. While the test waits, the client does its work.
 #[track_caller]
 fn next(client: &mut TestClient, subscription: &mut Subscription<String>) -> std::string::String {
     let mut next = None;
@@ -83,7 +83,7 @@ fn long_samples_are_sent_in_fragments() {
     let mut client = TestClient::open(socket(&udp), 0x0103);
     let (writer, reader) = (client.create_writer(1, "rt/long", STRING), client.create_reader(2, "rt/long_too", STRING));
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
-    // Lengths around one slot and around two slots, and far longer ones.
+    // Lengths around the size of one slot and of two slots, and a far longer one.
     for length in (MTU_BYTES - 24..MTU_BYTES + 8).chain(2 * MTU_BYTES - 32..2 * MTU_BYTES).chain([1500]) {
         let text: std::string::String = ('a'..='z').cycle().take(length).collect();
         client.write(StreamId::RELIABLE, writer, &[], &string(&text));
@@ -104,7 +104,7 @@ fn samples_longer_than_all_slots_are_sent_as_slots_become_free() {
         (client.create_reader(1, "rt/longer", STRING), client.create_reader(2, "rt/beside_longer", UINT32));
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
     client.read(beside, StreamId::RELIABLE, UNLIMITED);
-    // Lengths around the bytes of all slots, and up to the longest message that the client assembles.
+    // Lengths around the size of all slots together, and up to the longest message that the client assembles.
     let all_slots = MAX_SLOTS * (MTU_BYTES - 4);
     let lengths: Vec<usize> = (all_slots - 20..all_slots + 4).step_by(3).chain([2 * all_slots - 13, 8000]).collect();
     for &length in &lengths {
@@ -132,7 +132,7 @@ fn a_long_sample_is_sent_whole_although_its_reader_is_deleted() {
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
     let text = "x".repeat(8000);
     publisher.publish_copy(&String { data: text.clone() }).unwrap();
-    // No fragment has reached the client when it deletes its reader.
+    // No fragment has reached the client yet when it deletes its reader.
     eventually("the sample begins", || agent.statistics()[0].counts.delivered == 1);
     assert_eq!(client.delete(reader), StatusValue::OK);
     assert!(client.data(reader) == [string(&text)]);
@@ -232,7 +232,7 @@ fn reading_keeps_its_rate_and_ends_after_its_time() {
     for data in 0..9 {
         publisher.publish_copy(&UInt32 { data }).unwrap();
     }
-    // A sample of 4 bytes each 400 ms, for a second: at 0, 0.4 and 0.8 s.
+    // A sample of 4 bytes every 400 ms, for a second: at 0, 0.4 and 0.8 s.
     let control = DeliveryControl { max_samples: UNLIMITED, max_elapsed_s: 1, max_bytes_per_s: 10, min_pace_ms: 0 };
     client.read_controlled(reader, StreamId::RELIABLE, control);
     for (count, after_ms) in [(1, 399), (1, 1), (2, 399), (2, 1), (3, 5000), (3, 0)] {

@@ -1,4 +1,4 @@
-//! Objects that clients describe by XML or by reference, as PX4 and eProsima's examples do.
+//! Tests of objects that clients describe by XML or by reference, as PX4 and eProsima's examples do.
 
 use crate::support::{PARTICIPANT, PUBLISHER, SUBSCRIBER, TestClient, agent, host, socket};
 use gantry::Qos;
@@ -13,7 +13,7 @@ test_support::tests!(
     xml_that_cannot_be_read_is_refused_with_its_defect
 );
 
-/// PX4's XML: its default, and its form for messages within one host.
+/// PX4's XML: the default form, and the form for messages within one host.
 const OF_PX4: &str = "<dds><participant><rtps><name>/px4_micro_xrce_dds</name></rtps></participant></dds>";
 const OF_PX4_LOCALLY: &str = "<dds><participant><rtps><name>drone/px4_micro_xrce_dds</name><useBuiltinTransports>false\
     </useBuiltinTransports><userTransports><transport_id>udp_localhost</transport_id></userTransports></rtps></participant></dds>";
@@ -77,7 +77,7 @@ fn services_are_described_by_xml() {
     let (_agent, udp, lines) = agent(Config::default());
     let host = host();
     let mut client = TestClient::open(socket(&udp), 0x0d03);
-    // No space stands between the attributes, as in eProsima's examples.
+    // There is no space between the attributes, as in eProsima's examples.
     let types = "request_type=\"std_srvs::srv::dds_::Trigger_Request_\"\
         reply_type=\"std_srvs::srv::dds_::Trigger_Response_\"";
     for (kind, name, service) in

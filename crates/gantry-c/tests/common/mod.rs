@@ -1,4 +1,4 @@
-//! The libraries that cargo has built for the tests, as programs link them.
+//! The libraries that cargo has built for the tests, linked as programs link them.
 
 use std::path::PathBuf;
 use tempfile::TempDir;

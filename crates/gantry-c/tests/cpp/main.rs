@@ -1,6 +1,6 @@
-//! Tests of the C++ layer: the programs of `bindings/cpp/tests`, and each message of `gantry-msgs` and of the packages
-//! with ugly names, whose bytes are compared with Rust's. They take a minute to compile, so they run with
-//! `GANTRY_CPP_TESTS=1` only, as `.ci/run cpp` sets it. `CXX` is the compiler.
+//! Tests of the C++ layer: the programs of `bindings/cpp/tests`, and each message of `gantry-msgs` and of the
+//! packages with ugly names, whose bytes are compared with Rust's. The tests take a minute to compile, so they run
+//! only with `GANTRY_CPP_TESTS=1`, which `.ci/run cpp` sets. `CXX` is the compiler.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         .collect();
     let mixed = trial("files_with_and_without_exceptions_make_one_program", files_with_and_without_exceptions);
     trials.push(mixed.with_ignored_flag(is_ignored));
-    // Two programs, because the compiler takes a minute for each.
+    // The messages are split into two programs, because the compiler takes a minute for each.
     for half in 0..2 {
         let name = format!("messages_have_the_bytes_of_rust_{half}");
         trials.push(trial(name, move || messages_have_the_bytes_of_rust(half)).with_ignored_flag(is_ignored));
@@ -53,7 +53,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compiles a program with sanitizers, and with warnings as errors. `headers` has generated messages.
+/// Compiles a program with sanitizers, and with warnings as errors. `headers` is the folder of the generated messages.
 #[track_caller]
 fn compiled(source: &Path, headers: &Path) -> (PathBuf, TempDir) {
     let (folder, library) = shared_library();
@@ -65,7 +65,7 @@ fn compiled(source: &Path, headers: &Path) -> (PathBuf, TempDir) {
     (program, folder)
 }
 
-/// The options of all files. `headers` has generated messages.
+/// The compiler options of all files. `headers` is the folder of the generated messages.
 fn options(headers: &Path) -> Vec<String> {
     let includes = [
         root().join("crates/gantry-c/include"),
@@ -109,7 +109,7 @@ fn files_with_and_without_exceptions() {
     let (libraries, library) = shared_library();
     let (source, program) = (tests.join("with_exceptions.cpp"), libraries.path().join("program"));
     let more: Vec<&str> = source.to_str().into_iter().chain(library.iter().map(|option| &option[..])).collect();
-    // The object comes first, so that its function is the program's where both files have one of a name.
+    // The object comes first, so that its function is used where both files have a function of the same name.
     compile(&cxx(), &object, &program, &with(&more)).unwrap_or_else(|why| panic!("{why}"));
     run(&program, &[], 188);
 }

@@ -1,5 +1,6 @@
-//! Bytes of messages from Rust: defaults, random messages and damaged ones, and what Rust's views say of them. Rust has
-//! typed and dynamic views, which agree (`gantry-msgs` tests this for each message); here it is the dynamic one.
+//! Bytes of messages made by Rust (defaults, random messages and damaged ones), and the results of Rust's views of
+//! them. Rust has typed and dynamic views, whose results agree (`gantry-msgs` tests this for each message); this
+//! test uses the dynamic view.
 
 use fastrand::Rng;
 use gantry_cdr::ByteOrder::LittleEndian;
@@ -7,7 +8,7 @@ use gantry_dynamic::{MessageType, testing::random_body};
 use gantry_idl::{Definitions, TypeName, cpp_headers};
 use std::{fmt::Write, fs, path::Path};
 
-/// Messages of each type: fewer of large ones, which take seconds, and none of the largest.
+/// The number of messages of each type: fewer of large types, which take seconds, and none of the largest.
 fn messages(max_bytes: Option<usize>) -> usize {
     match max_bytes {
         Some(bytes) if bytes > 300_000 => 0,
@@ -16,14 +17,14 @@ fn messages(max_bytes: Option<usize>) -> usize {
     }
 }
 
-/// The kind of the part that follows in the file.
+/// The kind of the record that follows in the file.
 #[repr(u8)]
 enum Kind {
-    /// Bytes that are no message, and the sentence that says so; an empty sentence is not compared.
+    /// Bytes that are not a message, and the sentence of the refusal. An empty sentence is not compared.
     Refused = 0,
-    /// Bytes that are a message, perhaps with other bytes between or behind its fields.
+    /// Bytes that are a message, possibly with other bytes between or after its fields.
     Accepted = 1,
-    /// A message that, built again from its view, has the same bytes.
+    /// A message that has the same bytes when it is built again from its view.
     Same = 2,
     /// The message with defaults only.
     Default = 3,
@@ -38,7 +39,7 @@ pub struct Generated {
     header: String,
 }
 
-/// The standard messages, and those with ugly names.
+/// The standard messages, and the messages with ugly names.
 pub fn definitions() -> Definitions {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folders = ["gantry-msgs/packages", "gantry-idl/tests/ugly/packages"].map(|folder| crates.join(folder));
@@ -77,9 +78,11 @@ pub fn data(definitions: &Definitions, types: &[Generated]) -> Vec<u8> {
     for Generated { name, .. } in types {
         let parsed: TypeName = name.parse().unwrap();
         let message_type = MessageType::new(definitions, &parsed).unwrap();
-        // Rust refuses a struct as a whole, and C++ its first field that is not there.
+        // Rust refuses a struct as a whole; C++ refuses the first field that is not in the bytes. Their sentences
+        // therefore differ.
         let has_sentence = definitions.is_plain(&parsed) || !definitions.is_plain_body(&parsed);
-        // A message in place keeps the memory's bytes in larger arrays, and YAML sets their defaults.
+        // A message in place keeps the bytes that the memory has in larger arrays, while YAML sets their
+        // default values.
         if definitions.max_size_bytes(&parsed).is_none_or(|bytes| bytes <= 4096) {
             let body = message_type.encode_yaml("{}").unwrap();
             if body.len() <= 4096 {

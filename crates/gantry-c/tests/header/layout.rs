@@ -1,4 +1,4 @@
-//! The layout of the header's structs and its numbers, as the library has them: expressions of C and their values.
+//! The layout of the header's structs, and its numbers, as in the library: expressions of C with their values.
 
 use gantry_c::{Loan, LoanOwner, Sample, SampleOwner, abi};
 use std::mem::{offset_of, size_of};
@@ -15,8 +15,8 @@ macro_rules! layouts {
             )+]
         }
 
-        /// The structs that begin with `struct_size` and have padding, which a program of this version leaves unset, so
-        /// that a later version could not use it.
+        /// The structs that begin with `struct_size` and have padding. A program of this version leaves padding
+        /// unset, so a later version could not use these bytes.
         pub fn padded() -> Vec<&'static str> {
             let mut found = Vec::new();
             $(

@@ -1,5 +1,5 @@
-//! Programs in C, in `tests/programs`, which link the library and check themselves. Without a C compiler the tests are
-//! ignored.
+//! Runs the programs in C in `tests/programs`, which link the library and check themselves. Without a C compiler
+//! the tests are ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -27,10 +27,10 @@ const PROGRAMS: &[Program] = &[
     ("lifetimes", 177, &["2"]),
 ];
 
-/// A random test that runs with the sanitizers only.
+/// A random test that runs only with the sanitizers.
 const LONG_LIFETIMES: Program = ("lifetimes", 178, &["3", "40000"]);
 
-/// Whether the programs have sanitizers, as in `.ci/run cpp`.
+/// Whether the programs are compiled with sanitizers, as in `.ci/run cpp`.
 fn is_thorough() -> bool {
     std::env::var_os("GANTRY_CPP_TESTS").is_some()
 }

@@ -1,6 +1,6 @@
 //! An array of numbers, booleans or plain messages: a Rust array in place.
 //!
-//! Generated code uses [`BoxedArray`] for large arrays in messages that cannot be made of zeros on the heap.
+//! Generated code uses [`BoxedArray`] for large arrays in messages that cannot be created on the heap as zeros.
 
 use super::Kind;
 use crate::{
@@ -60,7 +60,7 @@ impl<T: Element, const N: usize> Shape<Array<T, N>> for () {
     }
 }
 
-/// As [`Array`], but on the heap in the owned message, which may have to pass over the stack.
+/// As [`Array`], but on the heap in an owned message, because the message may be moved over the stack.
 pub struct BoxedArray<T, const N: usize>(PhantomData<T>);
 
 impl<T: Element, const N: usize> Kind for BoxedArray<T, N> {

@@ -1,4 +1,4 @@
-//! The elements of a list in place, to be written.
+//! The elements of a list in place, for writing.
 
 use super::{Kind, Span};
 use crate::{
@@ -10,9 +10,9 @@ use core::{iter::FusedIterator, marker::PhantomData};
 
 /// An iterator over the elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place, for writing.
 pub struct ListMut<'a, K> {
-    /// The body from the next element on.
+    /// The rest of the body, from the next element on.
     rest: &'a mut [u8],
-    /// The number of elements that are left, and that were taken.
+    /// The number of elements that are left.
     left: u32,
     taken: u32,
     /// The list's field and the type of its message, for errors.
@@ -23,12 +23,12 @@ pub struct ListMut<'a, K> {
 
 impl<'a, K: Kind> ListMut<'a, K> {
     pub(super) fn new(body: &'a mut [u8], span: Span) -> ListMut<'a, K> {
-        // A body that was changed and does not contain the list any more has no elements.
+        // If the body was changed and does not contain the list any more, the list has no elements.
         let rest = body.get_mut(span.start as usize..).unwrap_or_default();
         ListMut { rest, left: span.count, taken: 0, field: "", type_name: "", kind: PhantomData }
     }
 
-    /// The list with the names of its field and of its message's type, for errors. For generated code.
+    /// Adds the names of the list's field and of its message's type, for errors. For generated code.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -50,12 +50,12 @@ impl<'a, K: Kind> ListMut<'a, K> {
         self.left == 0
     }
 
-    /// Copies owned elements over the elements that are left. Each must have the lengths that its element was built
-    /// with.
+    /// Copies owned elements over the elements that are left. Each must have the lengths with which its element
+    /// was built.
     ///
     /// # Errors
-    /// The number of elements differs; a text, sequence or list in an element has another length. Elements that were
-    /// copied before the error stay.
+    /// The number of elements differs, or a text, sequence or list in an element has another length. Elements that
+    /// were copied before the error stay.
     pub fn assign<'v>(
         &mut self,
         values: impl IntoIterator<Item = &'v K::Owned, IntoIter: ExactSizeIterator>,
@@ -77,7 +77,7 @@ impl<'a, K: Kind> ListMut<'a, K> {
         Ok(())
     }
 
-    /// Takes the next `length_bytes`, which are an element.
+    /// Takes the next `length_bytes` bytes, which are one element.
     #[inline]
     fn skip(&mut self, length_bytes: u32) -> &'a mut [u8] {
         let (element, rest) = core::mem::take(&mut self.rest).split_at_mut(length_bytes as usize);
@@ -105,7 +105,7 @@ impl<'a, K: Kind> Iterator for ListMut<'a, K> {
                 let length_bytes = cursor.position();
                 Some(K::get_mut(self.skip(length_bytes), layout))
             }
-            // The bytes were changed since the check.
+            // The bytes were changed after the check.
             Err(_) => {
                 self.left = 0;
                 None

@@ -1,8 +1,8 @@
-//! The kinds of fields: their bytes in a body, and how they are found, viewed, written and read. A
-//! [`Shape`](crate::Shape) builds them.
+//! The kinds of fields: the bytes of a field in a body, and the way in which it is found, viewed, written and
+//! read. A [`Shape`](crate::Shape) builds fields.
 //!
-//! Generated code only names the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is every
-//! generated message, for fields of its type.
+//! Generated code names only the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is
+//! every generated message, for fields of its type.
 
 mod array;
 mod list;
@@ -34,7 +34,7 @@ use core::fmt::Debug;
 /// The layout of a kind of field.
 pub type Layout<K> = <K as Kind>::Layout;
 
-/// The bound of sequences and texts without a bound.
+/// The value of `BOUND` for sequences and texts without a bound.
 pub const UNBOUNDED: u32 = u32::MAX;
 
 /// A kind of field.
@@ -53,16 +53,16 @@ pub trait Kind {
     /// # Errors
     /// The bytes are not a valid field of this kind.
     fn locate(cursor: &mut Cursor<'_>) -> Result<Self::Layout>;
-    /// The field in `body`, the same bytes in which `layout` was found.
+    /// The field in `body`. The body must have the bytes in which `layout` was found.
     fn get(body: &[u8], layout: Self::Layout) -> Self::Ref<'_>;
     /// As [`Kind::get`], to write to.
     fn get_mut(body: &mut [u8], layout: Self::Layout) -> Self::Mut<'_>;
     /// Serialises an owned field.
     ///
     /// # Errors
-    /// The memory is too short; a length is above its bound.
+    /// The memory is too short, or a length is above its bound.
     fn write(value: &Self::Owned, composer: &mut Composer<'_>) -> Result<()>;
-    /// Reads an owned field into `value` and reuses its allocation.
+    /// Reads the field into the owned field `value`, and reuses its allocation.
     ///
     /// # Errors
     /// As [`Kind::locate`].
@@ -70,8 +70,8 @@ pub trait Kind {
 }
 
 /// The offset of a field in a fixed-size message that begins at `start` of `part`, a part of a body. All padding
-/// depends on the position of the message in the body modulo 8: `offsets` has the field's distance from `start` for
-/// each of the eight residues. For generated code.
+/// depends on the position of the message in the body modulo 8: `offsets` has the distance of the field from
+/// `start` for each of the eight residues. For generated code.
 #[doc(hidden)]
 #[inline]
 #[must_use]
@@ -79,19 +79,20 @@ pub fn field_offset(part: &[u8], start: u32, offsets: &[u32; BODY_ALIGN]) -> u32
     start + offsets[(start as usize + phase(part)) % BODY_ALIGN]
 }
 
-/// The position of a part in its body modulo 8. It is the address modulo 8, because a body in place is 8-byte aligned.
+/// The position of a part in its body, modulo 8. It is equal to the address modulo 8, because a body in place is
+/// 8-byte aligned.
 #[inline]
 pub(crate) fn phase(part: &[u8]) -> usize {
     part.as_ptr().addr() % BODY_ALIGN
 }
 
-/// The next multiple of `align` in the body, for an offset in a part of the body with that phase.
+/// The next multiple of `align` in the body, for an offset in a part of the body with this phase.
 #[inline(always)]
 pub(crate) fn align_up(offset: usize, phase: usize, align: usize) -> usize {
     (offset + phase).next_multiple_of(align) - phase
 }
 
-/// The position of a list's elements or of a text's characters.
+/// The position of a list's elements or a text's characters in the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     start: u32,
@@ -99,7 +100,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes of elements of this size; an empty slice if `body` was changed and does not contain them any more.
+    /// The bytes of the elements, which have this size; an empty slice if `body` was changed and does not contain
+    /// them any more.
     #[inline]
     fn bytes(self, body: &[u8], element_bytes: usize) -> &[u8] {
         let start = self.start as usize;

@@ -12,9 +12,9 @@ use crate::{
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// A sequence, as `uint8[] data`, of at most `BOUND` elements. Its shape is the number of elements.
+/// A sequence of at most `BOUND` elements, such as `uint8[] data`. Its shape is the number of elements.
 ///
-/// An empty sequence is only its length, without padding, as in DDS-XTypes and in ROS 2's implementations.
+/// An empty sequence has only its length, without padding, as in DDS-XTypes and in ROS 2's implementations.
 pub struct Slice<T, const BOUND: u32 = UNBOUNDED>(PhantomData<T>);
 
 impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
@@ -63,7 +63,7 @@ impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
             return Err(input.error(Problem::TooShort { needed_bytes, left_bytes }));
         }
         value.truncate(length);
-        // Elements never pass over the stack: one may be a large struct.
+        // Elements are never moved over the stack: one element may be a large struct.
         T::extend_vec_zeroed(value, length - value.len())
             .unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()));
         input.elements(value)

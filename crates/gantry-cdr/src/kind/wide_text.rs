@@ -1,4 +1,4 @@
-//! A wide string: UTF-16, each unit in four bytes.
+//! A wide string: UTF-16 with four bytes for each unit.
 //!
 //! ROS 2's wire format differs from the formats of CORBA and DDS-XTypes: it has the number of UTF-16 units, then each
 //! unit as a `uint32`, without a terminating 0 (rosidl_typesupport_fastrtps, `serialization_helpers.hpp`;

@@ -1,5 +1,5 @@
-//! Messages built in place: their sizes are the counted ones, slices and lists write to them, and all other bytes are
-//! zero.
+//! Messages built in place: their sizes are the sizes that were counted, slices and lists write to them, and all
+//! other bytes are zero.
 
 use crate::message::{Pair, Then, aligned, body_of};
 use allocations::{Counts, count};
@@ -9,7 +9,7 @@ use gantry_cdr::{
 };
 use std::{cell::Cell, iter::repeat_n};
 
-/// Memory with the remains of another message.
+/// Memory that has old bytes of another message.
 fn used(length_bytes: usize) -> AlignedBytes {
     let mut memory = AlignedBytes::zeroed(length_bytes);
     memory.as_mut().fill(0xff);

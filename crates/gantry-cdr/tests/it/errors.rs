@@ -7,7 +7,7 @@ use gantry_cdr::{
     split_encapsulation,
 };
 
-/// The sentence of the view's error. The copy path must refuse the bytes, too.
+/// The sentence of the view's error. The copy path has to refuse the bytes, too.
 #[track_caller]
 fn refused<T: Message>(bytes: &[u8]) -> String {
     let error = T::view(aligned(bytes)).map(drop).unwrap_err();
@@ -76,8 +76,8 @@ fn an_unpaired_surrogate_and_a_number_above_16_bits_are_refused_in_wide_texts() 
     }
 }
 
-/// A `JointState(name=['a', 'b'], position=[1, 2])` as rclpy's `serialize_message` returns it: 64 bytes of message,
-/// then 8 surplus bytes.
+/// A `JointState(name=['a', 'b'], position=[1, 2])` from rclpy's `serialize_message`: 64 bytes of message, then 8
+/// surplus bytes.
 const SURPLUS: &[u8] = b"\0\x01\0\0\
 \0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\
 \x02\0\0\0\x02\0\0\0a\0\0\0\x02\0\0\0b\0\0\0\
@@ -107,7 +107,7 @@ fn bytes_behind_a_message_are_passed_over() {
 
 #[test]
 fn lengths_of_billions_of_elements_are_refused_before_any_work_for_them() {
-    // Each length stands for gigabytes, or for a second of work in each of the hundred rounds.
+    // Each count would mean gigabytes of memory, or a second of work in each of the hundred rounds.
     fn check<K: crate::message::Any>() {
         for count in [u32::MAX, 0x8000_0000, 0x2000_0000] {
             let body = [&count.to_le_bytes()[..], &[0; 60]].concat();

@@ -1,4 +1,5 @@
-//! Every kind of field, from bytes written by hand in both byte orders. A `uint8` after the field shows where it ends.
+//! Every kind of field, read from bytes written by hand in both byte orders. A `uint8` after the field shows where
+//! the field ends.
 
 use crate::message::{After, Pair, Then, aligned, thrice};
 use gantry_cdr::{
@@ -53,7 +54,7 @@ fn an_empty_sequence_of_eight_byte_numbers_has_no_padding() {
     for message in thrice::<Then<Slice<f64>>>(&[0, 0, 0, 0, 7], &[0, 0, 0, 0, 7]) {
         assert_eq!((&message.first[..], message.second), (&[][..], 7));
     }
-    // An empty sequence may end at any offset, also at one that is not aligned for a number.
+    // An empty sequence may end at any offset, even at one that is not aligned for a number.
     for before in 0..12 {
         let mut body = vec![before, 0, 0, 0];
         body.resize(4 + usize::from(before), 1);
@@ -63,7 +64,7 @@ fn an_empty_sequence_of_eight_byte_numbers_has_no_padding() {
         assert_eq!((view.first().len(), view.second()), (before.into(), &[][..]));
         assert_eq!(view.second_mut(), &mut []);
     }
-    // A sequence with an element has padding before it.
+    // A sequence with an element has padding before the element.
     let mut body = [0; 17];
     (body[0], body[15], body[16]) = (1, 0x40, 7);
     let memory = aligned(&body);
@@ -109,7 +110,7 @@ fn texts_are_utf8_with_a_zero_behind() {
     for message in thrice::<Then<Text>>(&little, &big) {
         assert_eq!((message.first.as_str(), message.second), ("€", 7));
     }
-    // A zero within the text is allowed.
+    // A zero inside the text is allowed.
     little[4..7].copy_from_slice(b"a\0b");
     assert_eq!(<Then<Text>>::view(aligned(&little)).unwrap().first(), "a\0b");
 }
@@ -134,7 +135,7 @@ fn wide_texts_are_units_of_four_bytes_without_a_terminating_zero() {
 
 #[test]
 fn lists_are_iterated() {
-    // "a", "", "bcd": padded to the next length.
+    // The texts "a", "" and "bcd", each padded to the next length.
     let little = [3, 0, 0, 0, 2, 0, 0, 0, b'a', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, b'b', b'c', b'd', 0, 7];
     let mut big = little;
     for at in [0, 4, 12, 20] {

@@ -1,4 +1,4 @@
-//! The storeys of this crate: no import goes up, and no files import each other in a circle.
+//! The storeys of this crate: no file imports from a higher storey, and no files import each other in a circle.
 
 use test_support::storeys;
 
@@ -21,8 +21,8 @@ const STOREYS: &[&str] = &[
     "service",
 ];
 
-/// The files that may import each other in a circle. A message consists of fields and may be a field, so the traits of
-/// both, the cursor and the composer, and their views are one noun.
+/// The files that may import each other in a circle. A message consists of fields and may be a field, so the
+/// traits of messages and fields, the cursor, the composer and the views belong together.
 const MESSAGE: &[&str] =
     &["element", "cursor", "input", "composer", "shape", "kind", "view", "message", "in_place", "plain", "plain_body"];
 

@@ -9,7 +9,8 @@ use gantry_msgs::std_msgs::msg::String as Text;
 use serde::Serialize;
 use std::{fmt, time::Duration};
 
-/// A bridge publishes its status once a second, and keeps the last one.
+/// The time to wait for the status of a bridge. A bridge publishes its status once a second, and its last status
+/// is latched.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
@@ -72,7 +73,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A topic's line: all that was not carried has its reason.
+/// The output line of a topic, with a reason for each kind of message that was not carried.
 fn line(topic: &TopicStatus) -> String {
     let counts = topic.counts;
     let mut line =

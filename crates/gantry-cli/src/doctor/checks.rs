@@ -6,13 +6,13 @@ use gantry::{BRIDGE_NODE, other_hosts_variable};
 use gantry_shm::{DomainReport, EndpointDescription, ProcessReport, PublisherState};
 use std::collections::BTreeMap;
 
-/// Less free shared memory than this is a doubt: one large image needs as much.
+/// The free shared memory below which a doubt is reported: one large image needs this much.
 const LITTLE_BYTES: u64 = 64 << 20;
-/// Fewer free files than this are a doubt: a process takes one, and a publisher one more.
+/// The number of free files below which a doubt is reported: each process needs one, and each publisher one more.
 const FEW_FILES: u64 = 100;
-/// Fewer open files than this are a doubt: the kernel's default.
+/// The limit of open files below which a doubt is reported: the kernel's default.
 const FEW_OPEN_FILES: u64 = 1024;
-/// Fewer mappings than this are a doubt: the kernel's default.
+/// The limit of mappings below which a doubt is reported: the kernel's default.
 const FEW_MAPPINGS: u64 = 65_530;
 
 pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<String>, problems: &mut Vec<String>) {
@@ -55,7 +55,7 @@ pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<St
     }
 }
 
-/// `all` are the reports of all domains of this user.
+/// `all` has the reports on all domains of this user.
 pub fn check_domain(
     id: u32,
     report: &DomainReport,
@@ -80,7 +80,7 @@ pub fn check_domain(
     doubts.extend(missing_bridge(id, report));
 }
 
-/// The environment of the verb stands for the environment of the programs, which is not known.
+/// The environment of the other programs is not known, so this check uses the environment of the command.
 fn missing_bridge(id: u32, report: &DomainReport) -> Option<String> {
     let variable = other_hosts_variable()?;
     let mut nodes = report.processes.iter().filter(|process| process.is_alive).flat_map(|process| &process.nodes);
@@ -93,7 +93,7 @@ fn missing_bridge(id: u32, report: &DomainReport) -> Option<String> {
     })
 }
 
-/// The living publishers with the living subscriptions of the same topic.
+/// Pairs of a living publisher and a living subscription of the same topic.
 fn pairs(report: &DomainReport) -> impl Iterator<Item = (&EndpointDescription, &EndpointDescription)> {
     publishers(report).flat_map(|publisher| {
         subscriptions(report)
@@ -112,7 +112,7 @@ fn subscriptions(report: &DomainReport) -> impl Iterator<Item = &EndpointDescrip
     living.flat_map(|process| &process.subscriptions).map(|subscription| &subscription.description)
 }
 
-/// The readers of a process's publishers that lost messages because they did not take them.
+/// The doubts about readers of a process's publishers that lost messages because they did not take them in time.
 fn slow_readers(process: &ProcessReport) -> Vec<String> {
     let mut doubts = Vec::new();
     for publisher in &process.publishers {
@@ -137,7 +137,8 @@ fn slow_readers(process: &ProcessReport) -> Vec<String> {
     doubts
 }
 
-/// The subscriptions of a domain to topics without a publisher in it. A service without a client is no doubt.
+/// The subscriptions of a domain to topics without a publisher in the domain. A service without a client is not
+/// a doubt.
 fn unpublished(id: u32, report: &DomainReport, all: &[(u32, DomainReport)]) -> Vec<String> {
     let mut waiting = BTreeMap::<&str, Vec<&str>>::new();
     for subscription in subscriptions(report).filter(|end| !is_of_service(&end.topic)) {

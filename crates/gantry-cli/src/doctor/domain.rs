@@ -15,7 +15,7 @@ pub struct Domain {
     domain_id: u32,
     directory: String,
     used_bytes: u64,
-    /// The pid of the process that is joining or leaving.
+    /// The pid of the process that is joining or leaving the domain now.
     registry_holder: Option<u32>,
     processes: Vec<Process>,
     topics: Vec<Topic>,
@@ -28,12 +28,12 @@ struct Topic {
     name: String,
     publishers: usize,
     subscriptions: usize,
-    /// The processes that sleep until there is a message.
+    /// The processes of which a thread sleeps until there is a message.
     sleepers: Vec<String>,
 }
 
 impl Topic {
-    /// Whether the client of this publisher is gone: the server keeps the publisher for a while.
+    /// Whether the client for which this publisher exists is gone: the server keeps the publisher for a while.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.name, self.subscriptions)
     }

@@ -18,7 +18,7 @@ const TMPFS_MAGIC: u64 = 0x0102_1994;
 pub struct Machine {
     kernel: String,
     architecture: String,
-    /// `None` if it is not known.
+    /// The name of the CPU; `None` if it is not known.
     cpu: Option<String>,
     cpus: usize,
     memory_bytes: Option<u64>,
@@ -40,7 +40,7 @@ impl Machine {
     }
 }
 
-/// The value of the first line `name: value` of a file.
+/// The value of the first line in a file that has the form `name: value`.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -60,7 +60,7 @@ impl fmt::Display for Machine {
 #[derive(Debug, Serialize)]
 pub struct SharedMemory {
     pub directory: String,
-    /// `None` if the directory cannot be looked at.
+    /// `None` if the file system of the directory cannot be read.
     pub file_system: Option<FileSystem>,
 }
 
@@ -76,7 +76,7 @@ pub struct FileSystem {
 }
 
 impl SharedMemory {
-    /// The folder in `GANTRY_SHM_DIR`, `/dev/shm` if it is unset.
+    /// Reads the file system of the directory in `GANTRY_SHM_DIR`, or of `/dev/shm` if the variable is unset.
     pub fn read() -> SharedMemory {
         let directory = shared_memory_directory();
         let file_system = match (statvfs(&directory), statfs(&directory)) {
@@ -109,7 +109,7 @@ impl fmt::Display for SharedMemory {
     }
 }
 
-/// The limits of this process, which apply to programs from the same shell, too; `None` is no limit.
+/// The limits of this process, which also apply to programs from the same shell. `None` means no limit.
 #[derive(Debug, Serialize)]
 pub struct Limits {
     /// `ulimit -n`.

@@ -1,8 +1,8 @@
-//! `gantry doctor`: looks at the machine, at its limits, and at the domains of this user, and says what is wrong.
+//! `gantry doctor`: inspects the machine, its limits, and the domains of this user, and reports problems.
 //!
-//! By default the text is short: problems, doubts, and a line for each node. The verb joins no domain and writes
-//! nothing. A PROBLEM needs an action and makes the exit code 1; a DOUBT may explain a complaint, but may also be on
-//! purpose.
+//! By default the text is short: problems, doubts, and one line for each node. The command joins no domain and
+//! writes nothing. A PROBLEM needs an action and makes the exit code 1; a DOUBT may explain a complaint, but may
+//! also be on purpose.
 
 mod checks;
 mod domain;
@@ -18,7 +18,8 @@ use machine::{Limits, Machine, SharedMemory};
 use serde::Serialize;
 use std::{fmt, thread, time::Duration};
 
-/// The time between two looks at a domain with problems: a program that leaves in between was none.
+/// The time between two inspections of a domain with problems: a problem that is gone then came from a program
+/// that was leaving.
 const SECOND_LOOK: Duration = Duration::from_millis(200);
 
 /// Without --domain-id, all domains of this user are shown.
@@ -33,7 +34,7 @@ pub struct Arguments {
     include_hidden_services: bool,
 }
 
-/// The part of a report that its text shows.
+/// The amount of detail in the text of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Detail {
     /// A line for each node.
@@ -49,7 +50,7 @@ struct Report {
     shared_memory: SharedMemory,
     limits: Limits,
     domains: Vec<Domain>,
-    /// Files that programs left when a signal or a kill ended them.
+    /// Files that programs left behind when a signal or a kill ended them.
     leftovers: Vec<String>,
     doubts: Vec<String>,
     problems: Vec<String>,
@@ -76,7 +77,7 @@ impl Arguments {
 
 impl Report {
     fn new(domain_id: Option<u32>, detail: Detail) -> Result<Report> {
-        // The search includes hidden nodes: one of them may have the missing endpoint.
+        // All domains are read, with hidden nodes, because any of them may have the missing endpoint.
         let mut all = Vec::new();
         for id in gantry_shm::domains()? {
             all.extend(look(id)?.map(|report| (id, report)));
@@ -94,7 +95,7 @@ impl Report {
     }
 }
 
-/// Inspects a domain. If there are problems, it inspects the domain again, and leaves out the problems that are gone.
+/// Inspects a domain. If there are problems, it is inspected again, and problems that are gone are left out.
 fn look(domain_id: u32) -> Result<Option<DomainReport>> {
     let report = gantry_shm::inspect(domain_id)?;
     if report.as_ref().is_none_or(|report| report.problems.is_empty()) {
@@ -128,7 +129,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Bytes with the unit that shows them best.
+/// A number of bytes, with the unit that fits its size.
 fn bytes_text(bytes: u64) -> String {
     match bytes as f64 {
         few if few < 1e4 => format!("{bytes} B"),

@@ -36,7 +36,7 @@ struct Endpoint {
 struct Publisher {
     #[serde(flatten)]
     endpoint: Endpoint,
-    /// `None` if its file cannot be read.
+    /// `None` if the publisher's file cannot be read.
     state: Option<State>,
     readers: Vec<Reader>,
     holders: Vec<Held>,
@@ -86,7 +86,7 @@ impl Process {
         }
     }
 
-    /// A line for each node with the number of its endpoints; one for a process without nodes.
+    /// Writes a line for each node with the number of its endpoints, or one line for a process without nodes.
     fn write_nodes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let process = format!("{}{}", self.process, if self.is_alive { "" } else { ", ended" });
         if self.nodes.is_empty() {
@@ -136,7 +136,7 @@ impl From<&EndpointDescription> for Endpoint {
 impl From<&PublisherReport> for Publisher {
     fn from(report: &PublisherReport) -> Publisher {
         let qos = report.description.qos;
-        // A latched history is kept without readers, too.
+        // A latched history (TRANSIENT_LOCAL) is kept even without readers.
         let latched = if qos.durability == Durability::TransientLocal { qos.depth.into() } else { 0 };
         let state = report.state.as_ref().map(|state| State {
             newest_sequence: state.newest_sequence,
@@ -197,7 +197,7 @@ impl Endpoint {
 }
 
 impl Publisher {
-    /// Whether this is the publisher of replies to a client that is gone: the server keeps it for a while.
+    /// Whether this publisher sends replies to a client that is gone: the server keeps the publisher for a while.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.endpoint.topic, self.readers.len())
     }

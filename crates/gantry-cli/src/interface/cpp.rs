@@ -17,8 +17,8 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Writes the headers, and prints their paths. A header that has not changed keeps its time, so that nothing is
-    /// compiled again.
+    /// Writes the headers, and prints their paths. A header that has not changed keeps its modification time, so
+    /// that nothing is compiled again.
     pub fn run(self, session: Session) -> Result<()> {
         let own = self.packages()?;
         let definitions = KnownTypes::standard().definitions()?.with_packages(&self.folders).map_err(Failure::new)?;

@@ -13,7 +13,7 @@ pub struct Arguments {
     kinds: Kinds,
 }
 
-/// The names of types; `None` if they are not asked for.
+/// The names of types of one kind; `None` if that kind is not listed.
 #[derive(Serialize)]
 struct List {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -47,7 +47,7 @@ struct Kinds {
 }
 
 impl Kinds {
-    /// Whether messages, services and actions are listed.
+    /// Flags: whether messages, services and actions are listed.
     fn shown(self) -> [bool; 3] {
         match [self.only_msgs, self.only_srvs, self.only_actions] {
             [false, false, false] => [true; 3],

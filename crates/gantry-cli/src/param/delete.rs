@@ -21,7 +21,7 @@ impl Arguments {
     pub fn run(self, session: Session) -> Result<()> {
         let domain = session.join()?;
         let node = RemoteNode::new(&domain, &self.node_name)?;
-        // Without a value, a parameter is deleted.
+        // A parameter is deleted by setting it to a value of the type "not set".
         let reason = set_one(&node, &self.parameter_name, ParameterValue::NotSet, "Deleting parameter failed")?;
         session.output.print(&Success::new("Deleted parameter successfully", &self.parameter_name, &reason))
     }

@@ -8,7 +8,7 @@ use gantry_dynamic::{Value, Yaml};
 use serde::{Serialize, Serializer};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-/// The most parts of a name that are mappings, so that nested mappings do not exhaust the stack.
+/// The largest number of name parts that become nested mappings, so that they do not exhaust the stack.
 const MAX_DEPTH: usize = 50;
 
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ struct Dump<'a> {
     parameters: BTreeMap<String, Tree<'a>>,
 }
 
-/// A parameter, or the parameters that have a prefix.
+/// A parameter, or the parameters that have a common prefix.
 enum Tree<'a> {
     Value(ParameterValue<'a>),
     Inner(BTreeMap<String, Tree<'a>>),
@@ -37,7 +37,7 @@ impl Arguments {
         let message = answer.message()?;
         let mut parameters = BTreeMap::new();
         for (name, value) in names.iter().zip(messages(&message, "values").map(ParameterValue)) {
-            // JSON is a report and has all.
+            // JSON is a report, so it has all parameters.
             match why_left_out(&value) {
                 Some(why) if !session.output.json => say(format_args!("{name} is left out: {why}")),
                 _ => insert(&mut parameters, name, value, MAX_DEPTH),
@@ -47,7 +47,7 @@ impl Arguments {
     }
 }
 
-/// The reason why a parameter file cannot have the value.
+/// The reason why a parameter file cannot contain the value; `None` if it can.
 fn why_left_out(value: &ParameterValue<'_>) -> Option<&'static str> {
     let is_subnormal = |value: Value<'_>| matches!(value, Value::Float64(value) if value.is_subnormal());
     match value.value() {
@@ -62,8 +62,8 @@ fn why_left_out(value: &ParameterValue<'_>) -> Option<&'static str> {
     }
 }
 
-/// Puts a value below the parts of its name. A name that is also a prefix of other names keeps its dots, as does a name
-/// with empty parts.
+/// Puts a value into nested mappings for the parts of its name. A name that is also a prefix of other names keeps
+/// its dots, as does a name with empty parts.
 fn insert<'a>(tree: &mut BTreeMap<String, Tree<'a>>, name: &str, value: ParameterValue<'a>, depth: usize) {
     let parts = name.split_once('.').filter(|(prefix, rest)| depth > 0 && !prefix.is_empty() && !rest.is_empty());
     match parts {
@@ -114,8 +114,8 @@ fn write_tree(tree: &BTreeMap<String, Tree<'_>>, indent: usize, f: &mut fmt::For
     Ok(())
 }
 
-/// Writes a text in one line that PyYAML and ROS 2's reader of parameter files both read as this text, although their
-/// rules for booleans and numbers differ.
+/// Writes a text on one line, in a form that PyYAML and ROS 2's reader of parameter files both read as this text,
+/// although their rules for booleans and numbers differ.
 fn scalar(text: &str) -> Cow<'_, str> {
     let mut plain = String::new();
     let is_written = Yaml::FULL_LENGTH.write_value(Value::Text(text), 0, &mut plain).is_ok();

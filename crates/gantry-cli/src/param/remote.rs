@@ -1,4 +1,4 @@
-//! The parameters of a node, by its services.
+//! The parameters of a node, accessed by its services.
 
 use crate::{domain::Domain, names};
 use gantry_command::{
@@ -8,13 +8,13 @@ use gantry_command::{
 use gantry_dynamic::{DynamicMessage, Value};
 use std::time::Duration;
 
-/// The time for a node to answer, as in `ros2 param`.
+/// The time that a node has to answer, as in `ros2 param`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A node whose parameters are asked for.
+/// A node whose parameters the command reads or sets.
 pub struct RemoteNode<'a> {
     domain: &'a Domain,
-    /// Its full name.
+    /// The full name of the node.
     pub name: String,
 }
 
@@ -30,7 +30,7 @@ impl<'a> RemoteNode<'a> {
         Ok(!self.domain.node.service_types(&format!("{}/list_parameters", self.name))?.is_empty())
     }
 
-    /// Calls a parameter service of the node with values in YAML. JSON is YAML, too.
+    /// Calls a parameter service of the node. The values of the request are written as YAML, of which JSON is a subset.
     pub fn call(&self, service: &str, values: &serde_json::Value) -> Result<Answer> {
         let answer = call(&self.domain.node, &format!("{}/{service}", self.name), values, PATIENCE)?;
         let name = &self.name;
@@ -38,7 +38,7 @@ impl<'a> RemoteNode<'a> {
         answer.ok_or_else(why)
     }
 
-    /// The hint after the name of a parameter that the node does not have; empty if the node has it.
+    /// The hint that follows the name of a parameter that the node does not have; empty if the node has the parameter.
     pub fn hint(&self, parameter: &str) -> Result<String> {
         let names = self.names(&[])?;
         match names.iter().any(|name| name == parameter) {
@@ -59,7 +59,7 @@ impl<'a> RemoteNode<'a> {
     }
 }
 
-/// The elements of a list in a message that are messages.
+/// The elements of a list of messages in a message.
 pub fn messages<'a>(message: &DynamicMessage<'a>, path: &str) -> impl Iterator<Item = DynamicMessage<'a>> {
     let list = message.get(path).and_then(|list| list.as_list());
     list.into_iter().flatten().filter_map(|element| match element {
@@ -68,8 +68,8 @@ pub fn messages<'a>(message: &DynamicMessage<'a>, path: &str) -> impl Iterator<I
     })
 }
 
-/// The types of `rcl_interfaces/msg/ParameterType` by their numbers: the words of `ros2 param describe` and of `ros2
-/// param get`, and the field of a value.
+/// The types of `rcl_interfaces/msg/ParameterType` by their numbers: the name in `ros2 param describe`, the words
+/// in `ros2 param get`, and the field with the value.
 const TYPES: [(&str, &str, &str); 10] = [
     ("not set", "Parameter not set.", ""),
     ("boolean", "Boolean value is:", "bool_value"),
@@ -92,12 +92,12 @@ impl<'a> ParameterValue<'a> {
         number.and_then(|number| TYPES.get(number).copied()).unwrap_or(TYPES[0])
     }
 
-    /// The words before the value, as `Integer value is:`.
+    /// The words before the value, such as `Integer value is:`.
     pub fn label(&self) -> &'static str {
         self.words().1
     }
 
-    /// `None` if it is not set.
+    /// The value; `None` if the parameter is not set.
     pub fn value(&self) -> Option<Value<'a>> {
         self.0.get(self.words().2)
     }

@@ -97,7 +97,7 @@ fn with(sentence: &str, reason: &str) -> String {
     if reason.is_empty() { sentence.to_owned() } else { format!("{sentence}: {reason}") }
 }
 
-/// Sets one parameter. Returns the node's remark. `failure` begins the sentence of a refusal.
+/// Sets one parameter. Returns the node's remark. `failure` is the beginning of the sentence about a refusal.
 pub fn set_one(node: &RemoteNode<'_>, name: &str, value: ParameterValue, failure: &str) -> Result<String> {
     let mut results = set(node, vec![Parameter { name: name.to_owned(), value }])?;
     match (results.pop(), results.len()) {
@@ -107,7 +107,7 @@ pub fn set_one(node: &RemoteNode<'_>, name: &str, value: ParameterValue, failure
     }
 }
 
-/// Sets each parameter by itself. Returns the node's reason for each refusal.
+/// Sets each parameter independently. Returns the node's reason for each refusal.
 fn set(node: &RemoteNode<'_>, parameters: Vec<Parameter>) -> Result<Vec<std::result::Result<String, String>>> {
     let parameters: Vec<Value> = parameters.into_iter().map(request).collect();
     let answer = node.call("set_parameters", &json!({ "parameters": parameters }))?;
@@ -125,7 +125,7 @@ fn set(node: &RemoteNode<'_>, parameters: Vec<Parameter>) -> Result<Vec<std::res
 /// An `rcl_interfaces/msg/Parameter`.
 fn request(Parameter { name, value }: Parameter) -> Value {
     let number = value.parameter_type() as u8;
-    // JSON has no infinities and no NaN; the node reads their texts as numbers.
+    // JSON has no infinities and no NaN, so they are sent as texts, which the node reads as numbers.
     let double = |value: &f64| match value.is_finite() {
         true => json!(value),
         false => json!(format!("{value}")),

@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time of one wait for the service, after which a shutdown is noticed.
+/// The length of one wait for the service; between two waits, the command checks for a shutdown.
 const WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
@@ -88,7 +88,7 @@ impl Arguments {
 
     /// The bytes of the response; `None` if the program shuts down.
     fn call(&self, client: &mut GenericClient, request: &[u8]) -> Result<Option<Vec<u8>>> {
-        // A known server is matched within milliseconds, or gives a reason.
+        // A known server is matched within milliseconds, or there is a reason why not.
         if !client.wait_for_service(self.timeout.unwrap_or(Duration::from_secs(10)))? && gantry::ok() {
             let why = client.mismatches()?.join("; ");
             return Err(Failure::new(format!("the server of {} is not matched: {why}", client.service_name())));
@@ -101,7 +101,7 @@ impl Arguments {
     }
 }
 
-/// Waits for a server of this type; `None` if the program shuts down.
+/// Waits for a server of this type. `None` if the program shuts down.
 fn wait_for_type(
     session: Session,
     domain: &Domain,

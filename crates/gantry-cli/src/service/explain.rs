@@ -1,4 +1,4 @@
-//! `gantry service explain`: a sentence for each pair of a client and a server.
+//! `gantry service explain`: prints a sentence for each pair of a client and a server.
 
 use crate::{domain::Domain, names::count, session::Session};
 use clap::Args;
@@ -18,7 +18,7 @@ pub struct Arguments {
 struct Explanation {
     name: String,
     pairs: Vec<Pair>,
-    /// The reason why there is no pair; `None` if there is one.
+    /// The reason why there is no pair; `None` if there is a pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_pair: Option<String>,
 }

@@ -40,19 +40,19 @@ impl Command {
     }
 }
 
-/// Whether a topic carries the requests or responses of a service: ROS 2 calls the topics of `/add` `rq/addRequest` and
-/// `rr/addReply`. The names of other topics begin with a slash.
+/// Whether a topic carries the requests or responses of a service: in ROS 2, the topics of the service `/add` are
+/// `rq/addRequest` and `rr/addReply`. The names of other topics begin with a slash.
 pub fn is_of_service(topic: &str) -> bool {
     topic.starts_with("rq/") || topic.starts_with("rr/")
 }
 
-/// Whether a topic carries the replies to one client (its name is like `rr/addReply#` and digits) and the client is
-/// gone, since the topic has no readers.
+/// Whether a topic carries the replies to one client (its name is `rr/addReply#` and digits, for example) and the
+/// client is gone, since the topic has no readers.
 pub fn is_of_gone_client(topic: &str, readers: usize) -> bool {
     readers == 0 && is_of_service(topic) && topic.contains('#')
 }
 
-/// The services of ROS 2 for the parameters of a node, below its name.
+/// The services of ROS 2 for the parameters of a node; their names follow the node's name.
 const PARAMETER_SERVICES: [&str; 6] = [
     "describe_parameters",
     "get_parameters",

@@ -1,4 +1,4 @@
-//! `gantry topic delay`: the time since the stamps in the headers of messages that arrive here.
+//! `gantry topic delay`: measures the time from the stamps in the headers of messages to their arrival.
 
 use super::{source::Source, window::Delays};
 use crate::{qos::QosOptions, session::Session};

@@ -5,13 +5,13 @@ use gantry::{EndpointType, TopicEndpointInfo};
 use serde::Serialize;
 use std::fmt;
 
-/// The description of an endpoint, in the words of `ros2 topic info -v`; JSON has its process, too.
+/// The description of an endpoint, in the words of `ros2 topic info -v`; JSON also contains its process.
 #[derive(Serialize)]
 pub struct Endpoint {
     node_name: String,
     node_namespace: String,
     topic_type: String,
-    /// `None` if it is not known.
+    /// The hash of the topic's type; `None` if it is not known.
     topic_type_hash: Option<String>,
     endpoint_type: &'static str,
     gid: String,

@@ -1,4 +1,4 @@
-//! `gantry topic explain`: a sentence for each pair of a publisher and a subscription.
+//! `gantry topic explain`: prints a sentence for each pair of a publisher and a subscription.
 
 use crate::{domain::Domain, session::Session};
 use clap::Args;
@@ -18,7 +18,7 @@ pub struct Arguments {
 pub struct Explanation {
     name: String,
     pairs: Vec<Pair>,
-    /// The reason why there is no pair; `None` if there is one.
+    /// The reason why there is no pair; `None` if there is a pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_pair: Option<String>,
 }
@@ -62,7 +62,7 @@ impl Explanation {
 
 /// The sentence about a topic that has only publishers or only subscriptions.
 pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[TopicEndpointInfo]) -> String {
-    // The types matter only if the endpoints disagree.
+    // The types are printed only if the endpoints have different types.
     let list = |ends: &[TopicEndpointInfo]| {
         let is_of_one_type = ends.windows(2).all(|pair| pair[0].topic_type == pair[1].topic_type);
         let shown = |end: &TopicEndpointInfo| match is_of_one_type {
@@ -81,7 +81,7 @@ pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[T
 impl From<Connection> for Pair {
     fn from(mut connection: Connection) -> Pair {
         if let ConnectionState::IncompatibleType(why) | ConnectionState::IncompatibleQos(why) = &mut connection.state {
-            // The topic comes first in the output.
+            // The output has the topic before the sentence already.
             let topic = format!("topic {}: ", connection.publisher.topic_name);
             *why = why.strip_prefix(&topic).unwrap_or(why).to_owned();
         }

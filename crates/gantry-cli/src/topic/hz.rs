@@ -1,4 +1,4 @@
-//! `gantry topic hz`: the rate at which messages arrive here.
+//! `gantry topic hz`: measures the rate at which messages arrive.
 
 use super::{source::Source, window::Periods};
 use crate::{qos::QosOptions, session::Session};

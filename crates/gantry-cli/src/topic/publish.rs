@@ -84,7 +84,7 @@ impl Arguments {
             if !domain.sleep_until(due)? {
                 return Ok(());
             }
-            // The message is built anew each time, because `now` is the time of its publication.
+            // The message is built anew each time, because a stamp `now` is the time of its publication.
             let bytes = topic_type.encode(&values)?;
             if self.print > 0 && number % self.print == 0 {
                 let message = Repr(Value::Message(topic_type.view(&bytes)?));
@@ -100,7 +100,7 @@ impl Arguments {
     /// Waits for matched subscriptions; `false` if the program shuts down.
     ///
     /// # Errors
-    /// The time is over: there are subscriptions, and too few of them can be matched.
+    /// The time limit has passed: there are subscriptions, but too few of them can be matched.
     fn wait_for_subscriptions(
         &self,
         session: Session,
@@ -138,9 +138,9 @@ impl Arguments {
     }
 }
 
-/// The reason why no endpoint of the topic can be matched with the publisher: subscriptions of another type or QoS, or,
-/// without a subscription, other publishers of another type. `None` if an endpoint can be matched, or if the topic has
-/// no endpoints.
+/// The reason why no endpoint of the topic can be matched with the publisher: the subscriptions have another type
+/// or QoS or, if there are no subscriptions, the other publishers have another type. `None` if an endpoint can be
+/// matched, or if the topic has no endpoints.
 fn mismatches(domain: &Domain, publisher: &GenericPublisher) -> Result<Option<String>> {
     let topic = publisher.topic();
     let mut pairs = domain.node.explain(topic)?;
@@ -165,7 +165,7 @@ fn mismatches(domain: &Domain, publisher: &GenericPublisher) -> Result<Option<St
     )))
 }
 
-/// The reason why this pair cannot be matched, however long the publisher waits.
+/// The reason why this pair can never be matched; `None` if it is or may be matched.
 fn mismatch(pair: &Connection) -> Option<&str> {
     match &pair.state {
         ConnectionState::IncompatibleType(why) | ConnectionState::IncompatibleQos(why) => Some(why),
@@ -173,7 +173,7 @@ fn mismatch(pair: &Connection) -> Option<&str> {
     }
 }
 
-/// The type of this name: from an endpoint of the topic, from the standard types, or from any other endpoint.
+/// The type with this name: from an endpoint of the topic, from the standard types, or from any other endpoint.
 fn type_named(domain: &Domain, topic: &str, name: &str) -> Result<TypeDescription> {
     let mut types = domain.endpoints(Some(topic))?.into_iter().map(|endpoint| endpoint.message_type);
     if let Some(found) = types.find(|description| description.name == name) {

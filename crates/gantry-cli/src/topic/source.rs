@@ -1,4 +1,5 @@
-//! The messages of a topic of any type: waits for a publisher, subscribes with its type and its QoS, and takes.
+//! The messages of a topic of any type: the command waits for a publisher, subscribes with the publisher's type
+//! and QoS, and takes.
 
 use crate::{
     domain::Domain,
@@ -23,16 +24,16 @@ pub struct Source {
     subscription: GenericSubscription,
     /// The end of the run.
     end: Option<Instant>,
-    /// The reasons why publishers are not matched that have been printed already.
+    /// The reasons why publishers are not matched, as far as they have been printed already.
     said: Vec<String>,
 }
 
 impl Source {
-    /// Subscribes to a topic as soon as it has a publisher, and prints on standard error that it waits. `None` if the
-    /// run ends before.
+    /// Subscribes to a topic as soon as it has a publisher, and prints on standard error that it waits. `None` if
+    /// the run ends earlier.
     ///
     /// # Errors
-    /// The publishers disagree on the type, or publish another type than `type_name`.
+    /// The publishers have different types, or publish another type than `type_name`.
     pub fn open(
         domain: &Domain,
         name: &str,
@@ -81,7 +82,7 @@ impl Source {
         }
     }
 
-    /// The next message. Waits until `until` at most; `None` at this time or at the end of the run.
+    /// The next message. Waits at most until `until`; `None` at this time or at the end of the run.
     pub fn next(&mut self, until: Option<Instant>) -> Result<Option<GenericSample>> {
         loop {
             if let Some(sample) = self.subscription.take()? {
@@ -89,7 +90,7 @@ impl Source {
             }
             let end = [self.end, until].into_iter().flatten().min();
             let Some(left) = remaining(end) else { return Ok(None) };
-            // The wait fails if no publisher can be matched.
+            // The wait returns an error if no publisher can be matched.
             if self.subscription.publisher_count()? > 0 {
                 self.say_mismatches();
             }
@@ -97,7 +98,7 @@ impl Source {
         }
     }
 
-    /// Prints once for each publisher that is not matched the reason.
+    /// For each publisher that is not matched, prints the reason once.
     fn say_mismatches(&mut self) {
         for why in self.subscription.mismatches() {
             if !self.said.contains(&why) {
@@ -107,7 +108,7 @@ impl Source {
         }
     }
 
-    /// Counts a message that could not be read, and reports the first, the tenth, the hundredth …
+    /// Counts a message that could not be read. Reports the first, the tenth, the hundredth … of them.
     pub fn pass_over(&mut self, sample: &GenericSample, malformed: &Failure) {
         self.subscription.skip_malformed(sample, malformed);
         let count = self.subscription.malformed();
@@ -117,7 +118,7 @@ impl Source {
     }
 
     /// Takes messages until the run ends, adds each to `window`, and prints a report each second, if there is one.
-    /// Times begin at the call. A message that `add` cannot read is skipped.
+    /// Times are counted from the call. A message that `add` cannot read is skipped.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,
@@ -144,7 +145,7 @@ impl Source {
         Ok(())
     }
 
-    /// The number of messages that left the history before they were taken, or did not have the type.
+    /// The number of messages that left the history before they were taken, or were not of the type.
     pub fn lost(&self) -> u64 {
         self.subscription.lost()
     }
@@ -164,19 +165,21 @@ impl Source {
     }
 }
 
-/// The error of a run that ended before there was a publisher.
+/// The error of a run that ended before the topic had a publisher.
 pub fn never_published(domain: &Domain, name: &str, timeout: Duration) -> Result<Failure> {
     let topic = domain.node.resolve_topic_name(name)?;
     Ok(Failure::new(format!("{topic} had no publisher within {} s", timeout.as_secs_f64())))
 }
 
-/// The time until `end`; `None` when it is over or the program shuts down. Without an end, about a day: callers loop.
+/// The time until `end`; `None` when it has passed or the program shuts down. Without an end, about a day:
+/// callers loop.
 fn remaining(end: Option<Instant>) -> Option<Duration> {
     let left = end.map_or(Duration::from_secs(86_400), |end| end.saturating_duration_since(Instant::now()));
     (gantry::ok() && !left.is_zero()).then_some(left)
 }
 
-/// The remark about a topic without a publisher. It also names similar topics, and other subscriptions that wait.
+/// The remark about a topic without a publisher. It also names similar topics, and other subscriptions to the
+/// topic that wait.
 fn not_published(domain: &Domain, topic: &str) -> Result<String> {
     let mut remark = format!("WARNING: topic [{topic}] does not appear to be published yet");
     let subscriptions = domain.node.subscriptions_info_by_topic(topic)?;
@@ -194,8 +197,8 @@ fn not_published(domain: &Domain, topic: &str) -> Result<String> {
 }
 
 impl QosOptions {
-    /// The QoS of a subscription to these publishers. As in `ros2 topic echo`, a policy that no option sets is the
-    /// policy that all publishers offer.
+    /// The QoS of a subscription to these publishers. As in `ros2 topic echo`, a policy that no option sets gets
+    /// the value that all publishers offer.
     fn qos_for(&self, publishers: &[TopicEndpointInfo]) -> Qos {
         let mut qos = self.qos(Profile::SensorData);
         if self.qos_profile.is_some() || publishers.is_empty() {

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use std::{collections::VecDeque, fmt, time::Duration};
 
-/// Times of messages in seconds, up to a number of them.
+/// Times in seconds, at most `most` of them: periods or delays of messages.
 #[derive(Debug)]
 struct Times {
     most: usize,
     seconds: VecDeque<f64>,
-    /// Whether a time was added since the last look at the statistics.
+    /// Whether a time was added since the last call of [`Self::statistics`].
     is_new: bool,
 }
 
@@ -35,7 +35,7 @@ impl Times {
         }
     }
 
-    /// `None` if nothing was added since the last call.
+    /// The statistics of the times; `None` if no time was added since the last call.
     fn statistics(&mut self) -> Option<Statistics> {
         if !std::mem::take(&mut self.is_new) {
             return None;
@@ -87,7 +87,7 @@ impl Periods {
         }
     }
 
-    /// The rate; `None` if no message came since the last call.
+    /// The rate; `None` if no message arrived since the last call.
     pub fn rate(&mut self) -> Option<Rate> {
         let periods = self.times.statistics()?;
         Some(Rate { average_rate_hz: if periods.mean_s > 0.0 { 1.0 / periods.mean_s } else { 0.0 }, periods })
@@ -123,7 +123,7 @@ impl Delays {
         self.0.add(delay_ns as f64 / 1e9);
     }
 
-    /// The delay; `None` if no message came since the last call.
+    /// The delay; `None` if no message arrived since the last call.
     pub fn delay(&mut self) -> Option<Delay> {
         let delays = self.0.statistics()?;
         Some(Delay { average_delay_s: delays.mean_s, delays })
@@ -136,7 +136,7 @@ impl fmt::Display for Delay {
     }
 }
 
-/// The sizes of messages with their times, up to a number of them.
+/// The sizes of messages with their times, at most `most` of them.
 #[derive(Debug)]
 pub struct Sizes {
     most: usize,
@@ -183,7 +183,7 @@ impl Sizes {
 
 impl fmt::Display for Bandwidth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // All numbers have the unit of the bandwidth, as in `ros2`.
+        // All numbers have the unit of the bandwidth, as in `ros2 topic bw`.
         let text = |bytes: f64| match self.bytes_per_s {
             rate if rate < 1e3 => format!("{bytes:.0} B"),
             rate if rate < 1e6 => format!("{:.2} KB", bytes / 1e3),

@@ -1,4 +1,4 @@
-//! `bridge status`. The bridge itself has its tests in `bridges/zenoh`.
+//! Tests of `bridge status`. The tests of the bridge itself are in `bridges/zenoh`.
 
 use crate::support::*;
 use gantry::Qos;

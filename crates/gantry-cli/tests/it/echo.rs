@@ -1,4 +1,4 @@
-//! `topic echo`: it takes over the publishers' QoS, waits for a publisher and ends in order.
+//! Tests of `topic echo`: it uses the publishers' QoS, waits for a publisher and ends in an orderly way.
 
 use crate::support::*;
 use gantry::{Durability, Qos, Reliability};
@@ -39,7 +39,7 @@ fn a_latched_message_is_printed() {
     assert_eq!(prints(20, &["topic", "echo", "/map", "--once"]), "data: it's here\n---\n");
 }
 
-/// The QoS that the command requests of a topic.
+/// The QoS that the command requests for a topic.
 fn requested(domain_id: u32, arguments: &[&str]) -> (Qos, String) {
     let node = node_in(domain_id, "observer");
     let run = start(domain_id, arguments);
@@ -206,7 +206,7 @@ fn a_reader_that_is_gone_ends_it_silently() {
     assert_eq!((status.code(), &*error), (Some(0), ""));
 }
 
-/// Publishes bytes that are no message of the type.
+/// Publishes bytes that are not a message of the type.
 fn malformed(node: &gantry::Node, topic: &str, type_name: &str, qos: Qos) -> gantry::GenericPublisher {
     let description = gantry::standard_types()[type_name].clone();
     let mut publisher = node.create_generic_publisher(topic, description, qos).unwrap();
@@ -268,12 +268,12 @@ fn escapes_in_a_field_reach_a_pipe_and_no_terminal() {
     let status = command(33, &echo).stdout(program_side).status().unwrap();
     assert!(status.success());
     let mut text = Vec::new();
-    // The error is the same as in a terminal without programs.
+    // The read ends with an error, because no program has the terminal open any more.
     let _ = std::fs::File::from(terminal).read_to_end(&mut text);
     assert_eq!(String::from_utf8(text).unwrap(), "\\u{1b}[31mred\r\n---\r\n");
 }
 
-/// A pseudo-terminal, and the side of its program.
+/// A pseudo-terminal, and the end that its program uses.
 fn terminal() -> (std::os::fd::OwnedFd, std::fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

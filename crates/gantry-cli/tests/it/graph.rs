@@ -1,4 +1,4 @@
-//! `node`, `topic list`, `topic info` and `topic explain`.
+//! Tests of `node`, `topic list`, `topic info` and `topic explain`.
 
 use crate::support::*;
 use gantry::Qos;
@@ -84,7 +84,7 @@ fn a_topic_is_shown_as_ros_2_shows_it() {
     let [publisher] = &node.publishers_info_by_topic("chatter").unwrap()[..] else { panic!("one publisher") };
     let [subscription] = &node.subscriptions_info_by_topic("chatter").unwrap()[..] else { panic!("one subscription") };
     let (hash, gids) = (publisher.rihs01().unwrap(), [publisher.endpoint_gid, subscription.endpoint_gid]);
-    // The output of Jazzy's `ros2 topic info -v` for such endpoints, with their own hash and gids.
+    // The output of Jazzy's `ros2 topic info -v` for such endpoints, but with Gantry's hash and gids.
     let expected = format!(
         "Type: std_msgs/msg/String\n\nPublisher count: 1\n\nNode name: talker\nNode namespace: /\nTopic type: \
          std_msgs/msg/String\nTopic type hash: {hash}\nEndpoint type: PUBLISHER\nGID: {}\nQoS profile:\n  Reliability: \
@@ -199,7 +199,7 @@ fn a_command_that_only_ros_2_has_is_named_with_a_remedy() {
     assert!(run.err.starts_with("`gantry` has no command `launch`: ") && run.err.lines().count() == 1, "{}", run.err);
 }
 
-/// The engine takes any name, as a program with another library may.
+/// The engine accepts any name, which a program with another library may use.
 fn control_characters_of_names_reach_no_terminal() {
     let node = node_in(91, "robot");
     let hostile = "/\u{1b}]0;owned\u{7}\n/fake";

@@ -73,7 +73,7 @@ fn a_misspelt_type_or_package_is_corrected() {
     assert!(error.ends_with("; did you mean 'std_msgs/msg/String'?\n"), "{error}");
 }
 
-/// As `gantry service type /stop | gantry interface show -`.
+/// Test of `gantry service type /stop | gantry interface show -`.
 fn a_type_is_read_from_a_pipe() {
     let node = node_in(124, "robot");
     let _stop = node.create_service::<Trigger>("stop").unwrap();

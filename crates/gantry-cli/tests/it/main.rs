@@ -1,6 +1,6 @@
-//! Tests of the command: the built program asks nodes that the test makes. Each test has a domain of its own.
+//! Tests of the command: the built program examines nodes that the test makes. Each test has a domain of its own.
 //!
-//! All of them use one directory of shared memory, which the outer process makes for the inner one.
+//! All tests use one directory of shared memory, which the outer process makes for the inner process.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

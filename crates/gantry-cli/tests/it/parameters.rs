@@ -17,7 +17,7 @@ tests![
     unknown_nodes_and_parameters_are_errors,
 ];
 
-/// A node with parameters in an executor, which runs as long as the function.
+/// Makes a node with parameters in an executor, which runs until `work` returns.
 fn with_robot(domain_id: u32, work: impl FnOnce(&Node)) {
     let node = node_in(domain_id, "robot");
     let percent = IntegerRange { from_value: 0, to_value: 100, step: 0 };
@@ -131,7 +131,7 @@ fn a_dump_is_a_parameter_file_that_is_loaded() {
     });
 }
 
-/// Texts that one reader of YAML or another takes for something else, or that need quotes.
+/// Texts that some reader of YAML reads as another type, or that need quotes.
 const TEXTS: [&str; 40] = [
     "",
     " ",
@@ -184,7 +184,7 @@ fn values_of_all_kinds_survive_a_dump_and_a_load() {
         ("doubles".to_owned(), vec![1.0, -0.0, 1e16, 1.5e-7, f64::MAX, f64::INFINITY, f64::NEG_INFINITY].into()),
         ("texts".to_owned(), TEXTS.map(str::to_owned).to_vec().into()),
     ];
-    // Names that look like other values, have empty parts or are prefixes of others.
+    // Names that look like other values, have empty parts or are prefixes of other names.
     values
         .extend(["y", "1", "null", "a", "a.b", "p..q", "p.", ".p", "b.c.d"].map(|name| (name.to_owned(), 1.5.into())));
     values.extend(TEXTS.iter().enumerate().map(|(number, text)| (format!("text.t{number}"), (*text).into())));

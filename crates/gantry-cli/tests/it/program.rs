@@ -1,4 +1,4 @@
-//! `bag`, `bridge zenoh`, `foxglove` and `top`: programs that are built by themselves, and have their tests there.
+//! Tests of `bag`, `bridge zenoh`, `foxglove` and `top`, which are programs of their own with further tests.
 
 use crate::support::*;
 use std::os::unix::fs::PermissionsExt;

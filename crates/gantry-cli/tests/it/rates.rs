@@ -1,4 +1,4 @@
-//! `topic hz`, `topic bw` and `topic pub`.
+//! Tests of `topic hz`, `topic bw` and `topic pub`.
 
 use crate::support::*;
 use gantry::{Qos, Subscription};
@@ -62,7 +62,7 @@ fn a_bandwidth_is_printed_each_second() {
 
 fn the_delay_since_the_stamp_is_printed_each_second() {
     let pose = ["topic", "pub", "-r", "100", "goal", "geometry_msgs/msg/PoseStamped"];
-    // A stamp of 1970, and the time of publication.
+    // The header has a stamp of 1970, or the time of publication.
     for (domain_id, header, is_long) in [(49, "header: {stamp: {sec: 1}}", true), (50, "header: {stamp: now}", false)] {
         let talker = start(domain_id, &[&pose[..], &[header]].concat());
         let mut run = start(domain_id, &["topic", "delay", "goal"]);
@@ -200,7 +200,7 @@ fn a_process_that_cannot_be_read_is_not_a_subscription() {
     assert_eq!(echo.line(), "data: 5");
 }
 
-/// Makes a text in the files of processes one that is not UTF-8.
+/// Replaces a text in the files of processes by bytes that are not UTF-8.
 fn spoil_texts(directory: &Path, text: &[u8]) {
     for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
@@ -230,7 +230,7 @@ fn a_topic_that_is_published_with_another_type_is_an_error_at_once() {
     let error = fails(51, &["topic", "pub", "--times", "2", "/points", "std_msgs/msg/Int32"]);
     assert!(error.starts_with("topic /points: /lidar in ") && error.lines().count() == 1, "{error}");
     assert!(error.contains("publishes geometry_msgs/msg/PoseStamped, and this command std_msgs/msg/Int32"), "{error}");
-    // Without a wait the command publishes, and says so.
+    // Without the option to wait, the command publishes, and prints a warning.
     let mut run = start(51, &["topic", "pub", "/points", "std_msgs/msg/Int32"]);
     assert!(run.error_line().starts_with("WARNING: topic /points: /lidar in "));
     run.interrupt();

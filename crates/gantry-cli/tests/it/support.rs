@@ -1,4 +1,4 @@
-//! Runs of the command, and the nodes that it asks.
+//! Runs of the command, and the nodes that it examines.
 
 use gantry::{Executor, ExecutorHandle, Node, SingleThreadedExecutor};
 use rustix::process::{Signal, kill_process};
@@ -44,7 +44,7 @@ pub fn run(command: &mut Command) -> Run {
     Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// Runs the command as above; the run succeeds. Returns its output.
+/// Runs the command, which has to succeed. Returns its output.
 #[track_caller]
 pub fn prints(domain_id: u32, arguments: &[&str]) -> String {
     let run = gantry(domain_id, arguments);
@@ -52,7 +52,7 @@ pub fn prints(domain_id: u32, arguments: &[&str]) -> String {
     run.out
 }
 
-/// Runs the command as above; the run fails. Returns its error.
+/// Runs the command, which has to fail. Returns its error.
 #[track_caller]
 pub fn fails(domain_id: u32, arguments: &[&str]) -> String {
     let run = gantry(domain_id, arguments);
@@ -60,13 +60,13 @@ pub fn fails(domain_id: u32, arguments: &[&str]) -> String {
     run.err
 }
 
-/// A run that continues; it is killed when dropped.
+/// A run of the command that continues; it is killed when this value is dropped.
 pub struct Running {
     peer: Peer,
     errors: Receiver<String>,
 }
 
-/// Starts the command, to read its lines while it runs.
+/// Starts the command, so that the test can read its lines while it runs.
 pub fn start(domain_id: u32, arguments: &[&str]) -> Running {
     let mut peer = Peer::start(command(domain_id, arguments).stderr(Stdio::piped()));
     let stderr = BufReader::new(peer.child.stderr.take().unwrap());
@@ -88,7 +88,7 @@ impl Running {
         self.errors.recv_timeout(PATIENCE).unwrap()
     }
 
-    /// Sends Ctrl-C and expects an orderly end. Returns the rest of the standard error.
+    /// Sends Ctrl-C and expects an orderly end. Returns the remaining lines of the standard error.
     #[track_caller]
     pub fn interrupt(mut self) -> String {
         kill_process(self.peer.pid(), Signal::INT).unwrap();
@@ -99,7 +99,7 @@ impl Running {
     }
 }
 
-/// Runs the node in an executor until the function returns.
+/// Runs the node in an executor until `work` returns.
 pub fn with_executor(node: &Node, work: impl FnOnce()) {
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(node).unwrap();
@@ -111,7 +111,7 @@ pub fn with_executor(node: &Node, work: impl FnOnce()) {
     });
 }
 
-/// Ends the executor, also after a panic.
+/// Cancels the executor when it is dropped, also after a panic.
 struct Cancel(ExecutorHandle);
 
 impl Drop for Cancel {

@@ -12,10 +12,10 @@ pub struct Answer {
     bytes: Vec<u8>,
 }
 
-/// Calls a service with values in JSON, and waits for its response; `None` if no process serves it.
+/// Calls a service with values in JSON, and waits for the response; `None` if no process serves the service.
 ///
 /// # Errors
-/// The values do not fit the type; the server is not matched; it does not answer in time.
+/// The values do not fit the type, the server is not matched, or it does not answer in time.
 pub fn call(node: &Node, service: &str, values: &serde_json::Value, patience: Duration) -> Result<Option<Answer>> {
     let Some(service_type) = node.service_types(service)?.pop() else { return Ok(None) };
     let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?; // JSON is YAML, too
@@ -32,7 +32,7 @@ impl Answer {
     /// The response.
     ///
     /// # Errors
-    /// The server sent bytes that are none.
+    /// The bytes from the server are not a response of this type.
     pub fn message(&self) -> Result<DynamicMessage<'_>> {
         self.answer_type.view(&self.bytes)
     }

@@ -4,12 +4,12 @@ use super::TopicType;
 use crate::error::Result;
 use gantry_idl::{BaseType, MessageDefinition};
 
-/// The most bytes of a definition's text: nested messages of another process make it long quickly.
+/// The largest number of bytes in the text of a definition: nested messages of another process can make it long.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 impl TopicType {
-    /// The definition in the form of `ros2 interface show`: below a field, the fields of its message, one tab further
-    /// in.
+    /// The definition in the form of `ros2 interface show`: the fields of a nested message stand below its field,
+    /// indented by one more tab.
     pub fn definition(&self) -> Result<String> {
         let mut text = String::new();
         if let Some(message) = self.definitions.message(&self.name) {
@@ -19,7 +19,7 @@ impl TopicType {
     }
 
     fn write(&self, message: &MessageDefinition, indent: usize, text: &mut String) -> Result<()> {
-        // Constants, then fields, one in each line; below them, the messages that they nest.
+        // Constants, then fields, each on a line of its own; below a field, the messages that are nested in it.
         let lines = self.definitions.definition_text(&message.name).unwrap_or_default();
         let fields = message.constants.iter().map(|_| None).chain(message.fields.iter().map(Some));
         for (line, field) in lines.lines().zip(fields) {

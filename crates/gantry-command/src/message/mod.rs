@@ -1,4 +1,4 @@
-//! Messages of types that are known at run time: read for output, and made from YAML.
+//! Messages of types that are known at run time. They are read for output, and made from YAML.
 
 mod call;
 mod definition;
@@ -27,7 +27,7 @@ pub struct TopicType {
 
 impl TopicType {
     /// # Errors
-    /// The other process sent bytes that are no definition; the sentence says why.
+    /// The bytes from the other process are not a definition; the sentence has the reason.
     pub fn new(description: &TypeDescription) -> Result<TopicType> {
         let broken = |why: &dyn fmt::Display| {
             Failure::new(format!("the definition of {} cannot be read: {why}", description.name))
@@ -44,20 +44,20 @@ impl TopicType {
         view.map_err(|error| Failure::new(format!("a message is no {}: {error}", self.name)))
     }
 
-    /// The filter of an expression of DDS.
+    /// Compiles the filter of an expression of DDS.
     pub fn filter(&self, expression: &str) -> Result<Filter> {
         Filter::new(&self.message_type, expression, &[""; 0])
             .map_err(|error| Failure::new(format!("Invalid filter '{expression}': {error}")))
     }
 
-    /// The bytes of a message with these values, in YAML.
+    /// Makes the bytes of a message with these values, which are YAML.
     pub fn encode(&self, values: &str) -> Result<Vec<u8>> {
         self.message_type
             .encode_yaml(values)
             .map_err(|error| Failure::new(format!("Failed to populate field: {error}")))
     }
 
-    /// Refuses the path of a field that no message of the type has. Indices are not checked.
+    /// Refuses a path to which no field in the type leads. Indices are not checked.
     pub fn check_path(&self, path: &str) -> Result<()> {
         let mut message = self.definitions.message(&self.name);
         for part in path.split('.') {
@@ -80,12 +80,12 @@ impl TopicType {
     }
 }
 
-/// The field of a message with this path; `None` if a list has no such element.
+/// The field at this path in a message; `None` if a list has no such element.
 pub fn field<'a>(message: &DynamicMessage<'a>, path: &str) -> Option<Value<'a>> {
     message.get(path)
 }
 
-/// A message or one of its fields, as `ros2 topic echo` prints it.
+/// A message or one of its fields, in the form that `ros2 topic echo` prints.
 pub struct Printed<'a> {
     /// The value.
     pub value: Value<'a>,
@@ -104,7 +104,7 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// The whole value. The options of the text do not shorten it.
+/// JSON has the whole value: the options that shorten the text have no effect.
 impl Serialize for Printed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         json_of(self.value).serialize(serializer)

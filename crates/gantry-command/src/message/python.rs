@@ -1,9 +1,9 @@
-//! Values as Python prints them (`repr`), which `ros2 service call` and `ros2 topic pub` show.
+//! Values in Python's form (`repr`), which `ros2 service call` and `ros2 topic pub` show.
 
 use gantry_dynamic::{DynamicMessage, Value};
 use std::fmt::{self, Write};
 
-/// A value as Python prints it: `geometry_msgs.msg.Point(x=1.0, y=0.0, z=0.0)`.
+/// A value in Python's form: `geometry_msgs.msg.Point(x=1.0, y=0.0, z=0.0)`.
 pub struct Repr<'a>(pub Value<'a>);
 
 impl fmt::Display for Repr<'_> {
@@ -61,7 +61,7 @@ fn write_float(value: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{digits}e{sign}{exponent:0>2}")
 }
 
-/// The text is in single quotes, or in double quotes if it contains single quotes only.
+/// Writes the text in single quotes, or in double quotes if it contains only single quotes.
 fn write_text(chars: impl Iterator<Item = char> + Clone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let has = |quote| chars.clone().any(|char| char == quote);
     let quote = if has('\'') && !has('"') { '"' } else { '\'' };
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::message::TopicType;
 
-    /// The repr of a message with these values.
+    /// The `repr` of a message with these values.
     fn repr(definition: &str, values: &str) -> String {
         let description = gantry::TypeDescription {
             name: "test_msgs/msg/Test".to_owned(),

@@ -1,16 +1,17 @@
-//! The condition of a filter in the form that messages are checked by. Checks allocate nothing.
+//! The condition of a filter, compiled for checks of messages. The checks allocate nothing.
 
 use super::{field::Field, operator::Operator, pattern::Pattern};
 use crate::{message::DynamicMessage, value::Value, wide_text::WideText};
 use std::cmp::Ordering;
 
-/// A condition that a message meets or not.
+/// A condition, which a message meets or does not meet.
 #[derive(Clone, Debug)]
 pub(super) enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// A field beside a constant or another field. It does not hold for an element that the message does not have.
+    /// A comparison of a field with a constant or another field. It does not hold if the message does not have
+    /// the element.
     Comparison {
         field: Field,
         operator: Operator,
@@ -30,7 +31,7 @@ pub(super) enum Side {
     Constant(Constant),
 }
 
-/// A value of the expression or of a parameter, in the type of the field beside it.
+/// A value in the expression or of a parameter, converted to the type of the field with which it is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Constant {
     /// An integer or a boolean.
@@ -87,7 +88,8 @@ impl<'a> Scalar<'a> {
         })
     }
 
-    /// The order of two values; `None` for NaN, and for a number beside a text, which no filter has.
+    /// The order of two values; `None` if one is NaN, or if one is a number and the other a text, which no
+    /// filter compares.
     fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Integer(left), Self::Integer(right)) => Some(left.cmp(&right)),
@@ -113,12 +115,12 @@ impl<'a> From<&'a Constant> for Scalar<'a> {
     }
 }
 
-/// The exact order: an integer of 64 bits may have no float of its own.
+/// The exact order of an integer and a float: a 64-bit integer may have no equal float.
 fn order_with_float(integer: i128, float: f64) -> Option<Ordering> {
     if float.is_nan() {
         return None;
     }
-    // The cast cuts the fraction off, and leads to the nearest end of the range for a float beyond it.
+    // The cast cuts off the fraction. A float outside the range of the integer becomes the nearest end of the range.
     let whole = float as i128;
     Some(integer.cmp(&whole).then_with(|| 0.0.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal)))
 }

@@ -1,20 +1,20 @@
-//! The error of a text that is no filter for its messages.
+//! The error of a text that is not a filter for its type of messages.
 
 use std::fmt;
 
-/// The most characters of a text that an error quotes.
+/// The largest number of characters of a text that an error quotes.
 const QUOTED_CHARS: usize = 24;
 
-/// An error in a filter: a sentence with its place.
+/// An error in a filter: a sentence, and the position in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError {
-    /// As "column 5 of the filter, at `= 3`".
+    /// The position, such as "column 5 of the filter, at `= 3`".
     place: String,
     sentence: String,
 }
 
 impl FilterError {
-    /// An error at an offset in the expression.
+    /// Makes an error at an offset in the expression.
     pub(super) fn at(expression: &str, offset: usize, sentence: impl Into<String>) -> Self {
         let (before, rest) = expression.split_at_checked(offset).unwrap_or((expression, ""));
         let column = before.chars().count() + 1;
@@ -36,7 +36,7 @@ impl FilterError {
     }
 }
 
-/// The beginning of a text, without control characters.
+/// The beginning of a text, in which control characters are replaced.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     for char in text.chars().take(QUOTED_CHARS) {

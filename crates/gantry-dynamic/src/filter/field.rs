@@ -3,7 +3,7 @@
 use crate::{message::DynamicMessage, message_type::MessageType, value::Value};
 use gantry_idl::{BaseType, Count, Field as Definition, Primitive};
 
-/// The most fields that an error lists.
+/// The largest number of fields that an error lists.
 const LISTED_FIELDS: usize = 12;
 
 /// A field that is a number, a boolean or a text.
@@ -22,7 +22,7 @@ pub(super) enum FieldKind {
     Text,
 }
 
-/// The step from a message to one of its fields, or to an element of it.
+/// A step from a message to one of its fields, or to an element of that field.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     field: usize,
@@ -31,7 +31,7 @@ struct Step {
 
 impl Field {
     /// # Errors
-    /// A sentence: no such field; a list or a message, which cannot be compared.
+    /// A sentence: there is no such field, or it is a list or a message, which cannot be compared.
     pub(super) fn new(message_type: &MessageType, path: &str) -> Result<Self, String> {
         let (mut steps, mut structure) = (Vec::new(), message_type.structure(message_type.root_index()));
         let mut parts = path.split('.').peekable();
@@ -66,7 +66,7 @@ impl Field {
         Err(format!("`{path}` is not the path of a field"))
     }
 
-    /// The value in a message; `None` if the message has no such element. Skips the fields before it.
+    /// The value of the field in a message; `None` if the message has no such element. Skips the fields before it.
     pub(super) fn value<'a>(&self, message: &DynamicMessage<'a>) -> Option<Value<'a>> {
         let (last, before) = self.steps.split_last()?;
         let mut message = *message;
@@ -77,7 +77,7 @@ impl Field {
         last.value(&message)
     }
 
-    /// The type in words, as "an int32".
+    /// The type of the field in words, such as "an int32".
     pub(super) fn kind_in_words(&self) -> String {
         match self.kind {
             FieldKind::Text => "a text".to_owned(),
@@ -107,7 +107,7 @@ fn split_index(part: &str) -> Result<(&str, Option<usize>), String> {
     index.map(|index| (name, Some(index))).ok_or_else(|| format!("`{part}` has no index as in `{name}[0]`"))
 }
 
-/// The element that a step goes to.
+/// The index of the element to which a step leads.
 fn element(field: &Definition, index: Option<usize>) -> Result<Option<usize>, String> {
     let Definition { name, field_type, .. } = field;
     let most = match field_type.count {

@@ -1,4 +1,4 @@
-//! The values in an expression, and their form beside a field.
+//! The values in an expression, and their conversion to the type of a field.
 
 use super::{
     condition::Constant,
@@ -14,16 +14,16 @@ use std::borrow::Cow;
 pub(super) enum Literal<'a> {
     Bool(bool),
     Integer(i128),
-    /// The digits: their nearest number depends on the field.
+    /// The digits of a float, because the nearest number depends on the field.
     Float(&'a str),
     Text(Cow<'a, str>),
 }
 
 impl<'a> Literal<'a> {
-    /// The value that a token is; `None` for another token.
+    /// The value of a token; `None` if the token is not a value.
     ///
     /// # Errors
-    /// An integer of more than 64 bits.
+    /// The integer has more than 64 bits.
     pub(super) fn from_token(kind: &Kind<'a>) -> Option<Result<Self, String>> {
         Some(match kind {
             Kind::Integer(digits) => integer(digits).map(Self::Integer),
@@ -38,7 +38,7 @@ impl<'a> Literal<'a> {
     /// The value of a parameter.
     ///
     /// # Errors
-    /// The text is not one value.
+    /// The text is not a single value.
     pub(super) fn from_parameter(index: usize, text: &'a str) -> Result<Self, FilterError> {
         let error = |sentence| FilterError::in_parameter(index, text, sentence);
         let mut tokens = Tokens::new(text);
@@ -53,11 +53,12 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// The value as it is compared with a field: a number beside a `float32` is rounded to it, so that 0.1 is equal to
-    /// the `float32` 0.1; one character beside an integer of 8 bits is its code.
+    /// The value in the form for a comparison with a field. If the field is a `float32`, a number is rounded to
+    /// `float32`, so that 0.1 is equal to the `float32` 0.1. If the field is an 8-bit integer, a single character
+    /// becomes its code.
     ///
     /// # Errors
-    /// A sentence: the value is of another type than the field.
+    /// A sentence: the types of the value and the field differ.
     pub(super) fn constant_for(&self, field: &Field) -> Result<Constant, String> {
         use FieldKind::{Primitive as Number, Text};
         use Primitive::{Bool, Byte, Char, Float32, Float64, Int8, Uint8};

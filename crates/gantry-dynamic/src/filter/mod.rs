@@ -1,5 +1,5 @@
-//! Content filters: the filter expressions of DDS, the SQL subset of its specification (annex B), over views of
-//! messages.
+//! Content filters: the filter expressions of DDS, which are the SQL subset of its specification (annex B), over
+//! views of messages.
 
 mod condition;
 mod error;
@@ -15,7 +15,7 @@ pub use error::FilterError;
 use self::condition::Condition;
 use crate::{message::DynamicMessage, message_type::MessageType};
 
-/// A filter for the messages of a type, compiled once.
+/// A filter for the messages of a type, which is compiled once.
 ///
 /// ```
 /// use gantry_cdr::ByteOrder::LittleEndian;
@@ -38,22 +38,24 @@ use crate::{message::DynamicMessage, message_type::MessageType};
 /// - A predicate compares a field with a value, a parameter or another field: `=`, `<>` (or `!=`), `<`, `<=`, `>`,
 ///   `>=`; `x BETWEEN 1 AND 2`; `name LIKE 'front%'` with the wildcards `%` and `_` (or `*` and `?`, as in Fast DDS).
 /// - `NOT` binds more tightly than `AND`, and `AND` more tightly than `OR`. Keywords may be written in any case.
-/// - A field is a path, as `pose.position.x` or `ranges[3]`. A list or a message cannot be compared.
-/// - A value is an integer, a float, `TRUE`, `FALSE` or a text in single quotes, in which `''` stands for one quote.
-///   One character beside an integer of 8 bits is its code. A number beside a `float32` is rounded to it.
-/// - `%0` to `%99` are parameters. The text of a parameter is a value: a text has single quotes of its own.
-/// - A predicate does not hold for an element that a message does not have. NaN only differs (`<>`).
+/// - A field is a path, such as `pose.position.x` or `ranges[3]`. A list or a message cannot be compared.
+/// - A value is an integer, a float, `TRUE`, `FALSE` or a text in single quotes, in which `''` stands for one
+///   quote. In a comparison with an 8-bit integer, a single character is its code. In a comparison with a
+///   `float32`, a number is rounded to `float32`.
+/// - `%0` to `%99` are parameters. The text of a parameter is a value; if the value is a text, it has single
+///   quotes of its own.
+/// - A predicate about an element that a message does not have does not hold. NaN is only unequal (`<>`).
 #[derive(Clone, Debug)]
 pub struct Filter {
     condition: Condition,
 }
 
 impl Filter {
-    /// The filter of an expression.
+    /// Compiles the filter of an expression.
     ///
     /// # Errors
-    /// The expression has no such form; the type has no such field; values that cannot be compared; a parameter that is
-    /// missing or not a value. The error has the place.
+    /// The expression is not well-formed; the type has no such field; values cannot be compared; or a parameter is
+    /// missing or is not a value. The error has the position.
     pub fn new(
         message_type: &MessageType,
         expression: &str,
@@ -62,8 +64,8 @@ impl Filter {
         Ok(Self { condition: parser::condition(message_type, expression, parameters)? })
     }
 
-    /// Whether a message of the filter's type passes. Allocates nothing; each field that is compared costs the skip of
-    /// the fields before it.
+    /// Whether a message of the filter's type passes. Allocates nothing. For each field that is compared, the
+    /// fields before it are skipped.
     pub fn matches(&self, message: &DynamicMessage<'_>) -> bool {
         self.condition.holds(message)
     }

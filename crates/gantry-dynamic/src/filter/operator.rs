@@ -14,7 +14,7 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// Whether the comparison holds for values in this order. NaN has no order: it only differs.
+    /// Whether the comparison holds for values in this order. NaN has no order (`None`): only `<>` holds for it.
     pub(super) fn holds(self, order: Option<Ordering>) -> bool {
         match self {
             Self::Equal => order == Some(Ordering::Equal),

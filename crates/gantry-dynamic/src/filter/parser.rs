@@ -20,7 +20,7 @@ use super::{
 use crate::message_type::MessageType;
 use gantry_idl::Primitive;
 
-/// The most conditions that contain each other: they bound the recursion.
+/// The largest depth of nested conditions, which limits the recursion.
 const MAX_DEPTH: usize = 64;
 
 /// Reads the condition of an expression.
@@ -50,7 +50,7 @@ struct Parser<'a> {
     depth: usize,
 }
 
-/// One side of a predicate, and its offset in the expression.
+/// One operand of a predicate, and its offset in the expression.
 struct Operand<'a> {
     what: What<'a>,
     offset: usize,
@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
             let sentence = "BETWEEN compares a field with two values, as in x BETWEEN 1 AND 2";
             return Err(FilterError::at(self.expression, offset, sentence));
         };
-        // Neither holds for an element that the message does not have.
+        // Neither form holds for an element that the message does not have.
         let (operators, combine): (_, fn(Vec<Condition>) -> Condition) = match is_negated {
             false => ([Operator::GreaterOrEqual, Operator::LessOrEqual], Condition::All),
             true => ([Operator::Less, Operator::Greater], Condition::Any),
@@ -233,7 +233,7 @@ impl<'a> Parser<'a> {
         bounds.collect::<Result<_, _>>().map(combine)
     }
 
-    /// Whether the next token is a word that is the name of a field: a field may be called `not` or `true`.
+    /// Whether the next token is a word that is the name of a field: a field may have a name such as `not` or `true`.
     fn is_field(&self) -> bool {
         let Kind::Word(path) = self.next.kind else { return false };
         let root = self.message_type.structure(self.message_type.root_index());
@@ -244,7 +244,7 @@ impl<'a> Parser<'a> {
         matches!(self.next.kind, Kind::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 
-    /// Takes the next token if it is the keyword.
+    /// Takes the next token if it is this keyword. Returns whether it is.
     fn skip_keyword(&mut self, keyword: &str) -> Result<bool, FilterError> {
         let is_it = self.is_keyword(keyword);
         if is_it {
@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether two fields can be compared: both are texts, booleans or numbers.
+/// Whether two fields can be compared: both are texts, both are booleans, or both are numbers.
 fn are_comparable(left: FieldKind, right: FieldKind) -> bool {
     let class = |kind| match kind {
         FieldKind::Text => 0,
@@ -274,7 +274,7 @@ fn are_comparable(left: FieldKind, right: FieldKind) -> bool {
     class(left) == class(right)
 }
 
-/// The only condition, or all of them combined.
+/// The only condition, or all conditions combined by `combine`.
 fn one_or(mut conditions: Vec<Condition>, combine: fn(Vec<Condition>) -> Condition) -> Condition {
     match (conditions.pop(), conditions.is_empty()) {
         (Some(only), true) => only,

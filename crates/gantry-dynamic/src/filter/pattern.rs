@@ -1,7 +1,7 @@
 //! The patterns of LIKE.
 
-/// A text with wildcards: `%` and `*` stand for any characters, `_` and `?` for one. The standard has the first of each
-/// pair; Fast DDS, ROS 2's default, has both.
+/// A text with wildcards: `%` and `*` stand for any number of characters, `_` and `?` for one character. The
+/// standard has the first one of each pair; Fast DDS, ROS 2's default, has both.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern(Box<[char]>);
 
@@ -10,11 +10,12 @@ impl Pattern {
         Self(text.chars().collect())
     }
 
-    /// Whether the whole text has this form. Allocates nothing; the time grows with the product of the lengths at most.
+    /// Whether the whole text matches the pattern. Allocates nothing; the time grows at most with the product of
+    /// the lengths.
     pub(super) fn matches(&self, mut text: impl Iterator<Item = char> + Clone) -> bool {
         let pattern = &self.0;
         let mut position = 0;
-        // The position behind the last wildcard for many, and the text behind the characters that it stands for.
+        // The position after the last `%` or `*`, and the text after the characters for which this wildcard stands.
         let mut many = None;
         loop {
             match pattern.get(position) {
@@ -33,7 +34,7 @@ impl Pattern {
                     (_, Some(_)) => {}
                 },
             }
-            // The wildcard stands for one character more.
+            // The wildcard now stands for one more character.
             let Some((behind, rest)) = &mut many else { return false };
             if rest.next().is_none() {
                 return false;
@@ -47,7 +48,7 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    /// The definition of the match, without its speed.
+    /// The definition of a match as a simple recursion, which is slow.
     fn matches_slowly(pattern: &[char], text: &[char]) -> bool {
         match (pattern, text) {
             ([], text) => text.is_empty(),

@@ -12,7 +12,7 @@ pub(super) struct Token<'a> {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind<'a> {
-    /// A keyword, or the path of a field, as `pose.position.x` or `ranges[3]`.
+    /// A keyword, or the path of a field, such as `pose.position.x` or `ranges[3]`.
     Word(&'a str),
     Integer(&'a str),
     Float(&'a str),
@@ -25,7 +25,7 @@ pub(super) enum Kind<'a> {
     End,
 }
 
-/// The tokens of a text, from the first to the endless [`Kind::End`].
+/// The tokens of a text. After the last token follows [`Kind::End`], without end.
 pub(super) struct Tokens<'a> {
     text: &'a str,
     offset: usize,
@@ -58,7 +58,7 @@ impl<'a> Tokens<'a> {
         self.text.get(self.offset..).unwrap_or_default()
     }
 
-    /// Skips the characters that `is_skipped`, and returns them.
+    /// Skips characters as long as `is_skipped` holds for them, and returns them.
     fn skip(&mut self, mut is_skipped: impl FnMut(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|char: char| !is_skipped(char)).unwrap_or(rest.len());
@@ -76,7 +76,8 @@ impl<'a> Tokens<'a> {
     }
 
     fn operator(&mut self) -> Result<Kind<'a>, FilterError> {
-        /// The first one that fits is the operator, so a longer one stands before its beginning.
+        /// The first operator that matches is taken, so a longer operator stands before a shorter one with the
+        /// same beginning.
         const OPERATORS: [(&str, Operator); 7] = [
             ("<>", Operator::NotEqual),
             ("!=", Operator::NotEqual),
@@ -117,7 +118,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// A text in quotes. Two quotes in it stand for one, as in SQL. The first quote may be a back quote.
+    /// A text in quotes. Two quotes in the text stand for one, as in SQL. The first quotation mark may be a back quote.
     fn quoted(&mut self) -> Result<Kind<'a>, FilterError> {
         let start = self.offset;
         self.offset += 1;
@@ -155,7 +156,7 @@ impl<'a> Tokens<'a> {
         if is_number && digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(Kind::Integer(text));
         }
-        // `inf`, `nan` and `infinity` do not begin with a digit.
+        // `inf`, `nan` and `infinity` do not begin with a digit, so they are not numbers here.
         if is_number && text.parse::<f64>().is_ok() {
             return Ok(Kind::Float(text));
         }

@@ -1,25 +1,25 @@
-//! Messages from YAML, as `ros2 topic pub` and `ros2 service call` take them: fields by name, the others with their
-//! defaults.
+//! Messages from YAML, in the form that `ros2 topic pub` and `ros2 service call` accept: fields by name; fields
+//! that are not named have their default values.
 
 use super::{error::YamlError, scalar_input, tree::Node};
 use crate::message_type::MessageType;
 use gantry_idl::{BaseType, Count, Field, FieldType, Value};
 use std::time::{Duration, SystemTime};
 
-/// The longest message that is made, so that a definition of nested arrays cannot take all memory.
+/// The largest length of a message that is made, so that a definition with nested arrays cannot take all memory.
 const LIMIT_BYTES: usize = 1 << 26;
 
 impl MessageType {
-    /// The body (CDR in little endian, without an encapsulation header) of a message with these values, a YAML mapping
-    /// from names of fields to values. Fields that it does not name have the defaults of the definition. As for `ros2
-    /// topic pub`, `auto` for a `std_msgs/Header` and `now` for a `builtin_interfaces/Time` stand for the time of this
-    /// call.
+    /// The body (CDR in little endian, without an encapsulation header) of a message with these values, a YAML
+    /// mapping from names of fields to values. Fields that are not in the mapping have the default values of the
+    /// definition. As for `ros2 topic pub`, `auto` for a `std_msgs/Header` and `now` for a
+    /// `builtin_interfaces/Time` stand for the time of this call.
     ///
     /// # Errors
-    /// The text is no YAML mapping; the type has no such field; a value is not of its field's type; the message would
-    /// have more than 64 MiB. The sentence names the field.
+    /// The text is not a YAML mapping; the type has no such field; a value does not have the type of its field; or
+    /// the message would have more than 64 MiB. The sentence names the field.
     pub fn encode_yaml(&self, values: &str) -> Result<Vec<u8>, YamlError> {
-        // The check comes before the defaults of a definition of nested arrays are written one by one.
+        // The length is checked here, before the default values of nested arrays are written one by one.
         check_length(self.least_bytes())?;
         let values = Node::parse(values).map_err(YamlError::new)?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -66,7 +66,8 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// `None` stands for the defaults. The nesting of definitions is bounded, and so is this recursion.
+    /// Writes a message; without `values`, with the default values. The nesting of definitions is bounded, and so
+    /// is this recursion.
     fn message(&mut self, index: usize, values: Option<&Node>) -> Result<(), YamlError> {
         let types = self.types;
         let structure = types.structure(index);
@@ -185,14 +186,14 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Writes the low bytes of `bits` at an aligned offset.
+    /// Writes the lowest bytes of `bits` at an aligned offset.
     fn number(&mut self, bits: u64, size_bytes: usize) {
         self.body.resize(self.body.len().next_multiple_of(size_bytes), 0);
         self.body.extend_from_slice(&bits.to_le_bytes()[..size_bytes]);
     }
 }
 
-/// The text of a `string` or `wstring`. C strings cannot hold a 0.
+/// The text of a `string` or `wstring`. C strings cannot contain a 0.
 fn text_of<'v>(value: Option<&'v Node>, base: &BaseType) -> Result<&'v str, YamlError> {
     match value {
         Some(Node::Text { text, .. }) if text.contains('\0') => {
@@ -204,7 +205,7 @@ fn text_of<'v>(value: Option<&'v Node>, base: &BaseType) -> Result<&'v str, Yaml
     }
 }
 
-/// Whether any text is a value of the field, `null` included.
+/// Whether any text, even `null`, is a value of the field.
 fn is_text(field_type: &FieldType) -> bool {
     field_type.count == Count::One && matches!(field_type.base, BaseType::String { .. } | BaseType::WString { .. })
 }
@@ -217,7 +218,7 @@ fn number(number: u128) -> Node {
     plain(&number.to_string())
 }
 
-/// A default of the definition, treated as a given value.
+/// A default value of the definition, as if the caller had given it.
 fn node_of(default: &Value) -> Node {
     match default {
         Value::Bool(value) => plain(&value.to_string()),

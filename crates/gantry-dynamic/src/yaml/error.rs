@@ -1,11 +1,11 @@
-//! The error of values that make no message.
+//! The error of values from which no message can be made.
 
 use std::fmt;
 
-/// An error in values for a message: a sentence with the field.
+/// An error in the values for a message: a sentence, and the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlError {
-    /// The path of the field, as `header.stamp`; empty for the whole message.
+    /// The path of the field, such as `header.stamp`; empty for the whole message.
     path: String,
     sentence: String,
 }

@@ -51,7 +51,7 @@ fn is_float(text: &str) -> bool {
     }
 }
 
-/// Whether the text is a date as `2026-11-21`, or a date with a time and an offset.
+/// Whether the text is a date such as `2026-11-21`, or a date with a time and an offset.
 fn is_timestamp(text: &str) -> bool {
     fn digits(text: &str, least: usize, most: usize) -> Option<&str> {
         let count = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
@@ -110,7 +110,7 @@ fn after_sixties(mut text: &str) -> &str {
     text
 }
 
-/// Whether the text is empty or an exponent with a sign, as `e+12`.
+/// Whether the text is empty or an exponent with a sign, such as `e+12`.
 fn is_exponent(text: &str) -> bool {
     let Some(exponent) = text.strip_prefix(['e', 'E']) else { return text.is_empty() };
     let digits = unsigned(exponent);

@@ -1,7 +1,8 @@
 //! The YAML form of a message, exactly as `ros2 topic echo` prints it.
 //!
-//! `ros2 topic echo` prints the message's Python object with PyYAML: there a `byte` is a text of one character, and a
-//! `float32` is widened to 64 bits. The form is written piece by piece, so only a truncated or wide text needs memory.
+//! `ros2 topic echo` prints the message's Python object with PyYAML: a `byte` is then a text of one character, and
+//! a `float32` is converted to 64 bits. The form is written piece by piece, so only a truncated text or a wide
+//! text needs memory.
 
 mod encode;
 mod error;
@@ -23,9 +24,9 @@ use std::{
 /// The options for printing a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Yaml {
-    /// The largest number of characters of a text, and of elements of a list, that are printed; all if `None`.
+    /// The largest number of printed characters of a text, and of printed elements of a list; `None` means all.
     pub truncate_length: Option<usize>,
-    /// Prints only the type and length of arrays and sequences.
+    /// Whether only the type and length of arrays and sequences are printed.
     pub no_arrays: bool,
     /// Prints only the length of texts.
     pub no_strings: bool,
@@ -49,15 +50,15 @@ impl Yaml {
     /// Prints the whole message.
     pub const FULL_LENGTH: Self = Self { truncate_length: None, no_arrays: false, no_strings: false };
 
-    /// Writes the message, with a line break after each line.
+    /// Writes the message, with a line break at the end of each line.
     ///
     /// # Errors
-    /// `out` fails.
+    /// An error of `out`.
     pub fn write(&self, message: &DynamicMessage<'_>, out: &mut dyn Write) -> fmt::Result {
         if message.definition().fields.is_empty() { out.write_str("{}\n") } else { self.fields(message, 0, false, out) }
     }
 
-    /// Writes the fields, each on a line of its own. The first field continues the current line if it is `begun`.
+    /// Writes the fields, each on a line of its own. If `begun` is set, the first field continues the current line.
     fn fields(&self, message: &DynamicMessage<'_>, indent: usize, begun: bool, out: &mut dyn Write) -> fmt::Result {
         for (index, (field, value)) in message.fields().enumerate() {
             if index > 0 || !begun {
@@ -77,11 +78,11 @@ impl Yaml {
         Ok(())
     }
 
-    /// Writes a value behind its key and the colon, with a line break after each line; `indent` is the key's
-    /// indentation.
+    /// Writes a value after its key and the colon, with a line break at the end of each line; `indent` is the
+    /// indentation of the key.
     ///
     /// # Errors
-    /// `out` fails.
+    /// An error of `out`.
     pub fn write_value(&self, value: Value<'_>, indent: usize, out: &mut dyn Write) -> fmt::Result {
         match value {
             Value::Message(message) if !message.definition().fields.is_empty() => {
@@ -138,7 +139,7 @@ impl Yaml {
             Value::Text(text) => write_text(&self.shortened(text), indent, out),
             Value::WideText(text) if self.no_strings => no_string(text.chars().count(), out),
             Value::WideText(text) => {
-                // One character more than is printed, so that `shortened` detects that the text is longer.
+                // The text has one character more than is printed, so that `shortened` detects that it is longer.
                 let most = self.truncate_length.unwrap_or(usize::MAX).saturating_add(1);
                 write_text(&self.shortened(&text.chars().take(most).collect::<String>()), indent, out)
             }
@@ -164,7 +165,7 @@ fn no_string(length: usize, out: &mut dyn Write) -> fmt::Result {
     write!(out, "'<string length: <{length}>>'")
 }
 
-/// The text printed instead of a list, with the IDL name of its type.
+/// The text that is printed instead of a list, with the IDL name of the list's type.
 fn abbreviation(field: &Field, list: List<'_>) -> String {
     let (name, length) = (idl_name(&field.field_type.base), list.len());
     match field.field_type.count {

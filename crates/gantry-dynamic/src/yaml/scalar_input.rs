@@ -1,11 +1,12 @@
-//! Numbers and booleans as PyYAML reads them, for a field whose type is known.
+//! Numbers and booleans with PyYAML's syntax, for a field whose type is known.
 
 use super::error::YamlError;
 use gantry_idl::Primitive;
 
-/// The bits of a value, in the low bytes.
+/// The bits of a value, as the lowest bytes of the result.
 ///
-/// A `byte` is an integer, or the character as which it is printed: a text in quotes, or one that is no number.
+/// A `byte` may be an integer, or the character as which it is printed: a text in quotes, or a text that is not
+/// a number.
 pub(crate) fn bits(primitive: Primitive, text: &str, plain: bool) -> Result<u64, YamlError> {
     let wrong = || {
         let shown: String = text.chars().take(60).collect();
@@ -33,7 +34,7 @@ pub(crate) fn bits(primitive: Primitive, text: &str, plain: bool) -> Result<u64,
     }
 }
 
-/// The words of YAML 1.1, and the numbers 0 and 1.
+/// A boolean: one of the words of YAML 1.1, or the number 0 or 1.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),
@@ -42,7 +43,7 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// A decimal number, or one with the prefix 0x, 0o or 0b; underscores between digits are allowed.
+/// A decimal number, or a number with the prefix 0x, 0o or 0b; underscores between digits are allowed.
 pub(crate) fn integer(text: &str) -> Option<i128> {
     let text = text.replace('_', "");
     let (sign, digits) = match text.strip_prefix('-') {
@@ -59,7 +60,7 @@ pub(crate) fn integer(text: &str) -> Option<i128> {
     i128::from_str_radix(digits, radix).ok().map(|value| sign * value)
 }
 
-/// A number as Rust, YAML or Python writes it.
+/// A number in the syntax of Rust, YAML or Python.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text.to_ascii_lowercase().as_str() {
         ".nan" => Some(f64::NAN),

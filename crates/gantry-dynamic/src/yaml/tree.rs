@@ -1,29 +1,29 @@
-//! A YAML document as it is read: texts, lists and mappings. The types of texts are not decided here, because they
-//! follow from the definitions of the fields.
+//! A YAML document: texts, lists and mappings. The types of texts are not decided here, because they depend on the
+//! definitions of the fields.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::BTreeSet;
 
-/// The deepest nesting that is read, which bounds the recursion over a tree.
+/// The largest depth of nested nodes, which limits the recursion over a tree.
 const DEPTH_LIMIT: usize = 64;
 
 /// A part of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
-    /// A value; it is `plain` if it stands without quotes, so that it may be a number or null.
+    /// A value. It is `plain` if it has no quotes, so that it may be a number or null.
     Text {
         text: String,
         plain: bool,
     },
     List(Vec<Node>),
-    /// In the order of the document; each key once.
+    /// Pairs of key and value in the order of the document; each key occurs once.
     Mapping(Vec<(String, Node)>),
 }
 
-/// A list or mapping that is not read to its end.
+/// A list or mapping whose end has not been read yet.
 enum Open {
     List(Vec<Node>),
-    /// The last key waits for its value.
+    /// The pairs, the keys, and the last key if it has no value yet.
     Mapping(Vec<(String, Node)>, BTreeSet<String>, Option<String>),
 }
 
@@ -31,7 +31,7 @@ impl Node {
     /// Reads a text with one document; an empty text is null.
     ///
     /// # Errors
-    /// The sentence has the line and the column.
+    /// The sentence of the error has the line and the column.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (mut open, mut root, mut documents) = (Vec::new(), None, 0);
         for event in Parser::new_from_str(text) {
@@ -85,7 +85,7 @@ impl Node {
         Self::Text { text: String::new(), plain: true }
     }
 
-    /// Whether the value is left out: an empty one, `~` or `null`.
+    /// Whether the value counts as missing: an empty text, `~` or `null`.
     pub(crate) fn is_null(&self) -> bool {
         matches!(self, Self::Text { text, plain: true } if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }

@@ -1,5 +1,5 @@
-//! For each kind of field, a dynamic view and `gantry-cdr`'s views refuse the same bytes with the same field, offset
-//! and sentence. (`gantry-msgs` has the same test for each of its messages.)
+//! For each kind of field, a dynamic view and `gantry-cdr`'s views refuse the same bytes, with the same field,
+//! offset and sentence. (`gantry-msgs` has the same test for each of its messages.)
 
 use super::message_type;
 use fastrand::Rng;
@@ -33,7 +33,7 @@ impl PlainMessage for Point {
     const DEFINITION: &'static str = "float32 x\nfloat32 y\n";
 }
 
-/// A message as if it were generated. Only its view is used.
+/// A message type in the form of generated code. Only its view is used.
 #[derive(Debug)]
 struct Test;
 

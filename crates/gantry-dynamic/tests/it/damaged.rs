@@ -1,4 +1,4 @@
-//! Random messages are read completely; damaged ones are refused or read, without panic and in bounded work.
+//! Random messages are read completely; damaged messages are refused or read, without a panic and with bounded work.
 
 use super::message_type;
 use fastrand::Rng;
@@ -39,7 +39,7 @@ fn visit_value(value: Value<'_>) -> usize {
         Value::Message(message) => 1 + visit(&message),
         Value::List(list) => {
             let visited = 1 + list.iter().map(visit_value).sum::<usize>();
-            // The last element by index is the last one of the iterator.
+            // The last element by index has to be the last one of the iterator.
             let last = list.len().checked_sub(1).and_then(|last| list.get(last));
             assert_eq!(format!("{last:?}"), format!("{:?}", list.iter().last()));
             visited
@@ -111,7 +111,7 @@ fn a_damaged_message_is_refused_or_read() {
     assert!(read > 100 && refused > 100, "{read} were read and {refused} refused: the damage is not of both kinds");
 }
 
-/// A big-endian body becomes a little-endian one with the same values, or stays as it is if it is none.
+/// A big-endian body becomes a little-endian body with the same values; bytes that are not a valid body stay unchanged.
 fn check_turned(test: &MessageType, body: &[u8]) {
     let mut turned = body.to_vec();
     let result = test.to_little_endian(&mut turned);
@@ -135,7 +135,7 @@ fn random_bytes_are_refused_or_read() {
     }
 }
 
-/// A definition of a few lines in which nesting gives 2^60 numbers.
+/// A definition of a few lines whose nesting amounts to 2^60 numbers.
 #[test]
 fn a_definition_that_doubles_sixty_times_takes_time_in_its_bytes_only() {
     for innermost in ["uint8 number", "string text"] {
@@ -156,6 +156,6 @@ fn a_definition_that_nests_too_deep_is_refused() {
     }
     definition += &format!("{}\nMSG: test/M900\nuint8 a\n", "=".repeat(80));
     let name = "test/msg/Test".parse().unwrap();
-    // `from_text` refuses it. If it did not, `new` would overflow the stack.
+    // `from_text` refuses the definition. Otherwise, `new` would overflow the stack.
     assert!(Definitions::from_text(&name, &definition).and_then(|found| MessageType::new(&found, &name)).is_err());
 }

@@ -1,9 +1,9 @@
-//! Errors in bytes have the field and the offset, as in `gantry-cdr`.
+//! Errors in bytes have the field and the offset, as errors of `gantry-cdr` do.
 
 use super::message_type;
 use gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
 
-/// The error of a view of the bytes.
+/// The error of making a view of the bytes.
 fn error(definition: &str, bytes: &[u8]) -> String {
     message_type(definition).view(bytes, LittleEndian).map(|message| message.to_string()).unwrap_err().to_string()
 }

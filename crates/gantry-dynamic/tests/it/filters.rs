@@ -1,4 +1,4 @@
-//! Filters: what they let pass, and the sentences of their errors.
+//! Tests of filters: the messages that pass, and the sentences of errors.
 
 use super::{Body, HEADER, message_type};
 use allocations::{Counts, count};
@@ -214,7 +214,7 @@ fn a_field_may_have_the_name_of_a_keyword() {
     assert!(filter.matches(&message));
 }
 
-/// Fields, values, parameters and other tokens, in this order.
+/// Tokens of expressions: fields, values, parameters and other tokens, in this order.
 const TOKENS: [&str; 38] = [
     "count",
     "name",
@@ -256,8 +256,8 @@ const TOKENS: [&str; 38] = [
     "1e400",
 ];
 
-/// Random texts of tokens, and of any characters, are filters or errors. Filters take any message, also one of another
-/// type.
+/// Random texts, made of tokens or of any characters, are filters or errors. Filters accept any message, even one
+/// of another type.
 #[test]
 fn random_expressions_never_panic() {
     let (robot_type, other_type) = (robot_type(), message_type("string[] texts\nuint8 last"));

@@ -15,7 +15,7 @@ use gantry_cdr::ByteOrder;
 use gantry_dynamic::MessageType;
 use gantry_idl::Definitions;
 
-/// The type `test/msg/Test` from its definition, in which further types follow lines of `===`.
+/// The type `test/msg/Test`, made from its definition. Further types in the definition follow lines of `===`.
 fn message_type(definition: &str) -> MessageType {
     let separator = "=".repeat(80);
     let definition: Vec<&str> =
@@ -24,7 +24,7 @@ fn message_type(definition: &str) -> MessageType {
     MessageType::new(&Definitions::from_text(&name, &definition.join("\n")).unwrap(), &name).unwrap()
 }
 
-/// A body that is being written, with the alignment of CDR.
+/// A body that the test writes, with the alignment of CDR.
 #[derive(Default)]
 struct Body(Vec<u8>);
 

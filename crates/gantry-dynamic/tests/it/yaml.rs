@@ -1,4 +1,4 @@
-//! Whole messages as `ros2 topic echo` prints them, and the options that shorten them.
+//! Whole messages in the form that `ros2 topic echo` prints, and the options that shorten them.
 
 use super::{Body, HEADER, message_type};
 use gantry_cdr::ByteOrder::LittleEndian;

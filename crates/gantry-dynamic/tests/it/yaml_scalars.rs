@@ -1,7 +1,7 @@
-//! Texts and numbers are written as PyYAML, and so `ros2 topic echo`, writes them.
+//! Texts and numbers are written as PyYAML writes them, and therefore as `ros2 topic echo` does.
 //!
 //! The tables are the output of `yaml.dump({"data": …}, allow_unicode=True, width=sys.maxsize,
-//! default_flow_style=False)` of PyYAML 6.0.3, without its `data: ` and the last line break.
+//! default_flow_style=False)` of PyYAML 6.0.3, without the leading `data: ` and the last line break.
 
 use super::Body;
 

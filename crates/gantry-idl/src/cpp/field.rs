@@ -10,7 +10,7 @@ use crate::{
 /// As `gantry::cdr::max_default_bytes`.
 const MAX_DEFAULT_BYTES: usize = 4096;
 
-/// The parts of a field's code in a message that is not plain.
+/// The parts of the code for a field in a message that is not plain.
 pub(super) struct FieldCode<'a> {
     /// The name in errors.
     pub name: &'a str,
@@ -22,9 +22,9 @@ pub(super) struct FieldCode<'a> {
     pub kind: String,
     /// Whether the field is one number.
     pub is_number: bool,
-    /// The default in the shape if the shape has the field: an initializer in braces.
+    /// The default value in the shape, an initializer in braces; `None` if the field is not in the shape.
     pub shape: Option<String>,
-    /// The default of a number, or of the first elements of an array or sequence of numbers.
+    /// The default value of a number, or of the first elements of an array or sequence of numbers.
     pub default: Option<String>,
 }
 
@@ -78,7 +78,7 @@ fn kind(base: &BaseType, count: Count, definitions: &Definitions) -> String {
     }
 }
 
-/// Whether elements of this type are elements of an array in C++.
+/// Whether the elements of an array of this type lie one after the other in a C++ array.
 fn is_flat(base: &BaseType, definitions: &Definitions) -> bool {
     match base {
         BaseType::Primitive(_) => true,
@@ -87,7 +87,7 @@ fn is_flat(base: &BaseType, definitions: &Definitions) -> bool {
     }
 }
 
-/// The default of a field in the shape. `has_shape`: the field's elements have shapes.
+/// The default value of a field in the shape. If `has_shape` is set, the elements of the field have shapes.
 fn shape_default(field: &Field, has_shape: bool) -> String {
     let is_wide = matches!(field.field_type.base, BaseType::WString { .. });
     let text_type = if is_wide { "::std::u16string" } else { "::std::string_view" };
@@ -116,7 +116,7 @@ fn number_default(primitive: Primitive, default: Option<&Value>) -> Option<Strin
     }
 }
 
-/// The parts of a field's code in a plain message.
+/// The parts of the code for a field in a plain message.
 pub(super) struct PlainField<'a> {
     /// The name in C++.
     pub identifier: String,
@@ -124,9 +124,10 @@ pub(super) struct PlainField<'a> {
     pub comment: &'a str,
     /// The type of the member.
     pub member: String,
-    /// The initializer of the member, in braces.
+    /// The initializer of the struct's member, in braces.
     pub initializer: String,
-    /// The statement that sets the default in place; empty for a large array, which keeps the memory's bytes.
+    /// The statement that sets the default value in place; empty for a large array, which keeps the bytes that are
+    /// in the memory.
     pub set_default: String,
 }
 

@@ -38,7 +38,7 @@ pub(super) fn code(definitions: &Definitions, message: &MessageDefinition) -> St
     code
 }
 
-/// The fields on the wire: an empty message has one byte.
+/// The fields of a message on the wire: an empty message has one byte.
 fn fields(message: &MessageDefinition) -> Vec<Field> {
     if !message.fields.is_empty() {
         return message.fields.clone();
@@ -64,7 +64,7 @@ fn constant_code(constant: &Constant) -> String {
     }
 }
 
-/// The kinds of the fields, the layout and the shape.
+/// Generates the kinds of the fields, the layout and the shape.
 fn parts(fields: &[FieldCode<'_>]) -> String {
     let mut code = String::from("    struct kinds_ {\n");
     fields.iter().for_each(|field| push!(code, "        using {} = {};\n", field.identifier, field.kind));
@@ -81,7 +81,7 @@ fn parts(fields: &[FieldCode<'_>]) -> String {
     code
 }
 
-/// The class that reads a message in place.
+/// Generates the class that reads a message in place.
 fn view(fields: &[FieldCode<'_>]) -> String {
     let mut code = String::from(
         "    // A message in place. Its texts, spans and views lie in the memory of the message.\n    class View {\n    public:\n        \
@@ -105,7 +105,7 @@ fn getter(identifier: &str) -> String {
     )
 }
 
-/// The class that writes a message in place.
+/// Generates the class that writes a message in place.
 fn mut_view(fields: &[FieldCode<'_>]) -> String {
     let mut code = String::from(
         "    // A message in place, to be written. Its texts and lengths are fixed.\n    class MutView {\n    public:\n        \
@@ -138,13 +138,13 @@ fn mut_view(fields: &[FieldCode<'_>]) -> String {
     code
 }
 
-/// The name of a setter. An underscore frees a name that a field has: no field's name ends with one.
+/// The name of a setter. An underscore is added if a field has the same name: no field's name ends with one.
 fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>]) -> String {
     let name = format!("set_{}", field.name);
     if fields.iter().any(|other| other.name == name) { name + "_" } else { name }
 }
 
-/// The functions of the kind that the message is.
+/// Generates the functions that make the message a kind of field.
 fn functions(fields: &[FieldCode<'_>]) -> String {
     let mut code = String::from(
         "    // As a kind of field.\n    using layout = Layout;\n    using shape = Shape;\n    using ref = View;\n    \
@@ -241,8 +241,8 @@ pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> 
     code
 }
 
-/// The link to ROS 2's class of a message, without its definition. Where there is no ROS 2, its namespaces do not
-/// appear: they would be ambiguous after `using namespace gantry_msgs`.
+/// Generates the link to ROS 2's class of a message, without the definition of that class. Without ROS 2, ROS 2's
+/// namespaces do not appear in the code: they would be ambiguous after `using namespace gantry_msgs`.
 fn of_ros(name: &TypeName) -> String {
     let TypeName { package, name: class, .. } = name;
     let (namespace, header) = (text::identifier(package), text::snake_case(class));

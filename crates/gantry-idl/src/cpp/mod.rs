@@ -1,10 +1,10 @@
 //! The generator of C++ headers for messages and services.
 //!
-//! A plain message is a struct whose memory is its CDR. Any other message is a struct with the kinds of its fields, a
-//! layout, a shape and two views: `bindings/cpp/include/gantry/cdr.hpp` has the kinds. A header has one message, or one
-//! service with its request and response.
+//! A plain message is a struct whose memory is its CDR. Any other message is a struct with the kinds of its
+//! fields, a layout, a shape and two views; the kinds are in `bindings/cpp/include/gantry/cdr.hpp`. A header has
+//! one message, or one service with its request and response.
 
-/// Adds formatted text to a `String`, which cannot fail.
+/// Adds formatted text to a `String`; this cannot fail.
 macro_rules! push {
     ($text:expr, $($format:tt)*) => {{
         let _ = write!($text, $($format)*);
@@ -26,14 +26,14 @@ use std::{
     fmt::Write as _,
 };
 
-/// The folder and the namespace of all generated messages.
+/// The name of the folder and the namespace of all generated messages.
 const ROOT: &str = "gantry_msgs";
 
-/// C++ headers for the messages and services of these packages: the text of each header by its path, as
-/// `gantry_msgs/sensor_msgs/msg/image.hpp`. They need the headers of the packages whose messages they contain.
+/// C++ headers for the messages and services of these packages: the text of each header by its path, such as
+/// `gantry_msgs/sensor_msgs/msg/image.hpp`. A header includes the headers of the messages that its messages contain.
 ///
 /// # Errors
-/// A message that no body can hold.
+/// A message is too large for a body.
 pub fn cpp_headers(
     definitions: &Definitions,
     is_asked: impl Fn(&str) -> bool,
@@ -52,7 +52,7 @@ fn path(name: &TypeName) -> String {
     format!("{ROOT}/{package}/{namespace}/{}.hpp", text::snake_case(interface(name)))
 }
 
-/// The name of the message, or of the service whose request or response it is.
+/// The name of the message or, for a request or response, the name of its service.
 fn interface(name: &TypeName) -> &str {
     let service = name.name.strip_suffix("_Request").or_else(|| name.name.strip_suffix("_Response"));
     match (name.namespace, service) {
@@ -61,7 +61,7 @@ fn interface(name: &TypeName) -> &str {
     }
 }
 
-/// Refuses a message of fixed size that no body can hold.
+/// Refuses a message of fixed size that is too large for a body.
 fn check(definitions: &Definitions, name: &TypeName) -> Result<(), Errors> {
     let max_bytes = || definitions.max_size_bytes(name).and_then(|bytes| u32::try_from(bytes).ok());
     if definitions.is_fixed_size(name) && max_bytes().is_none() {

@@ -1,4 +1,4 @@
-//! Small pieces of C++: names, literals, comments.
+//! Small parts of C++ code: names, literals, comments.
 
 use crate::{model::Primitive, name::TypeName, value::Value};
 
@@ -15,24 +15,24 @@ const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
 const MACROS: &str = "BUFSIZ CHAR_BIT DOMAIN EDOM EILSEQ EOF ERANGE FOPEN_MAX HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN \
     NULL OVERFLOW PLOSS RAND_MAX SING TLOSS UNDERFLOW";
 
-/// The types of C whose limits are macros, as `INT8_MAX`.
+/// The types of C whose limits are macros such as `INT8_MAX`.
 const LIMITED: &str =
     "CHAR DBL FLT INT LDBL LLONG LONG PTRDIFF SCHAR SHRT SIZE UCHAR UINT ULLONG ULONG USHRT WCHAR WINT";
 
-/// A field's or package's name as an identifier of C++. No such name ends with an underscore.
+/// The name of a field or a package as a C++ identifier. No such name ends with an underscore.
 pub(super) fn identifier(name: &str) -> String {
     if KEYWORDS.split(' ').any(|keyword| keyword == name) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// A constant's name as an identifier of C++. No constant's name ends with an underscore.
+/// The name of a constant as a C++ identifier. No constant's name ends with an underscore.
 pub(super) fn constant(name: &str) -> String {
     let is_limit = ["_MAX", "_MIN"].iter().any(|end| name.ends_with(end))
         && LIMITED.split(' ').any(|begin| name.starts_with(begin));
     if is_limit || MACROS.split(' ').any(|taken| taken == name) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// The name of a header, as ROS 2 makes it: `point_cloud2` for `PointCloud2`, `multi_dof_joint_state` for
-/// `MultiDOFJointState`.
+/// The name of a header, formed as in ROS 2: `point_cloud2` for `PointCloud2`, `multi_dof_joint_state`
+/// for `MultiDOFJointState`.
 pub(super) fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut snake = String::new();
@@ -48,8 +48,8 @@ pub(super) fn snake_case(name: &str) -> String {
     snake
 }
 
-/// A message's name as an identifier of C++. The struct of a message has classes of these names, and no type's name
-/// ends with an underscore.
+/// The name of a message as a C++ identifier. The struct of a message has nested classes with the names below, and
+/// no type's name ends with an underscore.
 pub(super) fn type_name(name: &str) -> String {
     if ["View", "MutView", "Shape", "Layout"].contains(&name) { format!("{name}_") } else { name.to_owned() }
 }
@@ -76,11 +76,11 @@ pub(super) fn primitive(primitive: Primitive) -> &'static str {
     }
 }
 
-/// The value of a number, of the type of that primitive.
+/// The value of a number as a literal, whose type is the type of this primitive.
 pub(super) fn number(primitive: Primitive, value: &Value) -> String {
     let value = match value {
         Value::Bool(value) => value.to_string(),
-        // There is no literal of the least int64.
+        // C++ has no literal for the least int64.
         Value::Integer(value) if *value == i128::from(i64::MIN) => "(-9223372036854775807 - 1)".to_owned(),
         Value::Integer(value) if *value > i128::from(i64::MAX) => format!("{value}u"),
         Value::Integer(value) => value.to_string(),
@@ -96,7 +96,7 @@ pub(super) fn number(primitive: Primitive, value: &Value) -> String {
     }
 }
 
-/// The arguments of a text: its literal and its length, which a 0 in it does not end.
+/// The arguments for a text: its literal and its length, so that a 0 in the text does not end it.
 pub(super) fn text(value: &str, is_wide: bool) -> String {
     match is_wide {
         false => format!("{}, {}", literal(value), value.len()),
@@ -111,7 +111,8 @@ pub(super) fn literal(value: &str) -> String {
         match character {
             '\\' | '"' => literal.extend(['\\', character]),
             '\n' => literal.push_str("\\n"),
-            // Three octal digits end an escape; characters that turn the text's direction have no place in a source.
+            // An octal escape ends after three digits. Characters that change the text direction must not stand in
+            // source code.
             _ if character.is_ascii_control() => literal.push_str(&format!("\\{:03o}", u32::from(character))),
             _ if turns_direction(character) => literal.push_str(&format!("\\u{:04x}", u32::from(character))),
             _ => literal.push(character),
@@ -120,14 +121,14 @@ pub(super) fn literal(value: &str) -> String {
     literal + "\""
 }
 
-/// A literal of a text of several lines, a line each.
+/// A literal of a text with several lines, on one source line for each.
 pub(super) fn long_literal(text: &str) -> String {
     let lines: Vec<String> = text.split_inclusive('\n').map(|line| format!("        {}", literal(line))).collect();
     if lines.is_empty() { "        \"\"".to_owned() } else { lines.join("\n") }
 }
 
-/// The lines of a comment, indented; none if it is empty. A backslash at the end would continue the comment, and a
-/// carriage return in it would end the comment.
+/// The lines of an indented comment; none if the comment is empty. Without the changes made here, a backslash at
+/// the end would continue the comment, and a carriage return in it would end the comment.
 pub(super) fn comment(comment: &str, spaces: usize) -> String {
     let is_plain = |letter: &char| !turns_direction(*letter) && (!letter.is_control() || *letter == '\t');
     let continues = |letter: char| letter == '\\' || letter.is_whitespace();

@@ -1,5 +1,5 @@
-//! Advice to the author of a crate with definitions: missing entries of the manifest, and definitions whose meaning
-//! differs from their look.
+//! Advice to the author of a crate with definitions: missing entries in the manifest, and definitions whose
+//! meaning differs from their appearance.
 
 use crate::{
     definitions::Definitions,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::path::Path;
 
-/// Refuses a crate that does not depend on `gantry-cdr`: each line of its generated code would be an error.
+/// Refuses a crate that does not depend on `gantry-cdr`: otherwise, each line of its generated code would be an error.
 pub(super) fn check_manifest(folder: &Path) -> Result<(), Error> {
     let path = folder.join("Cargo.toml");
     match std::fs::read_to_string(&path) {
@@ -20,7 +20,7 @@ pub(super) fn check_manifest(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// A sentence for each file of an action in a folder of packages.
+/// A sentence for each action file in a folder of packages.
 pub(super) fn actions(folder: &Path) -> Vec<String> {
     let children = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<_> = children(folder).flat_map(|package| children(&package.join("action"))).collect();
@@ -29,7 +29,7 @@ pub(super) fn actions(folder: &Path) -> Vec<String> {
     files.iter().map(|file| format!("{} is passed over: Gantry has no actions yet", file.display())).collect()
 }
 
-/// A sentence for each text that a `#` has cut before its closing quote.
+/// A sentence for each text that is cut off by a `#` before its closing quote.
 pub(super) fn cut_texts(definitions: &Definitions) -> Vec<String> {
     const QUOTES: [char; 2] = ['"', '\''];
     let is_cut = |value: &Value| match value {

@@ -5,11 +5,11 @@ use crate::model::{BaseType, Count};
 
 /// The method that writes a field in place.
 pub(super) enum Setter {
-    /// None: a text is fixed when the message is built.
+    /// No method: a text does not change after the message is built.
     None,
     /// A setter for a number of this type.
     Set(&'static str),
-    /// A method that borrows the field mutably, as this type.
+    /// A method that borrows the field mutably and returns this type.
     BorrowMut(String),
 }
 
@@ -17,7 +17,7 @@ pub(super) enum Setter {
 pub(super) struct GetterType(String);
 
 impl GetterType {
-    /// The type with this lifetime. `'_` is omitted after a `&`.
+    /// The return type with this lifetime. `'_` is omitted after a `&`.
     pub(super) fn with_lifetime(&self, lifetime: &str) -> String {
         let behind_reference = if lifetime == "'_" { "&".to_owned() } else { format!("&{lifetime} ") };
         self.0.replace("&{}", &behind_reference).replace("{}", lifetime)
@@ -32,7 +32,8 @@ pub(super) enum BaseCode {
     Text { kind: String, wide: bool },
     /// The path of the struct.
     Plain { path: String },
-    /// The path of the struct, the type of its shape if it has one, and whether that has type parameters.
+    /// A message: the path of its struct, the type of its shape if it has one, and whether the shape has
+    /// type parameters.
     Message { path: String, shape: Option<String>, is_generic: bool },
 }
 
@@ -65,7 +66,7 @@ impl BaseCode {
         }
     }
 
-    /// Whether an array or sequence of it is a Rust slice in place.
+    /// Whether an array or sequence of this type is a Rust slice in place.
     pub(super) fn is_flat(&self) -> bool {
         matches!(self, BaseCode::Number(..) | BaseCode::Plain { .. })
     }
@@ -120,7 +121,7 @@ impl BaseCode {
         }
     }
 
-    /// The type and the default of one element in a shape, if the shape has the element.
+    /// The type and the default value of one element in a shape; `None` if the shape has no such element.
     pub(super) fn shape(&self) -> Option<(String, String)> {
         match self {
             BaseCode::Number(..) | BaseCode::Plain { .. } | BaseCode::Message { shape: None, .. } => None,

@@ -1,4 +1,4 @@
-//! The parts of a field's code: its kind, types, shape and default.
+//! The parts of a field's code: its kind, types, shape and default value.
 
 use super::{
     base::{BaseCode, GetterType, Setter},
@@ -10,30 +10,32 @@ use crate::{
     value::Value,
 };
 
-/// Arrays of more numbers are boxed in owned messages that may pass over the stack.
+/// The number of numbers above which an array is boxed, in owned messages that may be moved over the stack.
 const LARGE_LENGTH: u32 = 4096;
 
-/// As `gantry_cdr::MAX_DEFAULT_BYTES`: larger arrays keep the bytes of the memory in a message that is built in place.
+/// As `gantry_cdr::MAX_DEFAULT_BYTES`: in a message that is built in place, larger arrays keep the bytes that are
+/// in the memory.
 pub(super) const MAX_DEFAULT_BYTES: usize = 4096;
 
-/// Arrays of more elements have no `Default` in Rust.
+/// The number of elements above which arrays have no `Default` in Rust.
 const DEFAULT_LENGTH: u32 = 32;
 
 /// The way in which a field is built in place.
 pub(super) enum Initializer {
-    /// The field's value is written: an expression for the value.
+    /// The value of the field is written; this is the expression for the value.
     Value(String),
-    /// The field is laid out for the same shape in all messages: an expression for the shape.
+    /// The field is laid out for the same shape in all messages; this is the expression for the shape.
     Fixed(&'static str),
-    /// The field is laid out for a number of elements, which have no shape of their own.
+    /// The field is laid out for a number of elements, which have no shapes themselves.
     Counted,
-    /// The field is laid out for its part of the message's shape.
+    /// The field is laid out for the field's part of the message's shape.
     Shape,
-    /// An array or a sequence: the expression of its shape, and the expression of the default for its first elements.
+    /// The field is an array or a sequence; these are the expressions for its shape and for the default values of
+    /// its first elements.
     Elements(String, String),
 }
 
-/// Expressions for the field in the shape of an existing message.
+/// Expressions for the field's part of the shape of an existing message.
 pub(super) struct ShapeExpressions {
     /// The expression for an owned message.
     pub owned: String,
@@ -41,18 +43,18 @@ pub(super) struct ShapeExpressions {
     pub view: String,
 }
 
-/// The field's part of the message's shape.
+/// The part of the message's shape that belongs to a field.
 pub(super) struct ShapeField {
-    /// Its type, or the default of its type parameter, for a shape of the lifetime `'a`.
+    /// The type of the part, or the default of its type parameter, for a shape with the lifetime `'a`.
     pub rust_type: String,
-    /// Its default.
+    /// The default value of the part.
     pub default: String,
-    /// Whether the field's type in the shape is a type parameter, because the field is a list and its shape is a list
-    /// of the elements' shapes.
+    /// Whether the type of the part is a type parameter, because the field is a list, and the part is a list of
+    /// the elements' shapes.
     pub is_parameter: bool,
 }
 
-/// The parts of a field's code. Types are Rust code.
+/// The parts of the code for a field. Types are Rust code.
 pub(super) struct FieldCode<'a> {
     /// The name of the field in errors.
     pub name: &'a str,
@@ -70,23 +72,24 @@ pub(super) struct FieldCode<'a> {
     pub setter: Setter,
     /// The way in which the field is built in place.
     pub initializer: Initializer,
-    /// Its part of the shape, if the shape has the field.
+    /// The field's part of the shape, if the shape has one.
     pub shape: Option<ShapeField>,
-    /// The expressions in `Shape::from`, if an existing message has the shape without allocation.
+    /// The expressions in `Shape::from`, if the shape of an existing message can be made without allocation.
     pub shape_from: Option<ShapeExpressions>,
-    /// The default in the owned struct, if `Default::default()` does not exist or differs from it.
+    /// The default value in the owned struct, if `Default::default()` does not exist or differs from it.
     pub default: Option<String>,
     /// An expression that reverses the byte order of the field; for plain messages.
     pub swap: String,
-    /// The statement that sets the field of a struct in place to its default; empty for large arrays. For plain
-    /// messages.
+    /// The statement that sets the field of a struct in place to its default value, for plain messages; empty for
+    /// large arrays.
     pub set_default: String,
     /// An expression for the layout of the field in a view.
     pub layout: String,
 }
 
 impl<'a> FieldCode<'a> {
-    /// The code of `field`. `offsets` are the field's in a message of fixed size, `None` in other messages.
+    /// The code of `field`. `offsets` are the offsets of the field in a message of fixed size, and `None` in
+    /// other messages.
     pub(super) fn new(field: &'a Field, scope: &Scope<'_>, offsets: Option<[u32; 8]>) -> FieldCode<'a> {
         let identifier = text::identifier(&field.name);
         let base = BaseCode::new(&field.field_type.base, scope);
@@ -105,8 +108,8 @@ impl<'a> FieldCode<'a> {
                 }
             }
         };
-        // A message of fixed size is created on the heap as zeros. Any other message is created on the stack and moved,
-        // so it must not be large.
+        // A message of fixed size is created on the heap as zeros. Any other message is created on the stack and
+        // then moved, so it must not be large.
         let boxed = match (&base, count, default) {
             (BaseCode::Number(number, _), Count::Array(length), None) if length > LARGE_LENGTH && offsets.is_none() => {
                 Some((
@@ -147,7 +150,7 @@ impl<'a> FieldCode<'a> {
     }
 }
 
-/// The way in which the field is built, its type and default in the shape, and its expressions in `Shape::from`.
+/// The way in which the field is built, its type and default value in the shape, and its expressions in `Shape::from`.
 fn initializer(
     base: &BaseCode,
     count: Count,
@@ -206,13 +209,13 @@ fn initializer(
     }
 }
 
-/// A reference to a list of numbers whose type is known.
+/// A reference to a list of numbers, whose type is known from the context.
 fn typed_list(number: &str, values: &[Value]) -> String {
     let values: Vec<String> = values.iter().map(text::literal).collect();
     format!("{{ const DEFAULTS: &[{number}] = &[{}]; DEFAULTS }}", values.join(", "))
 }
 
-/// The statement that sets the field of a struct in place to its default.
+/// The statement that sets the field of a struct in place to its default value.
 fn set_default(field: &Field, base: &BaseCode, identifier: &str, scope: &Scope<'_>) -> String {
     let bytes = match &field.field_type.base {
         BaseType::Primitive(primitive) => Some(primitive.size_bytes()),
@@ -231,7 +234,7 @@ fn set_default(field: &Field, base: &BaseCode, identifier: &str, scope: &Scope<'
     }
 }
 
-/// The default in the owned struct, if the type's own default differs or does not exist.
+/// The default value in the owned struct, if the default of its Rust type differs or does not exist.
 fn owned_default(base: &BaseCode, count: Count, default: Option<&Value>) -> Option<String> {
     let owned_text = |value: &Value| format!("{}.into()", text::literal(value));
     match (default, count) {

@@ -8,7 +8,8 @@ use super::{
 use crate::model::MessageDefinition;
 use std::fmt::Write as _;
 
-/// The struct of a message's shape: the lengths and texts that fix its size before it is built in place.
+/// Generates the struct of a message's shape: the lengths and texts that determine the size of a message before it
+/// is built in place.
 pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let name = &text::type_name(&definition.name.name);
     let properties = scope.shape(&definition.name);
@@ -76,7 +77,7 @@ fn in_angle_brackets(arguments: impl Iterator<Item = String>) -> String {
     if arguments.is_empty() { String::new() } else { format!("<{}>", arguments.join(", ")) }
 }
 
-/// The implementations of `Shape`, for the struct and, as the element of a slice, for a reference to it.
+/// Generates the implementations of `Shape` for the struct and for a reference to it, which is an element of a slice.
 fn shape_impl(name: &str, fields: &[FieldCode<'_>], shaped: &[(&FieldCode<'_>, &ShapeField)], borrows: bool) -> String {
     let parameters = || shaped.iter().filter(|(_, part)| part.is_parameter).map(|(field, _)| field);
     let bounds = in_angle_brackets(
@@ -106,7 +107,7 @@ impl{bounds} ::gantry_cdr::Shape<{name}> for &{name}Shape{arguments} {{
     )
 }
 
-/// The conversion of an existing message, owned or in place, to its shape.
+/// Generates the conversion of an existing message, owned or in place, to its shape.
 fn shape_from(
     name: &str,
     lifetime: &str,
@@ -131,7 +132,7 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
     let name = text::type_name(&definition.name.name);
     let has_shape = scope.shape(&definition.name).exists;
     let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
-    // In a message of fixed size the positions of all fields follow from its start.
+    // In a message of fixed size, the positions of all fields follow from the start of the message.
     let part = |identifier: &str| if has_shape { format!("            {identifier}: ") } else { "        ".to_owned() };
     let end = if has_shape { "?,\n" } else { "?;\n" };
     let locate =
@@ -235,7 +236,7 @@ pub(super) fn message(
     )
 }
 
-/// The implementation of `FixedSize` for a message that is not plain.
+/// Generates the implementation of `FixedSize` for a message that is not plain.
 pub(super) fn fixed_size(definition: &MessageDefinition, fields: &[FieldCode<'_>]) -> String {
     let name = text::type_name(&definition.name.name);
     let compose: String = fields.iter().map(|field| format!("        {}?;\n", composed(field))).collect();

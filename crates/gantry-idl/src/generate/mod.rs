@@ -1,7 +1,8 @@
 //! The generator of Rust code for messages and services, for build scripts.
 //!
-//! It writes an owned struct for each message. A plain message is that struct in place; any other message gets a shape
-//! and a view (see `gantry_cdr`). The code names the kind of every field and leaves the rest to `gantry_cdr::kind`.
+//! The generator writes an owned struct for each message. A plain message is that struct in place; any other
+//! message gets a shape and a view (see `gantry_cdr`). The code names the kind of every field and leaves the rest
+//! to `gantry_cdr::kind`.
 
 mod advice;
 mod base;
@@ -26,11 +27,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The key with which [`export`] passes a folder to [`compile`] through cargo: `DEP_<LINKS>_GANTRY_PACKAGES`.
+/// The key with which [`export`] passes a folder to [`compile`] through cargo, in the variable
+/// `DEP_<LINKS>_GANTRY_PACKAGES`.
 const EXPORT: &str = "gantry_packages";
 
 /// Reads a folder of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`) and writes Rust code for them to
-/// `$OUT_DIR/messages.rs`: for each package a module with a module `msg` and a module `srv`. A complete `build.rs`:
+/// `$OUT_DIR/messages.rs`: a module for each package, with a module `msg` and a module `srv`. A complete `build.rs`:
 ///
 /// ```no_run
 /// fn main() -> Result<(), gantry_idl::Errors> {
@@ -43,12 +45,13 @@ const EXPORT: &str = "gantry_packages";
 /// dependency.
 ///
 /// # Errors
-/// All errors in all files, in the form that compilers use; the code cannot be written.
+/// All errors in all files, in the form of compiler errors; or the code cannot be written.
 pub fn compile(folder: impl AsRef<Path>) -> Result<Definitions, Errors> {
     compile_to(folder, "messages.rs")
 }
 
-/// As [`compile`], to another file in `$OUT_DIR`: for crates with several folders whose packages have the same names.
+/// As [`compile`], with another file name in `$OUT_DIR`: for crates with several folders whose packages have the
+/// same names.
 ///
 /// # Errors
 /// As [`compile`].
@@ -57,7 +60,7 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     println_cargo(&format!("rerun-if-changed={}", folder.display()));
     let exported = exported_packages()?;
     let mut folders = vec![folder.to_owned()];
-    // A set, because the packages of several crates may alternate in the alphabet.
+    // The paths are a set, because the packages of several crates may alternate in the alphabet.
     let dependencies: BTreeSet<&PathBuf> = exported.values().map(|(_, path)| path).collect();
     folders.extend(dependencies.into_iter().cloned());
     check_packages(folder, &exported)?;
@@ -80,16 +83,15 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     Ok(definitions)
 }
 
-/// Passes the folder of this crate's packages to the build scripts of dependent crates, whose messages can then contain
-/// its messages. Call this function in the `build.rs` of a crate whose `Cargo.toml` has a key `links` with the crate's
-/// name, underscores for hyphens.
+/// Passes the folder of this crate's packages to the build scripts of dependent crates, so that their messages can
+/// contain messages of this crate. Call this function in the `build.rs` of a crate whose `Cargo.toml` has the key
+/// `links`, with the crate's name and underscores for hyphens.
 pub fn export(folder: impl AsRef<Path>) {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join(folder);
     println_cargo(&format!("metadata={EXPORT}={}", folder.display()));
 }
 
-/// Rust code for all messages and services, except for the packages in `crates`, which maps a package to its
-/// crate.
+/// Rust code for all messages and services, except for the packages in `crates`, which maps each package to its crate.
 #[must_use]
 pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {
     let mut packages: BTreeMap<&str, [String; 2]> = BTreeMap::new();
@@ -128,7 +130,7 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
     code
 }
 
-/// Refuses a package that another crate has already: two crates cannot share a package.
+/// Refuses a package that another crate has already: two crates cannot have the same package.
 fn check_packages(folder: &Path, exported: &BTreeMap<String, (String, PathBuf)>) -> Result<(), Errors> {
     for (package, (its_crate, _)) in exported {
         let own = folder.join(package);
@@ -142,7 +144,7 @@ fn check_packages(folder: &Path, exported: &BTreeMap<String, (String, PathBuf)>)
     Ok(())
 }
 
-/// Refuses a message with a name that the code of another message needs.
+/// Refuses a message whose name the code of another message needs.
 fn check_names(definitions: &Definitions) -> Result<(), Errors> {
     let shapes = Shapes::new(definitions);
     for message in definitions.messages().filter(|message| !definitions.is_plain(&message.name)) {
@@ -160,7 +162,7 @@ fn check_names(definitions: &Definitions) -> Result<(), Errors> {
     Ok(())
 }
 
-/// Refuses a message of fixed size that no body can hold.
+/// Refuses a message of fixed size that is too large for a body.
 fn check_sizes(definitions: &Definitions) -> Result<(), Errors> {
     let shapes = Shapes::new(definitions);
     for message in definitions.messages().filter(|message| !shapes.shape(&message.name).exists) {
@@ -194,7 +196,7 @@ fn println_cargo(line: &str) {
     println!("cargo::{line}");
 }
 
-/// An error that is in no definition.
+/// An error that belongs to no definition.
 fn general_error(sentence: String) -> Error {
     Location::default().error(sentence)
 }

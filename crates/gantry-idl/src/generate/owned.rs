@@ -1,4 +1,4 @@
-//! The code of the owned struct, which is also the view of a plain message.
+//! Generates the owned struct, which is also the view of a plain message.
 
 use super::{
     field::{FieldCode, MAX_DEFAULT_BYTES},
@@ -8,10 +8,10 @@ use super::{
 use crate::model::{BaseType, Constant, Field, MessageDefinition};
 use std::fmt::Write as _;
 
-/// Plain messages up to this size are `Copy`.
+/// The largest size of plain messages that are `Copy`.
 const COPY_BYTES: usize = 128;
 
-/// The struct with its constants and its `Default`.
+/// Generates the struct with its constants and its `Default`.
 pub(super) fn code(
     definition: &MessageDefinition,
     fields: &[FieldCode<'_>],
@@ -83,7 +83,7 @@ pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], sc
     format!("impl ::gantry_cdr::PlainMessage for {name} {{\n{constants}\n{}}}\n\n", in_place(definition, fields, scope))
 }
 
-/// The implementations of `PlainBody` and `Message` for a message that is plain at the start of a body.
+/// Generates the implementations of `PlainBody` and `Message` for a message that is plain at the start of a body.
 pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let (name, constants) = (text::type_name(&definition.name.name), constants(definition, scope));
     format!(
@@ -93,14 +93,14 @@ pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>
     )
 }
 
-/// The functions for the struct in place: byte order, and defaults.
+/// Generates the functions for the struct in place, for byte order and default values.
 fn in_place(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let swaps: Vec<&str> = fields.iter().map(|field| field.swap.as_str()).collect();
     let mut code = format!(
         "    #[inline]\n    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n",
         swaps.join("\n            && ")
     );
-    // A small struct of numbers without defaults is filled with zeros at once, by the trait.
+    // A small struct of numbers without default values is filled with zeros in one step, by the trait's own function.
     let is_large = scope.definitions.max_size_bytes(&definition.name).is_none_or(|bytes| bytes > MAX_DEFAULT_BYTES);
     let has_defaults = |field: &Field| field.default.is_some() || matches!(field.field_type.base, BaseType::Message(_));
     if is_large || definition.fields.iter().any(has_defaults) {

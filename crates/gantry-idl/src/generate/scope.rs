@@ -1,4 +1,4 @@
-//! The names that the code of a message can use, and the constants of its type.
+//! The names that the code of a message can use, and the constants of the message's type.
 
 use super::{
     shapes::{Shape, Shapes},
@@ -16,7 +16,7 @@ pub(super) struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// The path of a message's struct, as seen from the module of this message.
+    /// The path of a message's struct, relative to the module of this message.
     pub(super) fn path(&self, name: &TypeName) -> String {
         let TypeName { package, namespace, name } = name;
         let name = &text::type_name(name);
@@ -35,7 +35,7 @@ impl Scope<'_> {
     }
 }
 
-/// The constants that every message type has, as lines of an `impl`.
+/// The constants of every message type, as lines of an `impl`.
 pub(super) fn constants(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
     let text = scope.definitions.definition_text(&definition.name).unwrap_or_default();
     let hash = scope.definitions.hash(&definition.name).map(hash_text).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The properties of the shapes of all message types, computed once.
+//! The properties of the shapes of all message types, which are computed once.
 
 use crate::{
     definitions::Definitions,
@@ -10,17 +10,18 @@ use std::collections::HashMap;
 /// The properties of a message type's shape.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    /// Whether the type has a shape: its messages differ in length.
+    /// Whether the type has a shape, because its messages differ in length.
     pub(super) exists: bool,
-    /// Whether the shape holds texts, which are references.
+    /// Whether the shape has texts, which are references.
     pub(super) borrows: bool,
-    /// Whether the shape has type parameters: a list has elements with shapes of their own, given in any iterator.
+    /// Whether the shape has type parameters: a list has elements with shapes, which any iterator can give.
     pub(super) is_generic: bool,
-    /// Whether a view converts to the shape as an owned message does: its texts are `&str`, but its wide texts are not.
+    /// Whether a view converts to the shape as an owned message does. The texts of a view are `&str`, but its wide
+    /// texts are not.
     pub(super) from_view: bool,
 }
 
-/// The properties for a message of fixed size, which has no shape.
+/// The properties of a message of fixed size, which has no shape.
 const NONE: Shape = Shape { exists: false, borrows: false, is_generic: false, from_view: true };
 
 /// The shapes of all message types.
@@ -45,7 +46,7 @@ impl<'a> Shapes<'a> {
         self.0.get(name).copied().unwrap_or(NONE)
     }
 
-    /// The properties for a message whose nested messages are in the map.
+    /// The properties for a message whose nested messages are in the map already.
     fn fields_shape(&self, message: &MessageDefinition) -> Shape {
         message.fields.iter().map(|field| self.field_shape(&field.field_type)).fold(NONE, |all, field| Shape {
             exists: all.exists || field.exists,
@@ -66,7 +67,7 @@ impl<'a> Shapes<'a> {
         let is_generic = element.is_generic || (element.exists && !one);
         Shape {
             exists: element.exists || matches!(field.count, Count::Sequence { .. }),
-            // The type of a generic field has the references.
+            // The references are in the type of the generic field.
             borrows: element.borrows && !is_generic,
             is_generic,
             from_view: element.from_view && !is_generic,

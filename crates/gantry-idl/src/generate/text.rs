@@ -1,8 +1,8 @@
-//! Small pieces of Rust code: names, documentation, literals, indentation.
+//! Small parts of Rust code: names, documentation, literals, indentation.
 
 use crate::{model::Primitive, value::Value};
 
-/// A field's name as a Rust identifier.
+/// The name of a field as a Rust identifier.
 pub(super) fn identifier(name: &str) -> String {
     match name {
         // Keywords that cannot be raw identifiers.
@@ -12,14 +12,14 @@ pub(super) fn identifier(name: &str) -> String {
     }
 }
 
-/// A message's name as a Rust identifier.
+/// The name of a message as a Rust identifier.
 pub(super) fn type_name(name: &str) -> String {
-    // The only keyword that can be the name of a type. No type's name ends with an underscore.
+    // `Self` is the only keyword that can be the name of a type. No type's name ends with an underscore.
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// The name of the type parameter for a field, as `PoseArray_` for `pose_array`: no type and no other field has such a
-/// name. An underscore before a digit is kept, because `a_1` and `a1` are different names.
+/// The name of the type parameter for a field, such as `PoseArray_` for `pose_array`: no type and no other field
+/// has such a name. An underscore before a digit is kept, because `a_1` and `a1` are different names.
 pub(super) fn parameter(field: &str) -> String {
     let mut name = String::new();
     let mut begins = true;
@@ -42,7 +42,7 @@ fn turns_direction(character: char) -> bool {
     matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A literal of a text of several lines: raw if possible, so that it is readable.
+/// A literal of a text with several lines: raw if possible, so that it is readable.
 pub(super) fn raw_literal(text: &str) -> String {
     if text.contains(turns_direction) || text.contains("\"#") || text.contains('\r') {
         format!("{text:?}")
@@ -51,7 +51,7 @@ pub(super) fn raw_literal(text: &str) -> String {
     }
 }
 
-/// Rust's keywords of lower-case letters, reserved ones too (reference, edition 2024).
+/// Whether the name is one of Rust's lower-case keywords, including the reserved ones (reference, edition 2024).
 fn is_keyword(name: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
@@ -69,8 +69,8 @@ pub(super) fn documentation(comment: &str, otherwise: &str) -> String {
     text.lines().map(|line| format!("/// {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// The comment with escapes before characters that have a meaning in Markdown, and without those that change the text
-/// direction.
+/// The comment with escapes before characters that have a meaning in Markdown, and without characters that change
+/// the text direction.
 fn escaped(comment: &str) -> String {
     let mut text = String::new();
     for line in comment.lines() {
@@ -102,7 +102,7 @@ pub(super) fn primitive(primitive: Primitive) -> &'static str {
     }
 }
 
-/// The value of a primitive, or of a string as a `&str`.
+/// A literal for the value of a primitive, or for a string as a `&str`.
 pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
@@ -116,7 +116,7 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// Zero, as a literal of that primitive.
+/// A literal of this primitive for zero.
 pub(super) fn zero(primitive: Primitive) -> &'static str {
     match primitive {
         Primitive::Bool => "false",
@@ -125,7 +125,7 @@ pub(super) fn zero(primitive: Primitive) -> &'static str {
     }
 }
 
-/// The code indented by `spaces`, except for the lines of raw texts, which must not change.
+/// The code, indented by `spaces`. Lines of raw texts are not indented, because they must not change.
 pub(super) fn indented(code: &str, spaces: usize) -> String {
     let (mut indented, mut raw) = (String::new(), false);
     for line in code.lines() {

@@ -1,12 +1,12 @@
-//! RIHS01 hashes against published ones.
+//! RIHS01 hashes, compared with published hashes.
 //!
-//! Messages: rosbags 0.11.9 from PyPI (`get_typestore(Stores.ROS2_JAZZY).hash_rihs01(name)`), except those with a
-//! `char`, which rosbags hashes as a type of its own and ROS 2 as `uint8`. Messages with a `char`, services, and all
-//! kinds of strings: ROS 2's own `rosidl_generator_type_description` (github.com/ros2/rosidl, 95739d5; `WideLists`:
-//! Jazzy's 4.6.6), run on these texts. Further sources:
+//! Sources for messages: rosbags 0.11.9 from PyPI (`get_typestore(Stores.ROS2_JAZZY).hash_rihs01(name)`), except
+//! for messages with a `char`, which rosbags hashes as a type of its own and ROS 2 as `uint8`. Sources for
+//! messages with a `char`, services, and all kinds of strings: ROS 2's own `rosidl_generator_type_description`
+//! (github.com/ros2/rosidl, 95739d5; `WideLists`: Jazzy's 4.6.6), run on these texts. Further sources:
 //! - `std_msgs/msg/String` and `example_interfaces/srv/AddTwoInts`: github.com/ros2/rmw_zenoh, `docs/design.md`;
 //! - `std_srvs/srv/SetBool`: github.com/Pico-ROS/Pico-ROS-software, issue 22, from a log of ROS 2;
-//! - `service_msgs/msg/ServiceEventInfo`: code that ROS 2 generated for a service:
+//! - `service_msgs/msg/ServiceEventInfo`: code that ROS 2 generated for a service, in
 //!   github.com/Jeulin-git/Robotics-Manipulator-ComputerVision,
 //!   `build/haircutterbot_msgs/…/add_two_ints__description.c`.
 

@@ -17,7 +17,7 @@ fn name(text: &str) -> TypeName {
     text.parse().unwrap()
 }
 
-/// Reads a folder of packages with these files, each given as `package/msg/Name.msg` and its text.
+/// Reads a folder of packages with these files, each given as a path `package/msg/Name.msg` and a text.
 fn read_folder(files: &[(&str, &str)]) -> Result<Definitions, Errors> {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {

@@ -1,4 +1,4 @@
-//! Untrusted texts: each is read or refused, and a definition that was read is written so that it reads the same.
+//! Untrusted texts: each is read or refused. A definition that was read is written in a form that reads the same.
 
 use crate::name;
 use gantry_idl::{BaseType, Definitions, dds_idl};
@@ -92,7 +92,7 @@ fn any_text_is_read_or_refused() {
     }
 }
 
-/// Random valid texts with all parts of the syntax, and the same texts with one character changed.
+/// Random valid texts with all elements of the syntax, and the same texts with one character changed.
 #[test]
 fn a_definition_is_written_so_that_it_reads_the_same() {
     let mut random = fastrand::Rng::with_seed(2);
@@ -133,7 +133,7 @@ fn line(random: &mut fastrand::Rng, index: usize) -> String {
     }
 }
 
-/// Each message contains the next one twice, so there are too many paths to visit each.
+/// Each message contains the next one twice, so there are too many paths to visit all of them.
 #[test]
 fn work_does_not_grow_with_the_number_of_paths() {
     let separator = "=".repeat(80);
@@ -147,7 +147,7 @@ fn work_does_not_grow_with_the_number_of_paths() {
     check_round_trip(&definitions, "a/msg/A");
 }
 
-/// The longest chain of messages that a text can hold is refused without recursion.
+/// The longest chain of messages that fits in a text is refused without recursion.
 #[test]
 fn a_long_chain_is_refused() {
     let separator = "=".repeat(80);

@@ -63,7 +63,7 @@ fn an_unknown_type_has_no_text() {
     assert_eq!(Definitions::default().definition_text(&name("a/msg/A")), None);
 }
 
-/// The text may come from another process.
+/// Limits are needed because the text may come from another process.
 #[test]
 fn limits_of_texts() {
     let error = |text: &str| Definitions::from_text(&name("a/msg/A"), text).unwrap_err();

@@ -1,4 +1,4 @@
-//! The build script of a crate with messages of its own.
+//! The build script of a crate with its own messages.
 
 fn main() -> Result<(), gantry_idl::Errors> {
     gantry_idl::compile("packages").map(drop)

@@ -1,4 +1,4 @@
-//! The client: a node on a microcontroller, and its session with an agent.
+//! The client: a node on a microcontroller, with its session with an agent.
 
 use super::{
     memory::{Memory, Parts, Session},
@@ -12,26 +12,26 @@ use gantry_xrce::{
     wire::Time,
 };
 
-/// The largest number of messages that a `spin_once` takes, so that it ends on a line that is never empty.
+/// The largest number of messages that one `spin_once` takes. The limit ends the call even if the line is never empty.
 const MAX_INCOMING: u8 = 16;
 
-/// A node on a microcontroller. It connects to an agent, connects again after the agent was gone, and has its
+/// A node on a microcontroller. It connects to an agent, connects again when the agent was gone, and has its
 /// publishers, subscriptions and services created after each connection.
 pub struct Client<'a, T> {
     transport: T,
     session: Session<'a>,
     registry: Registry<'a>,
     incoming: &'a mut [u8],
-    /// The message that the line has not taken as a whole.
+    /// The message that the line has not taken completely.
     outgoing: &'a mut [u8],
     outgoing_bytes: usize,
-    /// The last `spin_once` took as many messages as it may, so there may be more.
+    /// Whether the last `spin_once` took as many messages as it may, so there may be more.
     may_have_more: bool,
     is_closed: bool,
 }
 
 impl<'a, T: Transport> Client<'a, T> {
-    /// A client that begins to connect with the first [`Self::spin_once`].
+    /// Makes a client, which begins to connect with the first [`Self::spin_once`].
     pub fn new<const MTU: usize, const HISTORY: usize>(
         transport: T,
         memory: &'a mut Memory<MTU, HISTORY>,
@@ -50,13 +50,14 @@ impl<'a, T: Transport> Client<'a, T> {
         }
     }
 
-    /// Reads the bytes that have come, connects if there is no session, requests the objects that the agent has not
-    /// created yet, and writes the bytes that the line takes now. Messages go to the queues of subscriptions, services
-    /// and service clients, and all other events to `handle`. Call it when bytes come, at [`Self::deadline`] at the
-    /// latest, and after publishing.
+    /// Reads the bytes that have arrived, connects if there is no session, requests the objects that the agent has
+    /// not created yet, and writes the bytes that the line takes now. Messages go to the queues of subscriptions,
+    /// services and service clients, and all other events to `handle`. Call it when bytes arrive, at
+    /// [`Self::deadline`] at the latest, and after publishing.
     ///
     /// # Errors
-    /// The first error of the transport. The session goes on and treats lost bytes as lost on the line.
+    /// The first error of the transport. The session continues and handles bytes that it lost as bytes that the
+    /// line lost.
     pub fn spin_once(&mut self, now: Instant, mut handle: impl FnMut(Event<'_>)) -> Result<(), T::Error> {
         if !self.is_closed {
             self.session.open(now);
@@ -68,7 +69,7 @@ impl<'a, T: Transport> Client<'a, T> {
         received.and(self.transmit(now))
     }
 
-    // Inlined, the parts of `spin_once` would lie on the stack together.
+    // The function is not inlined: otherwise all parts of `spin_once` would use the stack at the same time.
     #[inline(never)]
     fn receive(&mut self, now: Instant, handle: &mut dyn FnMut(Event<'_>)) -> Result<(), T::Error> {
         let Self { transport, session, registry, incoming, may_have_more, .. } = self;
@@ -105,9 +106,9 @@ impl<'a, T: Transport> Client<'a, T> {
         }
     }
 
-    /// The time at which [`Self::spin_once`] must be called at the latest, even if nothing comes and nothing is
-    /// published before. The time lies in the past while the line has taken only a part of a message, and if more
-    /// messages may be waiting than the last call took.
+    /// The latest time at which [`Self::spin_once`] must be called, if no bytes arrive and nothing is published
+    /// before. The time lies in the past if the line has taken only a part of a message, or if more messages may
+    /// be waiting than the last call took.
     pub fn deadline(&self) -> Option<Instant> {
         let is_busy = self.may_have_more || self.outgoing_bytes > 0;
         if is_busy { Some(Instant::default()) } else { self.session.deadline() }
@@ -129,13 +130,13 @@ impl<'a, T: Transport> Client<'a, T> {
         self.is_closed = false;
     }
 
-    /// Asks for the agent's time with the next [`Self::spin_once`]; [`Event::Clock`] follows. Several messages are
-    /// exchanged, and the best exchange counts.
+    /// Asks for the agent's time with the next [`Self::spin_once`]; the event [`Event::Clock`] follows. Several
+    /// messages are exchanged, and the best exchange counts.
     pub fn synchronise(&mut self) {
         self.session.synchronise();
     }
 
-    /// The agent's time, which is the host's, if it was asked for in this session.
+    /// The time of the agent's host; `None` if it was not asked for in this session.
     pub fn time(&self, now: Instant) -> Option<Time> {
         self.session.clock().map(|clock| clock.time_at(now))
     }
@@ -145,7 +146,7 @@ impl<'a, T: Transport> Client<'a, T> {
         self.session.clock()
     }
 
-    /// The counts of the session's streams, over all sessions.
+    /// The counters of the session's streams, over all sessions.
     pub fn counts(&self) -> LinkCounts {
         self.session.link().counts()
     }

@@ -1,4 +1,4 @@
-//! The state that a client keeps of each publisher, subscription, service and service client.
+//! The state that a client keeps for each publisher, subscription, service and service client.
 
 use super::{memory::Session, queue::Outcome};
 use crate::qos::Qos;
@@ -9,15 +9,15 @@ use gantry_xrce::{
     wire::{ObjectId, ObjectKind, StatusValue},
 };
 
-/// The part that publishers, subscriptions, services and service clients have in common: an element of the client's
-/// list. All bytes are zero until it is created, so that a static lies in `.bss`.
+/// The fields that publishers, subscriptions, services and service clients have in common: an element of the
+/// client's list. All bytes are zero until the element is created, so that a static lies in `.bss`.
 pub(crate) struct Entity<'a> {
     next: Cell<Option<&'a dyn Endpoint<'a>>>,
     name: Cell<Option<&'a str>>,
     qos: Cell<Qos>,
-    /// The number in the identifiers of its objects; 0 before it is created.
+    /// The number in the identifiers of the entity's objects; 0 before the entity is created.
     number: Cell<u16>,
-    /// The requests for its objects that were written in this session.
+    /// The number of requests for the entity's objects that were written in this session.
     step: Cell<u8>,
     state: Cell<EntityState>,
     counts: Cell<EntityCounts>,
@@ -31,38 +31,41 @@ pub enum EntityState {
     Waiting,
     /// The agent has created the entity's objects.
     Ready,
-    /// The agent refuses it in this session, or the session's memory is too small for its description (RESOURCES).
+    /// The agent refuses the entity in this session, or the session's memory is too small for its
+    /// description (RESOURCES).
     Refused(StatusValue),
 }
 
-/// Counts of a publisher, subscription, service or service client since it was created. They wrap around.
+/// The counters of a publisher, subscription, service or service client since it was created. They wrap around.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntityCounts {
-    /// Messages that were given to the session, to send them.
+    /// The number of messages that were passed to the session to be sent.
     pub sent: u32,
-    /// Messages that the session had no room for: [`PublishError::Full`](crate::PublishError::Full).
+    /// The number of messages for which the session had no room: [`PublishError::Full`](crate::PublishError::Full).
     pub full: u32,
-    /// Messages that the agent refused: each with an [`Event::Refused`](crate::Event::Refused).
+    /// The number of messages that the agent refused, each with an [`Event::Refused`](crate::Event::Refused).
     pub refused: u32,
     /// Messages that came into the queue.
     pub received: u32,
-    /// The number of messages that a full queue lost (KEEP_LAST). The lost message is the oldest one in the queue, or
-    /// the new one if a view still uses the place.
+    /// The number of messages that were lost because the queue was full (KEEP_LAST). The lost message is the
+    /// oldest one in the queue, or the new one if a view still uses the slot.
     pub overwritten: u32,
-    /// Messages that were longer than the queue's `SIZE`, or, to send, than the session's memory.
+    /// The number of received messages that were longer than the queue's `SIZE`, or of messages to send that were
+    /// longer than the session's memory.
     pub too_long: u32,
-    /// Messages that are not of the type, or big endian.
+    /// The number of received messages that are not of the type, or are big endian.
     pub invalid: u32,
 }
 
-/// The methods that a client needs of the entities in its list.
+/// The methods that a client calls on the entities in its list.
 pub(crate) trait Endpoint<'a> {
     fn entity(&self) -> &Entity<'a>;
 
-    /// The kind of the object that sends or receives.
+    /// The kind of the entity's object that sends or receives data.
     fn kind(&self) -> ObjectKind;
 
-    /// Writes the next request for its objects, if there is one to write. Unused code is not linked.
+    /// Writes the next request for the entity's objects, and returns whether there was one. Each kind of entity
+    /// has its own implementation, so that the code of unused kinds is not linked.
     fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError>;
 
     /// Takes data of its object.
@@ -84,7 +87,7 @@ impl<'a> Entity<'a> {
         }
     }
 
-    /// Makes the entity an element of a list.
+    /// Makes the entity an element of the client's list.
     pub fn link(&self, next: Option<&'a dyn Endpoint<'a>>, number: u16, name: &'a str, qos: Qos) {
         self.next.set(next);
         self.number.set(number);
@@ -120,7 +123,7 @@ impl<'a> Entity<'a> {
         self.step.set(self.step.get() + 1);
     }
 
-    /// There is no object in the agent.
+    /// Notes that the agent has none of the entity's objects.
     pub fn reset(&self) {
         self.step.set(0);
         self.state.set(EntityState::Waiting);
@@ -156,7 +159,7 @@ impl<'a> Entity<'a> {
         }
     }
 
-    /// Counts a message that is not of its type.
+    /// Counts a message that is not of the entity's type.
     pub fn checked<V>(&self, view: gantry_cdr::Result<V>) -> gantry_cdr::Result<V> {
         if view.is_err() {
             self.count(|counts| &mut counts.invalid);

@@ -1,4 +1,4 @@
-//! The session of a client with its agent, and the entities that it keeps a list of.
+//! The session of a client with its agent, and the list of the client's entities.
 
 mod client;
 mod entity;

@@ -1,15 +1,15 @@
-//! The names of topics and types in DDS, as ROS 2 forms them.
+//! The DDS names of topics and types, formed as in ROS 2.
 
 use arrayvec::ArrayString;
 use core::ops::Range;
 
-/// The bytes of all names of one object.
+/// The largest number of bytes of all names of one object.
 pub(crate) const MAX_NAMES_BYTES: usize = 192;
 
-/// The names of one object, one after the other.
+/// The names of one object, stored one after the other.
 pub(crate) struct Names(ArrayString<MAX_NAMES_BYTES>);
 
-/// The name of a type in ROS 2, in its parts, which the compiler finds: `std_msgs`, `msg` and `String`.
+/// The ROS 2 name of a type, split at compile time into its parts, such as `std_msgs`, `msg` and `String`.
 pub(crate) struct TypeName {
     package: &'static str,
     kind: &'static str,
@@ -26,13 +26,13 @@ impl Names {
         self.0.get(name)
     }
 
-    /// Adds the topic of a name: `rt/chatter` of `/chatter`, `rq/add_two_intsRequest` of a service.
+    /// Adds the DDS name of a topic: `rt/chatter` for `/chatter`, `rq/add_two_intsRequest` for a service.
     pub fn topic(&mut self, prefix: &str, name: &str, suffix: &str) -> Range<usize> {
         self.add(&[prefix, relative(name), suffix])
     }
 
-    /// Adds the DDS name of a type: `std_msgs::msg::dds_::String_` of `std_msgs/msg/String`. `suffix` is `_` and the
-    /// suffix of a service's part.
+    /// Adds the DDS name of a type: `std_msgs::msg::dds_::String_` for `std_msgs/msg/String`. `suffix` is `_`,
+    /// preceded by `_Request` or `_Response` for a service.
     pub fn data_type(&mut self, TypeName { package, kind, name }: &TypeName, suffix: &str) -> Range<usize> {
         self.add(&[package, "::", kind, "::dds_::", name, suffix])
     }
@@ -40,7 +40,7 @@ impl Names {
     fn add(&mut self, parts: &[&str]) -> Range<usize> {
         let begin = self.0.len();
         for part in parts {
-            // The entity was refused if its names are longer.
+            // Longer names do not get here, because their entity was refused.
             let _ = self.0.try_push_str(part);
         }
         begin..self.0.len()
@@ -55,7 +55,7 @@ impl TypeName {
         Self { package, kind, name }
     }
 
-    /// The length of the name in DDS, without the suffix of a service's part.
+    /// The length of the DDS name, without `_Request` or `_Response`.
     pub const fn dds_bytes(&self) -> usize {
         self.package.len() + "::".len() + self.kind.len() + "::dds_::".len() + self.name.len() + "_".len()
     }

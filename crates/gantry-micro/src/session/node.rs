@@ -3,17 +3,17 @@
 use core::num::NonZeroU32;
 use gantry_xrce::wire::ClientKey;
 
-/// A node, as the agent's host sees it.
+/// The properties of the node that other programs see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node<'a> {
-    /// Its name.
+    /// The name of the node.
     pub name: &'a str,
     /// The domain, `ROS_DOMAIN_ID`.
     pub domain_id: u16,
-    /// The number that tells this microcontroller from others of the same agent; not zero.
+    /// The key that distinguishes this microcontroller from the agent's others; not zero.
     pub key: ClientKey,
-    /// A number that is drawn at each boot, as from a noise source or a counter in flash memory. It shows the agent at
-    /// once that the board was reset. With `None`, a login within 100 ms of the last one counts as a copy of it, and
-    /// the first messages after this login are lost.
+    /// A random number that is drawn at each boot, for example from a noise source or a counter in flash memory.
+    /// It shows the agent at once that the board was reset. With `None`, a login within 100 ms of the last one
+    /// counts as a copy of it, and the first messages after this login are lost.
     pub boot_nonce: Option<NonZeroU32>,
 }

@@ -15,7 +15,7 @@ use gantry_xrce::{
     },
 };
 
-/// A request has one name more than [`MAX_NAMES_BYTES`] at most, and some 60 bytes around them.
+/// The largest length of a request: names of at most [`MAX_NAMES_BYTES`] bytes, one more name, and some 60 other bytes.
 const MAX_REQUEST_BYTES: usize = 320;
 /// The bytes of READ_DATA.
 const READ_BYTES: usize = 24;
@@ -24,8 +24,8 @@ const PARTICIPANT: ObjectId = ObjectId::new(1, ObjectKind::PARTICIPANT);
 const PUBLISHER: ObjectId = ObjectId::new(1, ObjectKind::PUBLISHER);
 const SUBSCRIBER: ObjectId = ObjectId::new(1, ObjectKind::SUBSCRIBER);
 
-/// Writes the request for the node's object number `step`: participant, publisher, subscriber. Returns whether there is
-/// such an object.
+/// Writes the request for the node's object with the number `step`: participant, publisher, subscriber. Returns
+/// whether there is such an object.
 pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_>) -> Result<bool, WriteError> {
     let (object, description, owner) = match step {
         0 => {
@@ -81,7 +81,8 @@ pub(crate) fn create_reader(
     Ok(true)
 }
 
-// Inlined, its names would lie on the stack of all callers; so with the scratch of the next one.
+// This function and `request` are not inlined: otherwise, their names and scratch memory would take stack space in
+// all callers.
 #[inline(never)]
 fn create_topic(entity: &Entity<'_>, type_name: &TypeName, session: &mut Session<'_>) -> Result<(), WriteError> {
     let mut names = Names::new();
@@ -93,8 +94,8 @@ fn create_topic(entity: &Entity<'_>, type_name: &TypeName, session: &mut Session
     request(session, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
 }
 
-/// Writes the next request for a service or a client of one: the replier or requester, or READ_DATA. Returns whether
-/// there was a request to write.
+/// Writes the next request for a service or a service client: the replier or requester, or READ_DATA. Returns
+/// whether there was a request to write.
 pub(crate) fn create_service(
     entity: &Entity<'_>,
     type_name: &TypeName,
@@ -148,11 +149,11 @@ fn request(
 ) -> Result<(), WriteError> {
     let payload =
         |request| Create { request: ObjectRequest { request, object }, object: Object::binary(description, owner) };
-    // An object that an earlier session left is not this one.
+    // An object that is left from an earlier session is a different one, so it is replaced.
     session.request_in_fragments(Flags::REPLACE, &mut [0; MAX_REQUEST_BYTES], payload).map(drop)
 }
 
-/// Asks for all data of an object.
+/// Asks the agent for all data of an object.
 fn read(session: &mut Session<'_>, object: ObjectId, stream: StreamId) -> Result<(), WriteError> {
     let delivery = DeliveryControl {
         max_samples: DeliveryControl::UNLIMITED,

@@ -1,14 +1,14 @@
-//! The queue of a subscription, a service or a service client: messages that wait to be taken. A full queue keeps the
-//! newest ones.
+//! The queue of a subscription, a service or a service client: messages that wait to be taken. A full queue keeps
+//! the newest messages.
 
 use core::{
     cell::{Cell, Ref, RefCell},
     fmt,
 };
 
-/// `DEPTH` slots of `SIZE` bytes. The queue takes new messages while a message that was taken is still in use.
+/// `DEPTH` slots of `SIZE` bytes. The queue takes new messages while a taken message is still in use.
 ///
-/// Invariant: the slots of the messages are `head`, `head + 1` … modulo `DEPTH`.
+/// Invariant: the slots with messages are `head`, `head + 1` … modulo `DEPTH`.
 pub(crate) struct Queue<const DEPTH: usize, const SIZE: usize> {
     head: Cell<u8>,
     used: Cell<u8>,
@@ -25,7 +25,7 @@ pub(crate) enum Outcome {
     Queued,
     /// The oldest message is gone.
     Overwrote,
-    /// This message is gone: its slot holds one that was taken and is in use.
+    /// The new message is lost: its slot holds a taken message that is still in use.
     InUse,
     TooLong,
 }
@@ -75,7 +75,7 @@ impl<const DEPTH: usize, const SIZE: usize> Queue<DEPTH, SIZE> {
     }
 }
 
-/// The memory of a message that was taken, in the queue. Its slot is free again when this is dropped.
+/// The memory of a taken message, in the queue. The slot becomes free when this value is dropped.
 pub struct SampleBytes<'a> {
     bytes: Ref<'a, [u8]>,
 }

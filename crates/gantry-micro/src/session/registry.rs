@@ -13,15 +13,15 @@ use gantry_xrce::{
     wire::{ByteOrder, ObjectId, ObjectKind, ResultStatus, StatusValue},
 };
 
-/// The identifier of an object has 12 bits for its number.
+/// The largest number of entities: the identifier of an object has 12 bits for its number.
 const MAX_ENTITIES: u16 = 0xfff;
-/// The session's memory is too small for the description of an object.
+/// The status of an object for whose description the session's memory is too small.
 const NO_ROOM: ResultStatus = ResultStatus { status: StatusValue::RESOURCES, implementation: 0 };
 
 /// The entities of a client, newest first.
 pub(crate) struct Registry<'a> {
     node: Node<'a>,
-    /// The requests for the node's objects that were written in this session.
+    /// The number of requests for the node's objects that were written in this session.
     step: u8,
     first: Option<&'a dyn Endpoint<'a>>,
 }
@@ -62,7 +62,7 @@ impl<'a> Registry<'a> {
         self.endpoints().find(|endpoint| endpoint.entity().number() == number)
     }
 
-    /// Writes the requests for objects that the agent was not asked for in this session, until its stream is full.
+    /// Writes the requests for objects that were not requested in this session yet, until the stream is full.
     #[inline(never)]
     pub fn create(&mut self, session: &mut Session<'_>, handle: &mut dyn FnMut(Event<'_>)) {
         if !session.is_connected() {
@@ -95,7 +95,7 @@ impl<'a> Registry<'a> {
         }
     }
 
-    /// The agent has no objects of this client.
+    /// Notes that the agent has no objects of this client.
     fn reset(&mut self) {
         self.step = 0;
         self.endpoints().for_each(|endpoint| endpoint.entity().reset());
@@ -139,7 +139,7 @@ impl<'a> Registry<'a> {
         let Some(endpoint) = self.find(object.number()) else { return };
         let entity = endpoint.entity();
         if !is_ok {
-            // An entity that is created stays so: then the agent refuses one message.
+            // An entity that is created stays created: in this case the agent refuses one message.
             if entity.state() == EntityState::Waiting {
                 entity.set_state(EntityState::Refused(status.status));
             } else {

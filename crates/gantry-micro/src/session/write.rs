@@ -1,4 +1,4 @@
-//! Messages that are written into the session: built in their slot, or copied.
+//! Messages that are written into the session. A message is built in its slot or copied there.
 
 use super::{
     entity::{Entity, EntityState},
@@ -12,17 +12,17 @@ use gantry_xrce::{
     wire::{ObjectKind, RequestId},
 };
 
-/// The object of an entity that sends, and its session.
+/// The entity's object that sends a message, and its session.
 pub(crate) struct Writing<'s, 'a, 'e> {
     session: &'s mut Session<'a>,
     entity: &'s Entity<'e>,
     kind: ObjectKind,
-    /// The bytes before the message: the identity of a request, in its response.
+    /// The bytes before the message. In a response, they are the identity of the request.
     prefix: &'s [u8],
 }
 
 impl<'s, 'a, 'e> Writing<'s, 'a, 'e> {
-    /// Begins to write a message of an entity's object of that kind, with the bytes before it.
+    /// Begins to write a message for the entity's object of this kind. `prefix` has the bytes before the message.
     pub fn new(entity: &'s Entity<'e>, kind: ObjectKind, session: &'s mut Session<'a>, prefix: &'s [u8]) -> Self {
         Self { session, entity, kind, prefix }
     }
@@ -38,7 +38,7 @@ impl<'s, 'a, 'e> Writing<'s, 'a, 'e> {
         let (prefix, entity) = (self.prefix, self.entity);
         let mut slot = self.begin(length)?;
         let bytes = slot.bytes();
-        // The slot has a header before the message, which gives room to build it at an aligned address.
+        // The data header before the message gives room to build the message at an aligned address.
         let begin = start.saturating_sub(bytes.as_ptr().addr().wrapping_add(start) % BODY_ALIGN);
         let mut view = M::build(bytes.get_mut(begin..begin + length).unwrap_or_default(), shape)?;
         fill(&mut view);
@@ -92,7 +92,7 @@ fn refused(entity: &Entity<'_>, error: WriteError, prefix: &[u8]) -> PublishErro
     PublishError::new(error, prefix.len())
 }
 
-/// The slot has a message of `length` bytes behind the prefix.
+/// Commits the slot, which has a message of `length` bytes after the prefix.
 fn commit(mut slot: DataSlot<'_>, entity: &Entity<'_>, prefix: &[u8], length: usize) -> RequestId {
     let before = DATA_HEADER_BYTES..DATA_HEADER_BYTES + prefix.len();
     if let Some(room) = slot.bytes().get_mut(before) {
@@ -105,7 +105,7 @@ fn commit(mut slot: DataSlot<'_>, entity: &Entity<'_>, prefix: &[u8], length: us
 }
 
 /// Moves `length` bytes from `from` up to `to`, by less than 8 bytes. If `MTU` is a multiple of 8, this is seldom
-/// needed. `copy_within` would be faster, but its `memmove` would be the longest function of a firmware.
+/// needed. `copy_within` would be faster, but its `memmove` would be the longest function in the firmware.
 fn move_up(bytes: &mut [u8], from: usize, to: usize, length: usize) {
     if from == to {
         return;

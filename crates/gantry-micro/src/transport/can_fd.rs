@@ -1,4 +1,4 @@
-//! CAN-FD, with one message in each frame.
+//! Transport over CAN-FD, with one message in each frame.
 
 use super::Transport;
 use gantry_xrce::framing::{
@@ -6,23 +6,23 @@ use gantry_xrce::framing::{
     can_fd::{decode, encode},
 };
 
-/// A CAN-FD controller. The client has an identifier of 29 bits of its own, for frames in both directions; the
-/// implementation sets it and filters by it. (`embedded-can` has no CAN-FD.)
+/// A CAN-FD controller. The client has its own 29-bit identifier for frames in both directions; the implementation
+/// sets the identifier and filters by it. (`embedded-can` does not support CAN-FD.)
 pub trait CanFd {
     /// An error of the controller.
     type Error: core::fmt::Debug;
 
-    /// Sends a frame with `data`, whose length is one of CAN-FD. `false` if there is no room now. Does not block.
+    /// Sends a frame with `data`, whose length CAN-FD allows. `false` if there is no room now. Does not block.
     ///
     /// # Errors
-    /// The controller's error.
+    /// An error of the controller.
     fn transmit(&mut self, data: &[u8]) -> Result<bool, Self::Error>;
 
-    /// The number of bytes of the next frame with the identifier, which are put into `data`. `None` if there is none.
-    /// Does not block.
+    /// Copies the next frame with the client's identifier into `data`, and returns its length in bytes; `None` if
+    /// there is no frame. Does not block.
     ///
     /// # Errors
-    /// The controller's error.
+    /// An error of the controller.
     fn receive(&mut self, data: &mut [u8; 64]) -> Result<Option<usize>, Self::Error>;
 }
 
@@ -32,12 +32,12 @@ pub enum CanFdError<E> {
     /// An error of the controller.
     #[error("the CAN-FD controller failed")]
     Controller(E),
-    /// The message is longer than a frame, and is not sent: the `MTU` of the client's memory is to be 63.
+    /// The message is longer than a frame and is not sent: the `MTU` of the client's memory has to be 63.
     #[error(transparent)]
     TooLong(TooLong),
 }
 
-/// Messages of up to 63 bytes over a CAN-FD controller. The memory of its client has the `MTU` 63.
+/// Messages of up to 63 bytes over a CAN-FD controller. The `MTU` of the client's memory has to be 63.
 #[derive(Debug)]
 pub struct CanFdTransport<C> {
     controller: C,

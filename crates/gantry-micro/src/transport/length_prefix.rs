@@ -1,17 +1,18 @@
-//! TCP connections and other streams without loss, with the length before each message.
+//! Transport over TCP connections and other lossless streams, with a length before each message.
 
 use super::{Chunk, Transport};
 use embedded_io::{Read, ReadReady, Write, WriteReady};
 use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};
 
-/// Messages over a connection: bytes that `read_ready` and `write_ready` announce are read and written at once.
+/// Messages over a connection. Bytes that `read_ready` and `write_ready` announce must be read and written
+/// without blocking.
 ///
-/// After an error of the connection, make a new connection and a new transport: on the old transport, the agent would
-/// take the rest of a message for the beginning of one.
+/// After an error of the connection, make a new connection and a new transport: on the old transport, the agent
+/// would take the rest of a message for the beginning of another one.
 #[derive(Debug)]
 pub struct LengthPrefixTransport<P> {
     port: P,
-    /// The bytes of the message under way that are sent, the two of its length included.
+    /// The number of sent bytes of the current message, including the two bytes of its length.
     sent: usize,
     decoder: LengthPrefixDecoder,
     incoming: Chunk,
@@ -23,7 +24,7 @@ impl<P> LengthPrefixTransport<P> {
         Self { port, sent: 0, decoder: LengthPrefixDecoder::new(), incoming: Chunk::new() }
     }
 
-    /// The number of messages that came and were longer than the client's `MTU`, and are gone.
+    /// The number of received messages that were longer than the client's `MTU`, and are lost.
     pub fn too_long(&self) -> u32 {
         self.decoder.too_long()
     }
@@ -38,7 +39,7 @@ impl<P: Read + ReadReady + Write + WriteReady> Transport for LengthPrefixTranspo
     type Error = P::Error;
 
     fn send(&mut self, message: &[u8]) -> Result<bool, P::Error> {
-        // The messages of a client are shorter than the prefix can say.
+        // The messages of a client are always short enough for the prefix.
         let Ok(prefix) = length_prefix(message.len()) else { return Ok(true) };
         loop {
             let rest = match self.sent.checked_sub(prefix.len()) {

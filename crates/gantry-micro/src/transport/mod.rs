@@ -21,22 +21,22 @@ pub trait Transport {
     /// An error of the line.
     type Error: core::fmt::Debug;
 
-    /// Sends a message, or as much of it as the line takes now. Returns whether all of it is sent; if not, the caller
-    /// calls again with the same message, until it is.
+    /// Sends a message, or as much of it as the line takes now. Returns whether all of it is sent; if not, the
+    /// caller calls again with the same message, until all is sent.
     ///
     /// # Errors
-    /// The line's error. The message is lost.
+    /// An error of the line; the message is lost.
     fn send(&mut self, message: &[u8]) -> Result<bool, Self::Error>;
 
-    /// The length of the next message if one has come; the message lies at the beginning of `buffer`. Pass the same
-    /// buffer in each call, because it keeps a part of a message.
+    /// The length of the next message if one has arrived; the message lies at the beginning of `buffer`. Pass the
+    /// same buffer in each call, because it may already have a part of a message.
     ///
     /// # Errors
-    /// The line's error.
+    /// An error of the line.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error>;
 }
 
-/// Bytes on their way between a line and a framing.
+/// Bytes that are on their way between a line and a framing.
 #[derive(Debug)]
 struct Chunk {
     bytes: [u8; Self::BYTES],
@@ -55,7 +55,7 @@ impl Chunk {
         self.bytes.get(self.begin.into()..self.end.into()).unwrap_or_default()
     }
 
-    /// Fills the empty chunk with what `read` writes into it.
+    /// Fills the empty chunk with the bytes that `read` writes into it.
     fn fill<E>(&mut self, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(), E> {
         (self.begin, self.end) = (0, 0);
         self.end = read(&mut self.bytes)?.min(Self::BYTES) as u8;
@@ -66,7 +66,8 @@ impl Chunk {
         self.begin = (usize::from(self.begin) + bytes).min(self.end.into()) as u8;
     }
 
-    /// The length of the next message that `decode` finds in what comes from a port. The bytes after it stay here.
+    /// The length of the next message that `decode` finds in the bytes from a port. Bytes after the message stay
+    /// in the chunk.
     fn receive<P: Read + ReadReady>(
         &mut self,
         port: &mut P,

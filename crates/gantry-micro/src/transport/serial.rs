@@ -1,13 +1,14 @@
-//! Serial lines, with the framing of DDS-XRCE.
+//! Transport over serial lines, with the framing of DDS-XRCE.
 
 use super::{Chunk, Transport};
 use embedded_io::{Read, ReadReady, Write, WriteReady};
 use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};
 
-/// Messages over a serial port: bytes that `read_ready` and `write_ready` announce are read and written at once.
+/// Messages over a serial port. Bytes that `read_ready` and `write_ready` announce must be read and written
+/// without blocking.
 ///
-/// A frame is written in parts if the port has too little room. The framing finds the next frame after lost or damaged
-/// bytes and counts them.
+/// A frame is written in parts if the port has too little room. After lost or damaged bytes, the framing finds the
+/// next frame, and counts the bytes.
 #[derive(Debug)]
 pub struct SerialTransport<P> {
     port: P,
@@ -25,7 +26,7 @@ impl<P> SerialTransport<P> {
         Self { port, encoder: None, outgoing: Chunk::new(), decoder, incoming: Chunk::new() }
     }
 
-    /// The counts of frames that came, and of damage.
+    /// The counters of received frames and of damaged bytes.
     pub fn counters(&self) -> SerialCounters {
         self.decoder.counters()
     }
@@ -44,7 +45,7 @@ impl<P: Read + ReadReady + Write + WriteReady> Transport for SerialTransport<P> 
         loop {
             if outgoing.rest().is_empty() {
                 if encoder.is_none() {
-                    // The messages of a client are shorter than a frame may be.
+                    // The messages of a client are always short enough for a frame.
                     let new = SerialEncoder::new(SerialEncoder::CLIENT, SerialEncoder::AGENT, message.len());
                     *encoder = new.ok();
                 }

@@ -1,4 +1,4 @@
-//! An agent that records what it is asked for, and sends what a test wants.
+//! An agent that records the requests of a client, and sends data as a test wants.
 
 use gantry_micro::{Instant, Time};
 use gantry_xrce::{
@@ -24,11 +24,11 @@ pub struct Agent {
     pub objects: BTreeMap<u16, String>,
     /// The names of the objects in the order of their creation.
     pub created: Vec<String>,
-    /// READ_DATA, by the identifier of its object.
+    /// The last READ_DATA of each object, by the object's identifier.
     pub reads: BTreeMap<u16, (StreamId, ObjectRequest)>,
-    /// The data that was written: the kind of the object, the request and the data.
+    /// The data that the client wrote: the kind of the object, the request and the data.
     pub written: Vec<(ObjectKind, ObjectRequest, Vec<u8>)>,
-    /// An object whose description contains this is refused.
+    /// The agent refuses each object whose description contains this text.
     pub refused: Option<&'static str>,
 }
 
@@ -105,13 +105,13 @@ impl Agent {
         *self = Self::default();
     }
 
-    /// The object of this kind, if there is exactly one.
+    /// The object of this kind; `None` unless there is exactly one.
     pub fn object(&self, kind: ObjectKind) -> Option<ObjectId> {
         let mut all = self.objects.keys().map(|&id| ObjectId(id)).filter(|id| id.kind() == kind);
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// Sends data to the data reader, requester or replier of that kind. `false` if its stream is full.
+    /// Sends data to the data reader, requester or replier of this kind. `false` if its stream is full.
     pub fn send(&mut self, kind: ObjectKind, identity: &[u8], body: &[u8]) -> bool {
         let (stream, request) = self.reads[&self.object(kind).unwrap().0];
         self.session.as_mut().unwrap().send(stream, request, identity, body).is_ok()

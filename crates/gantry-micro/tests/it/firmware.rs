@@ -1,4 +1,4 @@
-//! The example firmware on an emulated Cortex-M3, whose serial line ends at the agent.
+//! The example firmware on an emulated Cortex-M3, whose serial line is connected to the agent.
 
 use crate::{
     agent::Agent,
@@ -18,11 +18,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The memory that the firmware uses, in its `memory.x`.
+/// The memory that the firmware uses, as in its `memory.x`.
 const RAM: usize = 0x2000_0000;
 const RAM_BYTES: usize = 20 * 1024;
-/// The part of the stack's memory that is filled with `PAINT` before the firmware starts. The bytes that are
-/// overwritten afterwards show how deep the stack was.
+/// The number of bytes of the stack that are filled with `PAINT` before the firmware starts. Bytes that are
+/// overwritten later show the depth of the stack.
 const PAINTED_BYTES: usize = 8 * 1024;
 const PAINT: u8 = 0xcc;
 
@@ -64,7 +64,7 @@ impl Board {
         }
     }
 
-    /// Gives the monitor of the emulator a command.
+    /// Sends a command to the monitor of the emulator.
     fn order(&mut self, command: &str) {
         writeln!(self.machine.stdin.as_mut().unwrap(), "{command}").unwrap();
     }

@@ -10,7 +10,7 @@ use gantry_msgs::{
 };
 use gantry_xrce::wire::ObjectKind;
 
-/// The body of a message, as the copy path writes it.
+/// The body of a message, as the copying path writes it.
 fn body<M: Message>(message: &M) -> Vec<u8> {
     message.to_cdr().unwrap()[4..].to_vec()
 }
@@ -79,9 +79,9 @@ fn a_long_message_goes_in_fragments_if_it_is_reliable() {
         let cloud = PointCloud2 { data: (0..=255).cycle().take(bytes).collect(), ..PointCloud2::default() };
         body(&cloud)
     };
-    // The agent acknowledges the last request, which has a slot so far.
+    // The agent acknowledges the last request, which occupies a slot until then.
     world.run_ms(10);
-    // 4 slots of 512 bytes: a fragment has 500, and the data's header 8.
+    // There are 4 slots of 512 bytes: a fragment has 500 bytes, and the header of the data 8.
     let longest = cloud(4 * 500 - 8 - cloud(0).len());
     reliable.publish_bytes(&mut world.client, &longest).unwrap();
     world.until("it arrives", |world| !world.agent.written.is_empty());

@@ -1,4 +1,4 @@
-//! The client's node of a simulated CAN bus, against a socket that stands for the bus.
+//! Tests of the client's node on a simulated CAN bus, with a socket in place of the bus.
 
 use crate::transports::{End, exchange};
 use gantry_micro::{Transport, transport::SimulatedCan};
@@ -59,7 +59,7 @@ impl End for &RefCell<Bus> {
         let mut data = [0; can_fd::MAX_FRAME_BYTES];
         let length = can_fd::encode(message, &mut data).unwrap();
         let frame = Frame { identifier: IDENTIFIER, has_bit_rate_switch: true, data: &data[..length] };
-        // The frame of another client, with the same data, comes first.
+        // A frame of another client, with the same data, comes first.
         self.borrow_mut().send(Frame { identifier: 1, ..frame });
         self.borrow_mut().send(frame);
     }
@@ -89,7 +89,7 @@ fn a_bus_that_is_not_there_yet_takes_messages_later() {
     drop(bus);
     assert_eq!(transport.receive(&mut [0; 63]).unwrap(), None);
     assert!(!transport.controller().is_connected());
-    // A file without a bus, as after a kill.
+    // A socket file without a bus, as after a kill.
     assert!(transport.send(b"lost").unwrap());
 }
 

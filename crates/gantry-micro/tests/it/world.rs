@@ -13,12 +13,12 @@ pub const NODE: Node<'static> = Node { name: "motor", domain_id: 7, key: ClientK
 /// A step of simulated time.
 const STEP_US: u64 = 1_000;
 
-/// A line that carries whole messages, and loses some.
+/// A line that carries whole messages, and loses some of them.
 #[derive(Default)]
 pub struct Line {
     there: RefCell<VecDeque<Vec<u8>>>,
     back: RefCell<VecDeque<Vec<u8>>>,
-    /// The share of messages that are lost.
+    /// The fraction of messages that are lost.
     pub loss: Cell<f64>,
     /// The line takes nothing.
     pub is_busy: Cell<bool>,
@@ -61,7 +61,7 @@ pub struct World<'a> {
     pub now_us: u64,
     /// The events, as text.
     pub events: Vec<String>,
-    /// No agent listens on the other end of the line.
+    /// Whether no agent listens at the other end of the line.
     pub is_agent_away: bool,
 }
 
@@ -102,7 +102,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Steps until the condition holds, at most a minute.
+    /// Simulates steps until the condition holds, at most for a minute.
     #[track_caller]
     pub fn until(&mut self, what: &str, mut condition: impl FnMut(&mut Self) -> bool) {
         let end_us = self.now_us + 60_000_000;

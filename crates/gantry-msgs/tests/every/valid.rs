@@ -1,4 +1,4 @@
-//! Random messages: every way from and to bytes has the same result.
+//! Random messages: all ways from and to bytes have the same result.
 
 use crate::{Tried, aligned_random_body, by_field::ByField, for_every_type, message_type, tries};
 use fastrand::Rng;
@@ -79,7 +79,7 @@ fn a_message_built_in_place_is_the_serialised_one() {
 
 #[test]
 fn a_built_message_is_valid_before_its_fields_are_written() {
-    // Its size is the size of the shape. Memory of a byte less or more is refused.
+    // The size of the message is the size of its shape. Memory that has one byte less or more is refused.
     fn check<T: ByField>() {
         let mut rng = Rng::new();
         let _tried = Tried::<T>::now(&rng);

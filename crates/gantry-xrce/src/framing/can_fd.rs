@@ -1,21 +1,21 @@
-//! The framing of DDS-XRCE for CAN-FD: the first byte is the length of the message, which follows.
+//! The framing of DDS-XRCE for CAN-FD: the first byte is the length of the message, and the message follows.
 //!
-//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so it can be longer than its message. A client has
-//! one identifier of 29 bits, for both directions.
+//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so it can be longer than its message. A client
+//! has one 29-bit identifier, which is used in both directions.
 
 use super::TooLong;
 
-/// The longest message, in bytes: the MTU.
+/// The largest length of a message in bytes, which is the MTU.
 pub const MAX_MESSAGE_BYTES: usize = 63;
 
 /// The longest frame, in bytes.
 pub const MAX_FRAME_BYTES: usize = 64;
 
-/// The lengths of frames, in bytes, by their code (DLC).
+/// The lengths of frames in bytes, indexed by their code (DLC).
 pub const FRAME_LENGTHS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
-/// Writes the frame of a message, and returns its length in bytes. The frame is filled with zeros up to a length that
-/// CAN-FD has.
+/// Writes the frame of a message, and returns the frame's length in bytes. The frame is filled with zeros up to a
+/// length that CAN-FD allows.
 ///
 /// # Errors
 /// [`TooLong`] above [`MAX_MESSAGE_BYTES`].
@@ -33,7 +33,7 @@ pub fn frame_length(data_bytes: usize) -> Option<usize> {
     FRAME_LENGTHS.iter().map(|&length| usize::from(length)).find(|&length| length >= data_bytes)
 }
 
-/// The message of a frame, or `None` if it is empty or longer than the frame.
+/// The message of a frame, or `None` if the message is empty or longer than the frame.
 pub fn decode(frame: &[u8]) -> Option<&[u8]> {
     let (&length, rest) = frame.split_first()?;
     rest.get(..usize::from(length)).filter(|message| !message.is_empty())

@@ -1,6 +1,6 @@
 //! CRC-16/ARC: polynomial 0x8005, reflected, initially 0, no final exclusive-or.
 //!
-//! A table for half a byte takes 32 bytes of a microcontroller's memory; a table for a byte takes 512.
+//! A table for half a byte takes 32 bytes of a microcontroller's memory; a table for a whole byte would take 512.
 
 /// The remainders of the sixteen values of half a byte.
 const TABLE: [u16; 16] = table();
@@ -21,7 +21,7 @@ const fn table() -> [u16; 16] {
     table
 }
 
-/// The checksum of the bytes of `crc` and one more.
+/// The checksum of the bytes before, which is `crc`, and of one more byte.
 pub(super) fn update(crc: u16, byte: u8) -> u16 {
     let crc = crc ^ u16::from(byte);
     let crc = crc >> 4 ^ TABLE[usize::from(crc & 0xf)];

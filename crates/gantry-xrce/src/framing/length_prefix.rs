@@ -13,20 +13,20 @@ pub fn length_prefix(message_bytes: usize) -> Result<[u8; 2], TooLong> {
     }
 }
 
-/// Finds messages in the bytes of a TCP connection.
+/// A decoder that finds messages in the bytes of a TCP connection.
 ///
 /// Empty messages are skipped, as eProsima's client and agent do. Counters wrap around.
 #[derive(Clone, Debug, Default)]
 pub struct LengthPrefixDecoder {
     length: u16,
-    /// The number of bytes that were received, the two of the length included.
+    /// The number of received bytes of this message, including the two bytes of its length.
     position: u32,
     too_long: u32,
     dropped_bytes: u32,
 }
 
 impl LengthPrefixDecoder {
-    /// A decoder at the beginning of a connection.
+    /// Makes a decoder for the beginning of a connection.
     pub fn new() -> Self {
         Self::default()
     }
@@ -36,12 +36,12 @@ impl LengthPrefixDecoder {
         self.too_long
     }
 
-    /// The number of bytes of those messages.
+    /// The number of bytes of the messages that were longer than the buffer.
     pub fn dropped_bytes(&self) -> u32 {
         self.dropped_bytes
     }
 
-    /// Reads `bytes` until a message is complete or no byte is left, and leaves the bytes after it. Pass the same
+    /// Reads `bytes` until a message is complete or no byte is left. Unread bytes stay in `bytes`. Pass the same
     /// `buffer` in each call; the message lies at its beginning.
     pub fn decode<'b>(&mut self, bytes: &mut &[u8], buffer: &'b mut [u8]) -> Option<&'b [u8]> {
         while let Some((&first, after_first)) = bytes.split_first() {

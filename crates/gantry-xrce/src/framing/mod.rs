@@ -1,11 +1,12 @@
-//! Framings: messages over byte streams and CAN-FD.
+//! Framings, which carry messages over byte streams and CAN-FD.
 //!
 //! Datagrams (UDP) need no framing. A decoder takes chunks of any size, and an encoder gives chunks of any size.
-//! Neither borrows the message between calls: the caller passes the same memory each time, so a driver can store codec
-//! and memory in one struct.
+//! Neither borrows the message between calls: the caller passes the same memory each time, so a driver can store
+//! both codec and memory in one struct.
 //!
 //! # Invariants
-//! - A decoder accounts for each byte: of delivered frames, of dropped data, and of the frame under way.
+//! - A decoder accounts for each byte: it belongs to a delivered frame, to dropped data, or to the frame that is
+//!   being received.
 //! - After any noise, a decoder finds the next complete frame.
 
 pub mod can_fd;

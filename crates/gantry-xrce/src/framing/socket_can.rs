@@ -1,21 +1,22 @@
-//! The frames of CAN FD as SocketCAN has them: `struct canfd_frame` of `linux/can.h`, in the byte order of the machine.
+//! Frames of CAN FD in SocketCAN's format: `struct canfd_frame` of `linux/can.h`, in the byte order of the machine.
 //!
-//! The identifier with its flags (4 bytes), the length of the data, flags, two reserved bytes, and 64 bytes of data.
+//! A frame has the identifier with its flags (4 bytes), the length of the data, flags, two reserved bytes, and 64
+//! bytes of data.
 
 use super::can_fd::MAX_FRAME_BYTES as MAX_DATA_BYTES;
 
 /// The size of `struct canfd_frame`, in bytes.
 pub const FRAME_BYTES: usize = HEADER_BYTES + MAX_DATA_BYTES;
 
-/// The largest extended identifier: it has 29 bits.
+/// The largest extended identifier, which has 29 bits.
 pub const MAX_IDENTIFIER: u32 = 0x1fff_ffff;
 
 const HEADER_BYTES: usize = 8;
-/// `CAN_EFF_FLAG`: the identifier has 29 bits, not 11. The two bits below mark remote requests and errors.
+/// `CAN_EFF_FLAG`: the identifier has 29 bits, not 11. The two bits below this flag mark remote requests and errors.
 const EXTENDED: u32 = 1 << 31;
 /// `CANFD_BRS`.
 const BIT_RATE_SWITCH: u8 = 1;
-/// `CANFD_FDF`: the frame is one of CAN FD.
+/// `CANFD_FDF`: the frame is a CAN FD frame.
 const FD_FORMAT: u8 = 4;
 
 /// A data frame of CAN FD with an extended identifier.
@@ -29,22 +30,22 @@ pub struct Frame<'a> {
     pub data: &'a [u8],
 }
 
-/// A reason why bytes are no data frame of CAN FD with an extended identifier.
+/// The reason why bytes are not a data frame of CAN FD with an extended identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The bytes have another length than `struct canfd_frame`, as a frame of classic CAN has.
+    /// The number of bytes differs from the size of `struct canfd_frame`, as in a frame of classic CAN.
     #[error("{bytes} bytes are no frame of CAN FD, which has {FRAME_BYTES}")]
     Size {
-        /// Their number.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// The identifier is a standard one, or the frame is a remote request or an error.
+    /// The identifier is a standard identifier, or the frame is a remote request or an error.
     #[error("{identifier:#010x} is no extended identifier of a data frame")]
     Identifier {
         /// The identifier with its flags.
         identifier: u32,
     },
-    /// The data is longer than 64 bytes.
+    /// The data of the frame is longer than 64 bytes.
     #[error("a frame of CAN FD has no {bytes} bytes of data, at most {MAX_DATA_BYTES}")]
     Data {
         /// The length of the data.
@@ -53,10 +54,10 @@ pub enum FrameError {
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the frame in `bytes`.
+    /// Parses the frame in `bytes`.
     ///
     /// # Errors
-    /// The bytes are no data frame of CAN FD with an extended identifier.
+    /// The bytes are not a data frame of CAN FD with an extended identifier.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, FrameError> {
         let frame: &[u8; FRAME_BYTES] = bytes.try_into().map_err(|_| FrameError::Size { bytes: bytes.len() })?;
         let ([i0, i1, i2, i3, length, flags, _, _], data) =
@@ -73,10 +74,10 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The bytes of the frame.
+    /// The frame in SocketCAN's format.
     ///
     /// # Errors
-    /// The identifier or the data is too long.
+    /// The identifier or the data of the frame is too long.
     pub fn to_bytes(&self) -> Result<[u8; FRAME_BYTES], FrameError> {
         let Self { identifier, has_bit_rate_switch, data } = *self;
         if identifier > MAX_IDENTIFIER {

@@ -1,4 +1,4 @@
-//! The agent's side of a session with one client.
+//! The agent's end of a session with one client.
 
 use super::{
     Incoming, Link, Loss, Peer,
@@ -15,29 +15,29 @@ use crate::{
     },
 };
 
-/// The number of questions without an answer after which the client is gone.
+/// The number of consecutive unanswered questions after which the client counts as gone.
 const MAX_UNANSWERED: u8 = 3;
-/// The bytes of a STATUS: its header, the request, the object and the result.
+/// The length of a STATUS in bytes: its header, the request, the object and the result.
 const STATUS_BYTES: usize = 10;
 const PING: RequestId = RequestId(3);
 /// The largest number of bytes of data in one DATA.
 const MAX_DATA_BYTES: usize = u16::MAX as usize - ObjectRequest::BYTES;
 
-/// The requests of a client to the agent.
+/// An event of the agent's session: most of them are requests of the client.
 #[derive(Clone, Debug)]
 pub enum AgentEvent<'a> {
     /// To create an object. [`AgentSession::status`] answers.
     Create {
-        /// The stream, in which the answer goes back.
+        /// The stream of the request, in which the answer has to be sent.
         stream: StreamId,
-        /// The rule for an object that exists: REUSE, REPLACE or neither.
+        /// The rule if the object exists already: REUSE, REPLACE or neither.
         flags: Flags,
         /// The object.
         create: Create<'a>,
     },
     /// A request to create an object whose description could not be read. [`AgentSession::status`] answers.
     Unreadable {
-        /// The stream, in which the answer goes back.
+        /// The stream of the request, in which the answer has to be sent.
         stream: StreamId,
         /// The request, and the object.
         request: ObjectRequest,
@@ -46,27 +46,28 @@ pub enum AgentEvent<'a> {
     },
     /// To delete an object. [`AgentSession::status`] answers.
     Delete {
-        /// The stream, in which the answer goes back.
+        /// The stream of the request, in which the answer has to be sent.
         stream: StreamId,
         /// The request, and the object.
         request: ObjectRequest,
     },
     /// To write data.
     Write {
-        /// The stream of the request: the answer goes back in it if the object is unknown.
+        /// The stream of the request. If the object is unknown, the answer is sent in this stream.
         stream: StreamId,
         /// The request, and the object.
         request: ObjectRequest,
         /// The byte order of the data.
         order: ByteOrder,
-        /// The data: a message in CDR without an encapsulation header, behind an identity for repliers.
+        /// The data: a message in CDR without an encapsulation header, preceded by an identity if the object is
+        /// a replier.
         data: &'a [u8],
     },
     /// To get data of an object.
     Read {
-        /// The stream of the data: the answer goes back in it if the object is unknown.
+        /// The stream for the data. If the object is unknown, the answer is sent in this stream, too.
         stream: StreamId,
-        /// The object, how much and how fast.
+        /// The object, and the amount and rate of data that the client wants.
         read: ReadData<'a>,
     },
     /// A request to end the session. The agent answers with [`farewell`](super::farewell).
@@ -74,10 +75,10 @@ pub enum AgentEvent<'a> {
         /// The request.
         request: ObjectRequest,
     },
-    /// A message came in a stream that the session does not have, and was dropped: a session has one reliable and one
-    /// best-effort stream. A reliable message is repeated by its sender.
+    /// A message came in a stream that the session does not have, and was dropped: a session has one reliable and
+    /// one best-effort stream. The sender repeats the message if it is reliable.
     UnknownStream {
-        /// The stream. [`AgentSession::status`] answers in the stream of the same kind.
+        /// The stream of the message. [`AgentSession::status`] answers in the session's stream of the same kind.
         stream: StreamId,
         /// The first request of the submessage, if it has one.
         request: Option<ObjectRequest>,
@@ -88,7 +89,7 @@ pub enum AgentEvent<'a> {
     Malformed(Error),
 }
 
-/// The agent's session with a client, over the memory of `Link`.
+/// The agent's session with a client, over the memory of a `Link`.
 #[derive(Debug)]
 pub struct AgentSession<O, I, A, B> {
     link: Link<O, I, A, B>,
@@ -114,7 +115,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         &self.link
     }
 
-    /// Takes a message of this session, whose header was read. `time` is the time of the agent's clock for time stamps.
+    /// Takes a message of this session, whose header has been read. `time` is the current time of the agent's
+    /// clock, for time stamps.
     pub fn receive(
         &mut self,
         header: &Header,
@@ -140,8 +142,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         }
     }
 
-    /// Answers a request. eProsima's clients wait for one status at a time and ignore others in the same message, so
-    /// each status has a message of its own, unless both sides speak Gantry's extensions.
+    /// Answers a request. eProsima's clients wait for one status at a time and ignore other statuses in the same
+    /// message, so each status has a message of its own, unless both ends of the session have Gantry's extensions.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full.
@@ -161,7 +163,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
     }
 
     /// Sends data of an object to the client: `identity`, which requesters and repliers have, and a message in CDR
-    /// without its encapsulation header. In a reliable stream it is sent in fragments if it is longer than a slot.
+    /// without its encapsulation header. In a reliable stream, data that is longer than a slot is sent in fragments.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full, or the message is too long for it.
@@ -178,12 +180,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.link.write(stream, &[&header, identity, message])
     }
 
-    /// Sends data that is longer than all slots of the reliable stream, as much as has room. Pass the same data in each
-    /// call; `sent` is 0 at first, and then the result of the last call. Returns `None` when all data is in the stream;
-    /// until then the stream takes nothing else.
+    /// Puts as much data into the reliable stream as there is room for; for data that is longer than all slots
+    /// together. Pass the same data in each call; `sent` is 0 at first, and then the result of the last call.
+    /// Returns `None` when all data is in the stream; until then the stream takes nothing else.
     ///
     /// # Errors
-    /// [`Refused`]: the stream is amid other data, or the data is longer than 65531 bytes.
+    /// [`Refused`]: the stream has not all of other data yet, or the data is longer than 65531 bytes.
     pub fn send_part(
         &mut self,
         request: ObjectRequest,
@@ -198,7 +200,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         Ok(Some(sent).filter(|&sent| sent < header.len() + length))
     }
 
-    /// Room for `length` bytes of data for the client, which the caller fills in place.
+    /// Reserves room for `length` bytes of data for the client, which the caller fills in place.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full, or a slot is too short.
@@ -223,7 +225,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at
     }
 
-    /// The next message to send, until there is none.
+    /// The next message to send; `None` if there is none. The caller repeats the call until then.
     pub fn transmit(&mut self, now: Instant, time: Time) -> Option<&[u8]> {
         let Self { link, core } = self;
         let header = Header { key: core.peer.key, ..Header::streamless(core.peer.session) };
@@ -231,7 +233,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
             return link.control(&header, &TimestampReply { transmit: time, receive, originate }).ok();
         }
         if let Some(related) = core.answer.take() {
-            // The implementation's byte says that the session is known.
+            // The first byte of the implementation status means that the session is known.
             let result = ResultStatus { implementation: 1, ..ResultStatus::OK };
             let reply = ObjectReply { related, result };
             return link.control(&header, &Info { reply, info: agent_info() }).ok();
@@ -247,14 +249,14 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         link.transmit(&header, now)
     }
 
-    /// The latest time at which the caller should call [`Self::is_gone`] and [`Self::transmit`], if nothing comes and
-    /// nothing is written before.
+    /// The latest time at which the caller should call [`Self::is_gone`] and [`Self::transmit`], if no message
+    /// arrives and nothing is written before.
     pub fn deadline(&self) -> Instant {
         self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))
     }
 }
 
-/// The first request of a message that is about an object.
+/// The first request in a message that concerns an object.
 fn first_request(message: &[u8]) -> Option<ObjectRequest> {
     const REQUESTS: [SubmessageId; 4] =
         [SubmessageId::CREATE, SubmessageId::DELETE, SubmessageId::WRITE_DATA, SubmessageId::READ_DATA];
@@ -263,23 +265,24 @@ fn first_request(message: &[u8]) -> Option<ObjectRequest> {
     requests.next()?.object_request().ok()
 }
 
-/// Refuses data whose length DATA cannot state. Only in WRITE_DATA does the length 0 stand for all the rest.
+/// Refuses data whose length does not fit in the length field of DATA. Only in WRITE_DATA, a length of 0 means the
+/// rest of the message.
 fn check_length(length: usize) -> core::result::Result<(), Refused> {
     if length <= MAX_DATA_BYTES { Ok(()) } else { Err(Refused::TooLong { length, max: MAX_DATA_BYTES }) }
 }
 
-/// The session without its streams, so that its code exists once for all sizes.
+/// The session without its streams, so that this code is compiled only once for all slot sizes.
 #[derive(Debug)]
 struct Core {
     peer: Peer,
     /// The time at which the client is asked whether it is alive, unless a message comes before.
     ask_at: Instant,
     unanswered: u8,
-    /// Whether the client is asked with the next messages, without a count.
+    /// Whether the next messages ask the client for a sign of life, without counting the question as unanswered.
     is_asking: bool,
     /// The client's question about the agent.
     answer: Option<ObjectRequest>,
-    /// The agent's and the client's time of a request for a time stamp.
+    /// The times of a request for a time stamp, by the agent's clock and by the client's.
     stamp: Option<(Time, Time)>,
 }
 

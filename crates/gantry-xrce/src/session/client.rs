@@ -1,4 +1,4 @@
-//! The client's side of a session: it connects, notices that the agent is gone, and connects again.
+//! The client's end of a session: it connects, notices that the agent is gone, and connects again.
 
 use super::{
     AgentClock, EXTENSIONS, Exchange, Incoming, Link, Loss, TIMESTAMP_PADDING_BYTES,
@@ -16,40 +16,40 @@ use crate::{
 };
 use core::num::NonZeroU32;
 
-/// The first interval between two CREATE_CLIENT; it doubles up to the longest.
+/// The first interval between two CREATE_CLIENT. The interval doubles up to the longest one.
 const FIRST_RETRY_US: u32 = 50_000;
 const MAX_RETRY_US: u32 = 400_000;
-/// The silence after which the client asks the agent whether it is there.
+/// The silence of the agent after which the client asks whether the agent is alive.
 const SILENCE_US: u32 = 250_000;
-/// The number of questions without an answer after which the agent is gone.
+/// The number of consecutive unanswered questions after which the agent counts as gone.
 const MAX_UNANSWERED: u8 = 3;
-/// The number of unanswered probes of the reliable stream, in about two seconds, after which the client concludes that
-/// the agent has begun its streams anew, as after a CREATE_CLIENT that came late: then the sequence numbers of both
-/// sides differ.
+/// The number of unanswered probes of the reliable stream, in about two seconds, after which the client concludes
+/// that the agent has begun its streams anew, as after a CREATE_CLIENT that came late. The sequence numbers of
+/// both ends then differ.
 const MAX_STALLED: u8 = 20;
-/// The requests of a session itself have reserved numbers.
+/// Requests of the session itself have reserved numbers.
 const LOGOUT: RequestId = RequestId(2);
 const PING: RequestId = RequestId(3);
 
-/// The properties that a client states about itself.
+/// The properties of a client, which the client states in its CREATE_CLIENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientConfig {
-    /// The number that tells this client from others of its agent.
+    /// The key that distinguishes this client from the agent's other clients.
     pub key: ClientKey,
-    /// The longest message of the transport, in bytes.
+    /// The largest length of a message that the transport carries, in bytes.
     pub mtu_bytes: u16,
-    /// A number that the client drew when it booted; `None` if it has no entropy.
+    /// A random number that the client draws when it boots; `None` if the client has no entropy.
     pub boot_nonce: Option<NonZeroU32>,
 }
 
-/// The reason for which a session ended.
+/// The reason why a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disconnected {
     /// The agent does not answer any more.
     Silent,
-    /// The agent is there and acknowledges no message that it is sent.
+    /// The agent is alive, but acknowledges none of the messages that are sent to it.
     Stalled,
-    /// The agent does not know the session: it was started again, or has dropped the client.
+    /// The agent does not know the session: the agent was restarted, or has dropped the client.
     Unknown,
     /// The client ended it.
     Closed,
@@ -60,13 +60,13 @@ pub enum Disconnected {
 pub enum ClientEvent<'a> {
     /// A new session began. The agent has no objects of this client.
     Connected,
-    /// The agent refuses the client, which goes on asking.
+    /// The agent refuses the client, which continues to ask.
     Refused(ResultStatus),
-    /// The session ended; unless the client closed it, it connects again.
+    /// The session has ended. The client connects again, unless it closed the session itself.
     Disconnected {
         /// The reason.
         reason: Disconnected,
-        /// The messages that were not sent or not acknowledged, and are forgotten.
+        /// The number of messages that were not sent or not acknowledged, and are now forgotten.
         forgotten: u16,
     },
     /// The answer to a request.
@@ -82,8 +82,8 @@ pub enum ClientEvent<'a> {
         request: ObjectRequest,
         /// The byte order of the data.
         order: ByteOrder,
-        /// The data: the message in CDR without an encapsulation header, behind an identity for requesters and
-        /// repliers.
+        /// The data: a message in CDR without an encapsulation header, preceded by an identity for requesters
+        /// and repliers.
         data: &'a [u8],
     },
     /// The estimate of the agent's clock changed.
@@ -102,11 +102,11 @@ enum State {
         retry_us: u32,
     },
     Connected,
-    /// Whether DELETE of the client is being asked for, until the agent answers or is given up.
+    /// The client has sent a DELETE of itself, and waits until it is answered or the agent is given up.
     Closing,
 }
 
-/// A client's session over the memory of `Link`.
+/// A client's session over the memory of a `Link`.
 #[derive(Debug)]
 pub struct ClientSession<O, I, A, B> {
     link: Link<O, I, A, B>,
@@ -119,7 +119,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Self { link, core: Core::new(config) }
     }
 
-    /// Begins to connect. Without effect while the client connects or is connected.
+    /// Begins to connect. Has no effect while the client connects or is connected.
     pub fn open(&mut self, now: Instant) {
         if matches!(self.core.state, State::Closed | State::Closing) {
             self.core.connect(now);
@@ -137,7 +137,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// Whether there is a session, in which objects can be created and data written.
+    /// Whether there is a session. In a session, objects can be created and data can be written.
     pub fn is_connected(&self) -> bool {
         matches!(self.core.state, State::Connected)
     }
@@ -147,18 +147,18 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         &self.link
     }
 
-    /// The agent's clock, if it was measured in this session.
+    /// The estimate of the agent's clock, if it was measured in this session.
     pub fn clock(&self) -> Option<&AgentClock> {
         self.core.clock.as_ref()
     }
 
-    /// Asks for the agent's time. [`ClientEvent::Clock`] follows.
+    /// Asks for the agent's time. The event [`ClientEvent::Clock`] follows.
     pub fn synchronise(&mut self) {
         self.core.is_stamp_due = true;
     }
 
-    /// Adds a request of at most `max_bytes`, its header included, with the next number. `payload` is called with this
-    /// number, which is also returned. Does not block.
+    /// Adds a request of at most `max_bytes`, including its header, with the next request number. `payload` is
+    /// called with this number, which is also returned. Does not block.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -175,8 +175,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(request)
     }
 
-    /// As [`Self::request`], for a request that may be longer than a slot: it is composed in `scratch`, and sent in
-    /// fragments if it is longer.
+    /// As [`Self::request`], for a request that may be longer than a slot. The request is composed in `scratch`;
+    /// if it is longer than a slot, it is sent in fragments.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -199,7 +199,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
     }
 
     /// Writes data of an object: `identity`, which only replies have, and a message in CDR without its encapsulation
-    /// header. In a reliable stream it is sent in fragments if it is longer than a slot. Does not block.
+    /// header. In a reliable stream, data that is longer than a slot is sent in fragments. Does not block.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -218,10 +218,10 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(request)
     }
 
-    /// Room for `length` bytes of data, which the caller fills in place. Does not block.
+    /// Reserves room for `length` bytes of data, which the caller fills in place. Does not block.
     ///
     /// # Errors
-    /// [`WriteError`]: also for data that is longer than a slot.
+    /// [`WriteError`], also for data that is longer than a slot.
     pub fn begin_write(
         &mut self,
         stream: StreamId,
@@ -234,7 +234,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(DataSlot::new(slot, SubmessageId::WRITE_DATA, ObjectRequest { request, object }))
     }
 
-    /// Takes a message of the transport, whatever its bytes are.
+    /// Takes a message of the transport, which may have any bytes.
     pub fn receive(&mut self, message: &[u8], now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let header = match parse(message) {
             Ok((header, _)) => header,
@@ -245,8 +245,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
             return; // of an earlier session
         }
         if matches!(core.state, State::Connected) {
-            // Any message is a sign of life, also a fragment or a duplicate. It does not postpone the end of the
-            // session.
+            // Any message is a sign of life, even a fragment or a duplicate. A message does not postpone the end
+            // of a session that is closing.
             core.heard(now);
         }
         link.receive(&header, message, now, &mut |incoming| match incoming {
@@ -269,7 +269,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// Checks whether the agent was silent for too long. To be called before [`Self::transmit`].
+    /// Checks whether the agent was silent for too long. The caller calls this before [`Self::transmit`].
     pub fn check(&mut self, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let is_over = self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at;
         match self.core.state {
@@ -293,7 +293,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         handle(ClientEvent::Disconnected { reason, forgotten });
     }
 
-    /// The next message to send, until there is none.
+    /// The next message to send; `None` if there is none. The caller repeats the call until then.
     pub fn transmit(&mut self, now: Instant) -> Option<&[u8]> {
         let Self { link, core } = self;
         let header = Header { key: core.config.key, ..Header::streamless(core.session) };
@@ -340,8 +340,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// The latest time at which the caller should call [`Self::check`] and [`Self::transmit`], if nothing comes and
-    /// nothing is written before.
+    /// The latest time at which the caller should call [`Self::check`] and [`Self::transmit`], if no message
+    /// arrives and nothing is written before.
     pub fn deadline(&self) -> Option<Instant> {
         match self.core.state {
             State::Closed => None,
@@ -352,27 +352,27 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
     }
 }
 
-/// A change that a message causes in its own streams.
+/// A change that a message causes to the streams in which it arrived; the change waits until the message has been read.
 #[derive(Debug)]
 enum Change {
     Connected { is_extended: bool },
     Disconnected(Disconnected),
 }
 
-/// The session without its streams, so that its code exists once for all sizes.
+/// The session without its streams, so that this code is compiled only once for all slot sizes.
 #[derive(Debug)]
 struct Core {
     config: ClientConfig,
     state: State,
     session: SessionId,
     last_request: RequestId,
-    /// The time at which the agent is asked, unless it speaks before.
+    /// The time at which the client asks whether the agent is alive, unless a message comes before.
     ask_at: Instant,
     unanswered: u8,
     /// The agent's question whether the client is alive.
     answer: Option<ObjectRequest>,
     is_stamp_due: bool,
-    /// The request for a time stamp that has no answer.
+    /// The time of the request for a time stamp that has not been answered.
     stamped_at: Option<Instant>,
     clock: Option<AgentClock>,
     change: Option<Change>,
@@ -395,7 +395,7 @@ impl Core {
         }
     }
 
-    /// Each session has a number of its own, so that late messages of an earlier session are recognised.
+    /// Each session has its own number, so that late messages of an earlier session are recognised.
     fn connect(&mut self, now: Instant) {
         self.session = SessionId(self.session.0.wrapping_add(1).max(SessionId::CLIENT.0));
         self.state = State::Connecting { ask_at: now, retry_us: FIRST_RETRY_US };
@@ -431,7 +431,7 @@ impl Core {
                 key: self.config.key,
                 session: self.session,
                 properties: Some(List::from(properties)),
-                // As eProsima's client states it: without the message header.
+                // The MTU without the message header, as eProsima's client states it.
                 mtu_bytes: self.config.mtu_bytes.saturating_sub(4),
             },
         }
@@ -443,7 +443,8 @@ impl Core {
         now: Instant,
         handle: &mut dyn FnMut(ClientEvent<'_>),
     ) -> crate::wire::Result<()> {
-        // There is one reader, because `Submessage::read` would copy it for each payload.
+        // This function reads all payloads with one reader, because `Submessage::read` would copy the reader for
+        // each payload.
         let mut payload = submessage.payload;
         let is_connecting = matches!(self.state, State::Connecting { .. });
         if submessage.id == SubmessageId::STATUS_AGENT {
@@ -474,7 +475,7 @@ impl Core {
                 handle(ClientEvent::Data { request, order, data });
             }
             SubmessageId::INFO => {
-                // eProsima's byte of the implementation: whether the agent has a session with this client.
+                // eProsima's implementation status: whether the agent has a session with this client.
                 let reply = ObjectReply::read(&mut payload);
                 payload.check()?;
                 if reply.related.object == ObjectId::AGENT && reply.result.implementation == 0 {
@@ -509,7 +510,7 @@ impl Core {
         }
     }
 
-    /// Takes the reply to the last request only: the reply to an earlier one would give a wrong round trip.
+    /// Takes the reply to the last request only: the reply to an earlier request would give a wrong round trip.
     fn stamped(&mut self, reply: &TimestampReply, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let Some(sent) = self.stamped_at.take_if(|sent| time_of(*sent) == reply.originate) else { return };
         let exchange = Exchange { sent, agent_received: reply.receive, agent_sent: reply.transmit, received: now };

@@ -1,24 +1,26 @@
-//! The agent's clock, estimated from exchanges of time stamps.
+//! An estimate of the agent's clock, from exchanges of time stamps.
 
 use crate::{time::Instant, wire::Time};
 
-/// The drift between two clocks by which an old estimate loses precision, a little more than the drift of ordinary
-/// quartz crystals: 2⁻⁴ ns per µs, which are 62.5 parts per million. A shift is less code than a division.
+/// The assumed drift between two clocks, by which an old estimate loses precision. It is a little more than the
+/// drift of ordinary quartz crystals: 2⁻⁴ ns per µs, which is 62.5 parts per million. A shift needs less code than
+/// a division.
 const DRIFT_SHIFT: u32 = 4;
 
-/// The offset of the agent's clock, from the exchange whose error bound is smallest now.
+/// The estimated offset of the agent's clock, from the exchange whose error bound is the smallest now.
 ///
-/// The error bound of an exchange is half of its round trip at first, and grows with its age by the drift of two quartz
-/// clocks.
+/// The error bound of an exchange is half of its round trip at first, and grows with its age by the drift between
+/// two quartz clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentClock {
-    /// The agent's time minus the local one.
+    /// The agent's time minus the local time.
     offset_ns: i64,
     error_ns: u64,
     measured_at: Instant,
 }
 
-/// The four stamps of an exchange. The client's clock gave the first and the last, the agent's the others.
+/// The four time stamps of an exchange. The first and the last come from the client's clock, the others from
+/// the agent's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The client sent the request.
@@ -41,14 +43,14 @@ impl AgentClock {
         let round_trip_ns = received_ns.wrapping_sub(sent_ns).saturating_sub(agent_ns).max(0);
         let outward_ns = agent_received_ns.wrapping_sub(sent_ns);
         let homeward_ns = agent_sent_ns.wrapping_sub(received_ns);
-        // The mean of two numbers whose sum may overflow. A shift, because a division of 64 bits costs a
-        // microcontroller a kilobyte.
+        // The mean of two numbers whose sum may overflow. The code uses a shift, because a 64-bit division costs a
+        // microcontroller a kilobyte of code.
         let offset_ns = outward_ns.wrapping_add(homeward_ns.wrapping_sub(outward_ns) >> 1);
         Self { offset_ns, error_ns: round_trip_ns as u64 / 2, measured_at: exchange.received }
     }
 
-    /// Takes a newer estimate if its error is less than the present estimate's error at that time. Returns whether it
-    /// did.
+    /// Takes a newer estimate if its error bound is less than the present estimate's error bound at that time.
+    /// Returns whether it was taken.
     pub fn improve(&mut self, newer: Self) -> bool {
         let is_better = newer.error_ns <= self.error_ns(newer.measured_at);
         if is_better {
@@ -57,13 +59,13 @@ impl AgentClock {
         is_better
     }
 
-    /// The agent's time at a local time.
+    /// The agent's time at a given local time.
     #[must_use]
     pub fn time_at(&self, now: Instant) -> Time {
         Time::from_ns(nanoseconds_of(now).wrapping_add(self.offset_ns))
     }
 
-    /// The agent's time minus the local one, in nanoseconds.
+    /// The agent's time minus the local time, in nanoseconds.
     #[must_use]
     pub fn offset_ns(&self) -> i64 {
         self.offset_ns
@@ -87,7 +89,7 @@ mod tests {
 
     const EPOCH_NS: i64 = 1_700_000_000_000_000_000;
 
-    /// An exchange with an agent that is `EPOCH_NS` ahead and takes 5 µs.
+    /// An exchange with an agent whose clock is `EPOCH_NS` ahead, and which takes 5 µs to answer.
     fn exchange(sent_us: u64, outward_us: u64, homeward_us: u64) -> Exchange {
         let agent = |us: u64| Time::from_ns(EPOCH_NS + (us * 1000) as i64);
         let arrival = sent_us + outward_us;

@@ -1,15 +1,15 @@
-//! Data that is written into a stream, and refusals.
+//! Data that is written into a stream, and the errors of writing.
 
 use crate::{
     stream::{Refused, SlotWriter},
     wire::{ObjectRequest, SubmessageId},
 };
 
-/// The bytes before the data: the submessage's header, the request and the object.
+/// The number of bytes before the data: the submessage's header, the request and the object.
 pub const DATA_HEADER_BYTES: usize = 8;
 const LITTLE_ENDIAN: u8 = 0x01;
 
-/// The reason for which nothing was written.
+/// The reason why nothing was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     /// There is no session.
@@ -20,15 +20,15 @@ pub enum WriteError {
     Refused(#[from] Refused),
 }
 
-/// The beginning of a WRITE_DATA or DATA with `length` bytes of data. A length of 0 means that the data ends with the
-/// last fragment.
+/// The bytes before the `length` bytes of data in a WRITE_DATA or DATA. A length of 0 means that the data ends
+/// with the last fragment.
 pub(super) fn data_header(id: SubmessageId, request: ObjectRequest, length: usize) -> [u8; DATA_HEADER_BYTES] {
     let [low, high] = u16::try_from(ObjectRequest::BYTES + length).unwrap_or(0).to_le_bytes();
     let [[r0, r1], [o0, o1]] = [request.request.0.to_be_bytes(), request.object.0.to_be_bytes()];
     [id.0, LITTLE_ENDIAN, low, high, r0, r1, o0, o1]
 }
 
-/// Room for data in a slot. Dropping it leaves the stream unchanged.
+/// Room for data in a slot. If it is dropped without a commit, the stream stays unchanged.
 #[derive(Debug)]
 #[must_use = "the stream sends what is committed"]
 pub struct DataSlot<'a> {
@@ -47,13 +47,13 @@ impl<'a> DataSlot<'a> {
         self.request
     }
 
-    /// The room for the data that `begin` reserved, and [`DATA_HEADER_BYTES`] before it. The bytes before the data may
-    /// be used while the data is built at an aligned address; [`Self::commit`] writes them.
+    /// The room for the data that `begin` reserved, preceded by [`DATA_HEADER_BYTES`]. The bytes before the data
+    /// may be used while the data is built at an aligned address; [`Self::commit`] overwrites them.
     pub fn bytes(&mut self) -> &mut [u8] {
         self.slot.bytes()
     }
 
-    /// Keeps the first `length` bytes of data for sending.
+    /// Commits the first `length` bytes of the data, which the stream then sends.
     pub fn commit(mut self, length: usize) {
         let header = data_header(self.id, self.request, length);
         if let Some(room) = self.slot.bytes().first_chunk_mut() {

@@ -8,30 +8,30 @@ use crate::wire::{
 };
 use core::num::NonZeroU32;
 
-/// The silence after which the agent asks a client whether it is alive: first for a client with Gantry's extensions,
-/// which spins often, then for any other client.
+/// The silence after which the agent asks a client whether it is alive. The first value is for clients with
+/// Gantry's extensions, which spin often, the second one for all other clients.
 const SILENCE_US: u32 = 1_000_000;
 const LENIENT_SILENCE_US: u32 = 10_000_000;
-/// eProsima's property for this silence, in milliseconds, and its limits: the agent must not ask a client all the time,
-/// and a client must not keep its place for hours.
+/// eProsima's property for this silence, in milliseconds, and its limits: the agent must not ask a client all the
+/// time, and a client that is gone must not count as alive for hours.
 const HARD_LIVELINESS: &[u8] = b"uxr_hl";
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 60_000;
 
-/// A client, as the agent knows it from its CREATE_CLIENT.
+/// The properties of a client that the agent has from its CREATE_CLIENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// The number that the client chose for itself.
+    /// The key that the client chose for itself.
     pub key: ClientKey,
     /// The session.
     pub session: SessionId,
-    /// The longest body of a message that the client takes, in bytes.
+    /// The largest length of a message body that the client accepts, in bytes.
     pub mtu_bytes: u16,
     /// The client offered Gantry's extensions.
     pub is_extended: bool,
-    /// The silence after which the agent asks the client whether it is alive.
+    /// The silence after which the agent asks this client whether it is alive.
     pub silence_us: u32,
-    /// The number that the client drew when it booted; `None` if the client states none.
+    /// The random number that the client drew when it booted; `None` if the client states none.
     pub boot_nonce: Option<NonZeroU32>,
 }
 
@@ -70,8 +70,8 @@ pub fn welcome<'a>(memory: &'a mut [u8], peer: &Peer, result: ResultStatus) -> R
     write(memory, &Header { key: peer.key, ..Header::streamless(peer.session) }, &StatusAgent { result, agent })
 }
 
-/// Writes the answer to a GET_INFO about the agent, a ping, into `memory`: INFO. As the answer to any other message of
-/// a client without a session, INFO is the sign to connect again; `header` is the header of the message.
+/// Writes the answer to a GET_INFO about the agent, which is a ping, into `memory`: INFO. INFO also answers any other
+/// message of a client without a session, and makes the client connect again; `header` is the header of that message.
 ///
 /// # Errors
 /// The memory is too short; 64 bytes are enough.
@@ -105,7 +105,7 @@ fn agent() -> AgentRepresentation<'static> {
     AgentRepresentation { version: VERSION, vendor: VENDOR_EPROSIMA, properties: None }
 }
 
-/// The agent's description of itself: it takes clients, and lists no addresses.
+/// The agent's description of itself: it accepts clients, and lists no addresses.
 pub(super) fn agent_info() -> ObjectInfo<'static> {
     ObjectInfo {
         configuration: Some(Configuration::Agent(agent())),

@@ -1,4 +1,4 @@
-//! The part that both sides of a session share: streams in both directions, and their acknowledgements.
+//! The code that both ends of a session share: streams in both directions, and their acknowledgements.
 
 use crate::{
     stream::{
@@ -12,25 +12,25 @@ use crate::{
     },
 };
 
-/// The longest message outside of streams: a CREATE_CLIENT or a STATUS_AGENT with properties, or an INFO.
+/// The largest length of a message outside of streams: a CREATE_CLIENT or a STATUS_AGENT with properties, or an INFO.
 const CONTROL_BYTES: usize = 96;
-/// An ACKNACK behind a message: up to 3 bytes of padding, a header of 4, and 5.
+/// The bytes of an ACKNACK at the end of a message: up to 3 bytes of padding, a header of 4 bytes, and 5 bytes.
 const MAX_TAIL_BYTES: usize = 12;
-/// The limits of the delay of an acknowledgement. Between them the delay is a quarter of the round trip.
+/// The limits for the delay of an acknowledgement. Between these limits, the delay is a quarter of the round trip.
 const MIN_DELAY_US: u32 = 500;
 const MAX_DELAY_US: u32 = 5_000;
-/// The delay for a peer that does not read acknowledgements behind data, and so waits for each acknowledgement. On a
-/// slow line the data that answers the peer still goes first: the acknowledgement is a frame of its own, which would
-/// delay the data for longer.
+/// The delay for a peer that does not read acknowledgements at the end of data messages, and so waits for each
+/// acknowledgement. On a slow line, the data that answers the peer is still sent first: the acknowledgement is a
+/// frame of its own, which would delay the data for longer.
 const PLAIN_DELAY_US: u32 = 200;
-/// On a line with a shorter round trip, the bytes of an acknowledgement behind a message delay the message by little.
-/// On a slower line they cost a millisecond (at 115200 bit/s), so an acknowledgement that can wait does so, and uses
-/// the line while it is idle.
+/// If the round trip is shorter than this, an acknowledgement at the end of a message delays the message only a
+/// little. On a slower line, the bytes of the acknowledgement take a millisecond (at 115200 bit/s), so an
+/// acknowledgement that can wait is sent when the line is idle.
 const FAST_ROUND_TRIP_US: u32 = 1_000;
-/// The number of messages that are acknowledged at once, whatever the delay: the peer's window must not run empty.
+/// The number of messages that are acknowledged at once, without the delay: the peer's window must not become empty.
 const MAX_UNACKNOWLEDGED: u16 = 2;
 
-/// Bytes that a stream could not deliver.
+/// A loss of bytes that a stream could not deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// A fragmented submessage is longer than the buffer that assembles it, and is lost.
@@ -40,12 +40,12 @@ pub enum Loss {
         /// Bytes of the buffer.
         max_bytes: usize,
     },
-    /// Fragments of a submessage came without its end.
+    /// Fragments of a submessage arrived, but not its end.
     Incomplete {
         /// Bytes that had come.
         length_bytes: usize,
     },
-    /// The peer of a reliable stream no longer has these messages.
+    /// The peer does not have these messages of its reliable stream any more.
     Reliable {
         /// The number of messages.
         messages: u16,
@@ -57,10 +57,10 @@ pub enum Loss {
     },
 }
 
-/// The events of a link for its session.
+/// An event that a link reports to its session.
 #[derive(Clone, Debug)]
 pub enum Incoming<'a> {
-    /// A submessage, other than those that serve the streams.
+    /// A submessage, except for the kinds that serve the streams.
     Submessage {
         /// The stream in which the submessage came.
         stream: StreamId,
@@ -73,37 +73,37 @@ pub enum Incoming<'a> {
     Malformed(Error),
 }
 
-/// The counters of a link, since it was made.
+/// The counters of a link since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
     /// The reliable output stream.
     pub reliable_output: OutputCounts,
     /// The reliable input stream.
     pub reliable_input: InputCounts,
-    /// Messages that the best-effort output stream sent.
+    /// The number of messages that the best-effort output stream sent.
     pub best_effort_sent: u32,
     /// The best-effort input stream.
     pub best_effort_input: BestEffortCounts,
     /// Messages that could not be read.
     pub malformed: u32,
-    /// Messages of streams that this side does not have.
+    /// The number of messages in streams that this end of the session does not have.
     pub unknown_stream: u32,
 }
 
-/// The streams of a session: one reliable and one best-effort stream in each direction. `O`, `I` and `B` are the slots
-/// of the reliable output, of the reliable input and of the best-effort output, `A` the buffer that assembles
-/// fragments.
+/// The streams of a session: one reliable and one best-effort stream in each direction. `O`, `I` and `B` are the
+/// slots of the reliable output, of the reliable input and of the best-effort output; `A` is the buffer in which
+/// fragments are assembled.
 #[derive(Debug)]
 pub struct Link<O, I, A, B> {
     reliable_output: ReliableOutput<O>,
     reliable_input: ReliableInput<I, A>,
     best_effort_output: BestEffortOutput<B>,
     best_effort_input: BestEffortInput,
-    /// Whether the peer reads acknowledgements behind other submessages, and waits for delayed ones.
+    /// Whether the peer reads acknowledgements that follow other submessages, and waits for delayed ones.
     is_extended: bool,
-    /// A delayed acknowledgement is sent by then.
+    /// The latest time for sending a delayed acknowledgement.
     acknowledge_at: Option<Instant>,
-    /// Whether an acknowledgement was due and found no room in a message: it is sent before the next one.
+    /// Whether an acknowledgement was due, but a message had no room for it: it is sent before the next message.
     is_overdue: bool,
     malformed: u32,
     unknown_stream: u32,
@@ -127,8 +127,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         }
     }
 
-    /// Begins a session: all sequence numbers are 0 again. Returns the number of messages that were not sent or not
-    /// acknowledged, which are forgotten.
+    /// Begins a session: all sequence numbers are 0 again. Returns the number of messages that were not sent or
+    /// not acknowledged, and are forgotten.
     pub fn reset(&mut self, is_extended: bool) -> u16 {
         self.reliable_input.reset();
         self.best_effort_input.reset();
@@ -136,12 +136,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         u16::from(self.reliable_output.reset()) + u16::from(self.best_effort_output.reset())
     }
 
-    /// The number of questions of the reliable output stream in a row without a useful answer.
+    /// The number of consecutive questions of the reliable output stream without a useful answer.
     pub fn unanswered(&self) -> u8 {
         self.reliable_output.unanswered()
     }
 
-    /// The messages of the reliable output stream that are not acknowledged.
+    /// The number of messages in the reliable output stream that are not acknowledged.
     pub fn unacknowledged(&self) -> u8 {
         self.reliable_output.unacknowledged()
     }
@@ -163,7 +163,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         }
     }
 
-    /// Room for a submessage of `bytes`, its header included. Does not block.
+    /// Reserves room for a submessage of `bytes` bytes, including its header. Does not block.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or a slot is too short.
@@ -171,17 +171,18 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         if stream.is_reliable() { self.reliable_output.begin(bytes) } else { self.best_effort_output.begin(bytes) }
     }
 
-    /// Copies the parts of a submessage, its header included. In a reliable stream it is divided into fragments if it
-    /// is longer than a slot. Does not block.
+    /// Copies the parts of a submessage, including its header. In a reliable stream, a submessage that is longer
+    /// than a slot is divided into fragments. Does not block.
     ///
     /// # Errors
-    /// [`Refused`]: not enough slots are free, or the submessage is longer than all of them.
+    /// [`Refused`]: not enough slots are free, or the submessage is longer than all slots together.
     pub fn write(&mut self, stream: StreamId, parts: &[&[u8]]) -> core::result::Result<(), Refused> {
         if stream.is_reliable() { self.reliable_output.write(parts) } else { self.best_effort_output.write(parts) }
     }
 
-    /// Copies the parts of a submessage that is longer than all slots of the reliable stream, from its byte `copied`
-    /// on, into the free slots. Returns the number of bytes that have been copied in all. Does not block.
+    /// Copies the parts of a submessage, from its byte `copied` on, into the free slots; for a submessage that is
+    /// longer than all slots of the reliable stream. Returns the number of bytes that have been copied in all.
+    /// Does not block.
     ///
     /// # Errors
     /// [`Refused`]: another such message is not complete yet.
@@ -189,7 +190,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         self.reliable_output.write_part(parts, copied)
     }
 
-    /// Adds a submessage of at most `max_bytes`, its header included. Does not block.
+    /// Adds a submessage of at most `max_bytes` bytes, including its header. Does not block.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or the submessage is longer than `max_bytes` or than a slot.
@@ -210,12 +211,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         Ok(())
     }
 
-    /// The next submessage goes into a message of its own.
+    /// Lets the next submessage begin a new message.
     pub fn end_message(&mut self, stream: StreamId) {
         if stream.is_reliable() { self.reliable_output.end_message() } else { self.best_effort_output.end_message() }
     }
 
-    /// Writes a message of one submessage outside of streams.
+    /// Writes a message with one submessage, outside of streams.
     ///
     /// # Errors
     /// The submessage is longer than 96 bytes.
@@ -223,7 +224,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         write_control(&mut self.control, header, payload)
     }
 
-    /// Takes a message whose header was read, and passes on the submessages that its streams deliver.
+    /// Takes a message whose header has been read, and passes on the submessages that its stream delivers.
     pub fn receive(&mut self, header: &Header, message: &[u8], now: Instant, handle: &mut dyn FnMut(Incoming<'_>)) {
         let body = message.get(header.bytes()..).unwrap_or_default();
         let mut streams = Reception { header_bytes: header.bytes(), stream: header.stream, malformed: 0, handle };
@@ -251,7 +252,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         self.delay_acknowledgement(now);
     }
 
-    /// Acknowledgements and heartbeats count when they come, even if the message that carries them waits for its turn.
+    /// Acknowledgements and heartbeats take effect when they arrive, even if the message with them waits for its turn.
     fn read_acknowledgements(&mut self, streams: &mut Reception<'_>, body: &[u8], now: Instant) {
         for submessage in Submessages::without_header(body, streams.header_bytes).map_while(Result::ok) {
             let mut payload = submessage.payload;
@@ -303,7 +304,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         }
     }
 
-    /// The next message of the streams, until there is none. `header` has the session and the key.
+    /// The next message of the streams; `None` if there is none. The caller repeats the call until then. `header`
+    /// has the session and the key.
     pub fn transmit(&mut self, header: &Header, now: Instant) -> Option<&[u8]> {
         let has_reliable = self.reliable_output.is_ready(now);
         let has_message = has_reliable || self.best_effort_output.is_ready();
@@ -343,7 +345,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         memory.get(..length)
     }
 
-    /// The time by which [`Self::transmit`] may have something, if nothing comes and nothing is written before.
+    /// The time by which [`Self::transmit`] may have a message, if no message arrives and nothing is written before.
     pub fn deadline(&self) -> Option<Instant> {
         let acknowledge_at = self.acknowledge_at.filter(|_| self.reliable_input.acknowledgement_due() != Due::No);
         [self.reliable_output.deadline(), acknowledge_at].into_iter().flatten().min()
@@ -368,7 +370,7 @@ fn acknowledgement<I: Storage, A: AsMut<[u8]>>(input: &mut ReliableInput<I, A>) 
     AckNack { first_unacknowledged: first_unacknowledged.0, missing, stream: StreamId::RELIABLE }
 }
 
-/// A message on its way through the streams to the session.
+/// A received message on its way through the streams to the session.
 struct Reception<'a> {
     header_bytes: usize,
     stream: StreamId,

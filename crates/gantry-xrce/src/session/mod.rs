@@ -1,16 +1,16 @@
 //! Sessions: a client and an agent identify each other and move submessages over streams.
 //!
-//! [`Link`] is the part that both sides have: four streams and their acknowledgements. [`ClientSession`] connects,
-//! keeps the connection alive and connects again; [`AgentSession`] answers. The caller moves the bytes: it gives each
-//! message that arrives to `receive`, sends the messages that `transmit` returns until there is none, and does so again
-//! at `deadline`.
+//! [`Link`] is the code that both ends share: four streams and their acknowledgements. [`ClientSession`] connects,
+//! keeps the connection alive and connects again; [`AgentSession`] answers. The caller moves the bytes: it passes
+//! each message that arrives to `receive`, sends the messages that `transmit` returns until there are none, and
+//! does so again at `deadline`.
 //!
 //! # Extensions
-//! Both sides of Gantry state the property [`EXTENSIONS`] when they connect. If both did, acknowledgements are delayed
-//! a little and travel behind the next message, and the request of a time stamp is as long as its reply. With every
-//! other peer, both sides speak DDS-XRCE as eProsima's client and agent do. A client that has entropy adds a number to
-//! the property, its boot nonce, by which the agent distinguishes a login after a reset from a copy of an earlier
-//! CREATE_CLIENT.
+//! A client and an agent of Gantry state the property [`EXTENSIONS`] when they connect. If both did,
+//! acknowledgements are delayed a little and travel at the end of the next message, and the request for a time
+//! stamp is as long as its reply. With every other peer, they speak DDS-XRCE as eProsima's client and agent do. A
+//! client that has entropy adds a number to the property, its boot nonce, by which the agent distinguishes a login
+//! after a reset from a copy of an earlier CREATE_CLIENT.
 
 mod agent;
 mod client;
@@ -32,5 +32,5 @@ use crate::wire::Property;
 /// nonce follow the value in little-endian order; they are 0 if the client has no nonce.
 pub const EXTENSIONS: &[Property<'static>; 1] = &[Property { name: b"gantry", value: b"1" }];
 
-/// The padding that makes a TIMESTAMP as long as its reply: room for the two stamps that only the reply has.
+/// The padding that makes a TIMESTAMP as long as its reply: room for the two time stamps that only the reply has.
 const TIMESTAMP_PADDING_BYTES: usize = 16;

@@ -1,20 +1,20 @@
-//! Acknowledgements, which a reliable input sends and a reliable output takes.
+//! Acknowledgements, which a reliable input sends and a reliable output receives.
 
 use super::sequence::Sequence;
 
-/// An ACKNACK: all messages before `first_unacknowledged` arrived; bit *i* of `missing` means that message
-/// `first_unacknowledged + i` exists and did not arrive.
+/// An ACKNACK: all messages before `first_unacknowledged` have arrived. Bit *i* of `missing` means that message
+/// `first_unacknowledged + i` exists and has not arrived.
 ///
-/// On the wire, the bitmap is big-endian, whatever the byte order of its message.
+/// On the wire, the bitmap is big-endian, independent of the byte order of its message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// The first message that did not arrive.
+    /// The sequence number of the first message that has not arrived.
     pub first_unacknowledged: Sequence,
     /// The missing messages from there.
     pub missing: u16,
 }
 
-/// Whether the peer waits for an acknowledgement.
+/// The urgency of the next acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
     /// Nothing arrived since the last acknowledgement.
@@ -22,6 +22,6 @@ pub enum Due {
     No,
     /// Messages arrived in order: the acknowledgement may be delayed if the peer agreed to that.
     Soon,
-    /// A message is missing or came twice, or the peer asked: the acknowledgement is sent at once.
+    /// A message is missing or came twice, or the peer asked for an acknowledgement, which is therefore sent at once.
     Now,
 }

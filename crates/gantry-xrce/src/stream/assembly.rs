@@ -1,20 +1,20 @@
 //! The assembly of a submessage from its fragments.
 
-/// A fragmented submessage whose last fragment has not arrived. Invariant: unless it is skipped, its first bytes are in
-/// the buffer, as many as fit.
+/// A fragmented submessage whose last fragment has not arrived. Invariant: unless the submessage is skipped, the
+/// buffer has its first bytes, as many as fit.
 #[derive(Debug)]
 pub(super) struct Assembly {
-    /// Bytes that arrived, whether they fit or not.
+    /// The number of bytes that arrived, including bytes that did not fit.
     length: usize,
-    /// A part of the submessage is lost: fragments up to the last one are thrown away.
+    /// Whether a part of the submessage is lost; then all fragments up to the last one are dropped.
     is_skipping: bool,
 }
 
 /// The result of adding a fragment.
 pub(super) enum Piece<'a> {
-    /// More are to come.
+    /// The fragment was not the last one.
     Middle,
-    /// The fragment was the last one: the submessage.
+    /// The fragment was the last one: this is the complete submessage.
     Whole(&'a [u8]),
     /// The fragment was the last one of a submessage that is longer than the buffer.
     Oversize { length: usize },
@@ -27,7 +27,7 @@ impl Assembly {
         Self { length: 0, is_skipping: false }
     }
 
-    /// Appends a fragment to those in `buffer`.
+    /// Appends a fragment to the fragments in `buffer`.
     pub fn add<'a>(&mut self, buffer: &'a mut [u8], fragment: &[u8], is_last: bool) -> Piece<'a> {
         let begin = self.length;
         self.length = begin.saturating_add(fragment.len());
@@ -48,14 +48,15 @@ impl Assembly {
         }
     }
 
-    /// Gives up the submessage, because `length` bytes of a fragment, or other fragments, are lost: the following
-    /// fragments, up to the last one, are useless.
+    /// Gives up the submessage, because `length` bytes of a fragment, or other fragments, are lost. The following
+    /// fragments up to the last one are useless.
     pub fn skip(&mut self, length: usize) {
         self.length = self.length.saturating_add(length);
         self.is_skipping = true;
     }
 
-    /// No fragment follows: forgets the fragments that arrived, and returns the number of their bytes.
+    /// Ends the assembly, because no fragment follows: forgets the fragments that arrived, and returns the number
+    /// of their bytes.
     pub fn end(&mut self) -> usize {
         self.is_skipping = false;
         core::mem::take(&mut self.length)

@@ -1,4 +1,4 @@
-//! Best-effort streams: nothing is repeated, and nothing older than the newest message is taken.
+//! Best-effort streams: no message is repeated, and a message that is older than the newest one is refused.
 
 use super::queue::{Queue, Refused, SlotWriter};
 use super::sequence::Sequence;
@@ -15,13 +15,13 @@ pub struct BestEffortOutput<S> {
 }
 
 impl<S: Storage> BestEffortOutput<S> {
-    /// An empty stream, whose first message has the sequence number 0.
+    /// An empty stream. Its first message has the sequence number 0.
     pub const fn new(storage: S) -> Self {
         Self { queue: Queue::new(), next: Sequence(0), sent: 0, storage }
     }
 
-    /// Reserves room for submessages of `length` bytes, headers included: in the message that is sent next, if it has
-    /// room.
+    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is sent next,
+    /// if it has room.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or a slot is too short; a best-effort stream has no fragments.
@@ -29,12 +29,12 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.begin(self.storage.slots(), length)
     }
 
-    /// The newest message takes no more submessages.
+    /// Closes the newest message, which takes no more submessages.
     pub fn end_message(&mut self) {
         self.queue.close();
     }
 
-    /// Copies the parts of one submessage, its header included.
+    /// Copies the parts of one submessage, including its header.
     ///
     /// # Errors
     /// As [`Self::begin`].
@@ -42,7 +42,8 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.write_whole(self.storage.slots(), parts)
     }
 
-    /// The sequence number and the oldest message, which leaves the stream. An empty stream does not ask for its slots.
+    /// Removes the oldest message from the stream, and returns it with its sequence number. An empty stream does
+    /// not access its slots.
     pub fn next_to_send(&mut self, now: Instant) -> Option<(Sequence, SlotMessage<'_>)> {
         if !self.is_ready() {
             return None;
@@ -63,14 +64,14 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.len() > 0
     }
 
-    /// The number of messages that left the stream.
+    /// The number of messages that left the stream to be sent.
     #[must_use]
     pub fn sent(&self) -> u32 {
         self.sent
     }
 
-    /// Begins a new session with sequence number 0. Returns the number of messages that were not sent, which are
-    /// forgotten.
+    /// Begins a new session with sequence number 0. Returns the number of messages that were not sent, and
+    /// are forgotten.
     pub fn reset(&mut self) -> u8 {
         let forgotten = self.queue.len();
         (self.queue, self.next) = (Queue::new(), Sequence(0));
@@ -83,10 +84,10 @@ impl<S: Storage> BestEffortOutput<S> {
 pub struct BestEffortCounts {
     /// Messages that were taken.
     pub received: u32,
-    /// Messages that were skipped: lost, or overtaken by a newer one.
+    /// The number of messages that were skipped: lost, or overtaken by a newer one.
     pub lost: u32,
-    /// Messages that were refused because they were older than the newest one, or a duplicate of it. A message that was
-    /// overtaken also counts as lost.
+    /// The number of messages that were refused because they were older than the newest one, or duplicates of it.
+    /// A message that was overtaken also counts as lost.
     pub old: u32,
 }
 
@@ -98,13 +99,13 @@ pub struct BestEffortInput {
 }
 
 impl BestEffortInput {
-    /// A stream that expects the sequence number 0.
+    /// Makes a stream that expects the sequence number 0.
     #[must_use]
     pub const fn new() -> Self {
         Self { next: Sequence(0), counts: BestEffortCounts { received: 0, lost: 0, old: 0 } }
     }
 
-    /// Whether the message is newer than all before, so that its body is to be read.
+    /// Whether the message is newer than all earlier messages, so that its body has to be read.
     #[must_use]
     pub fn receive(&mut self, sequence: Sequence) -> bool {
         let Some(skipped) = sequence.distance_from(self.next) else {

@@ -1,27 +1,27 @@
-//! Deliveries: the result of each message that arrives at a reliable input stream.
+//! Deliveries: the results when a message arrives at a reliable input stream.
 
-/// A reliable stream gives these in order.
+/// The deliveries of a reliable stream, which come in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery<'a> {
-    /// Submessages, of a message or assembled from fragments. None of them is a FRAGMENT. A length of 0 in the header
-    /// of an assembled submessage means all the rest (eProsima's extension for more than 64 kB).
+    /// The submessages of a message, or one submessage assembled from fragments. None of them is a FRAGMENT. A length
+    /// of 0 in the header of an assembled submessage means the rest (eProsima's extension for more than 64 kB).
     Submessages(&'a [u8]),
-    /// A fragmented message that is longer than the buffer for it, and is lost.
+    /// A fragmented submessage that is longer than the buffer, and is lost.
     Oversize {
         /// Bytes of the message.
         length: usize,
         /// Bytes of the buffer.
         max: usize,
     },
-    /// A fragmented message whose remainder was lost or malformed.
+    /// A fragmented submessage whose remaining fragments were lost or malformed.
     Incomplete {
         /// Bytes that had arrived.
         length: usize,
     },
-    /// Messages that the peer no longer has; the stream continues behind them. This happens only if one side forgot its
-    /// state.
+    /// Messages that the peer does not have any more; the stream continues after them. This happens only if one
+    /// end of the stream lost its state.
     Lost {
-        /// Their number.
+        /// The number of lost messages.
         count: u16,
     },
 }
@@ -30,12 +30,12 @@ pub enum Delivery<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Receipt {
-    /// The message was delivered, and with it those that waited for it.
+    /// The message was delivered, with the messages that waited for it.
     Delivered,
     /// The message came before its turn and waits in a slot.
     Stored,
-    /// It had arrived before.
+    /// The message had arrived before.
     Duplicate,
-    /// The message came before its turn and fits in no slot; the peer sends it again.
+    /// The message came before its turn, and no slot was free or long enough for it; the peer sends it again.
     Unstored,
 }

@@ -1,4 +1,4 @@
-//! Fragments: slices of a submessage that is too long for one message, each in a message of its own.
+//! Fragments: slices of a submessage that is too long for one message. Each slice has a message of its own.
 
 use crate::wire::{Flags, SUBMESSAGE_HEADER_BYTES, SubmessageId};
 
@@ -9,7 +9,7 @@ pub(super) fn header(length: u16, is_last: bool) -> [u8; SUBMESSAGE_HEADER_BYTES
     [SubmessageId::FRAGMENT.0, flags.0, low, high]
 }
 
-/// The offset of the next submessage: submessages begin at multiples of 4.
+/// The offset of the next submessage, since submessages begin at multiples of 4.
 pub(super) const fn aligned(offset: usize) -> usize {
     offset.next_multiple_of(4)
 }
@@ -21,11 +21,11 @@ pub(super) enum Part<'a> {
     Submessages(&'a [u8]),
     /// The bytes of one FRAGMENT.
     Fragment { bytes: &'a [u8], is_last: bool },
-    /// A FRAGMENT of `length` bytes, which is longer than the rest of the body.
+    /// A FRAGMENT that states `length` bytes, more than the rest of the body has.
     Malformed { length: usize },
 }
 
-/// The parts of a body, in order. eProsima's client puts the first fragment behind other submessages if there is room.
+/// The parts of a body, in order. eProsima's client puts the first fragment after other submessages if there is room.
 #[derive(Clone, Debug)]
 pub(super) struct Parts<'a>(pub &'a [u8]);
 
@@ -38,7 +38,7 @@ impl<'a> Iterator for Parts<'a> {
         loop {
             let rest = body.get(offset..).unwrap_or(&[]);
             let Some((&[id, flags, low, high], payload)) = rest.split_first_chunk::<SUBMESSAGE_HEADER_BYTES>() else {
-                // The end, or too little for a header, which is the reader's to refuse.
+                // The end of the body, or fewer bytes than a header has, which the reader of submessages refuses.
                 self.0 = &[];
                 return if body.is_empty() { None } else { Some(Part::Submessages(body)) };
             };
@@ -55,7 +55,7 @@ impl<'a> Iterator for Parts<'a> {
                     let bytes = payload.get(..length);
                     return Some(bytes.map_or(Part::Malformed { length }, |bytes| Part::Fragment { bytes, is_last }));
                 }
-                // Data longer than the field can say lasts until the end.
+                // Data whose length does not fit in the field lasts until the end of the body.
                 SubmessageId::WRITE_DATA if length == 0 => offset = body.len(),
                 _ => offset = aligned(offset + SUBMESSAGE_HEADER_BYTES + length),
             }

@@ -1,6 +1,7 @@
-//! Reliable input: bodies are delivered once and in order, fragments as whole submessages.
+//! Reliable input: bodies are delivered once and in order, fragments as complete submessages.
 //!
-//! A body in order is delivered from the caller's bytes; a slot only holds a body that arrived before its turn.
+//! A body that arrives in order is delivered from the caller's bytes. Slots only hold bodies that arrived before
+//! their turn.
 
 use super::acknowledgement::{Acknowledgement, Due};
 use super::assembly::{Assembly, Piece};
@@ -16,25 +17,25 @@ pub struct InputCounts {
     pub received: u32,
     /// Messages that arrived once more.
     pub duplicates: u32,
-    /// The number of messages before their turn that found no slot, or were longer than a slot.
+    /// The number of messages that came before their turn and found no free slot, or were longer than a slot.
     pub unstored: u32,
-    /// Fragmented messages that were longer than the buffer.
+    /// The number of fragmented submessages that were longer than the buffer.
     pub oversize: u32,
-    /// Fragmented messages that were abandoned after a loss or a malformed fragment.
+    /// The number of fragmented submessages that were abandoned after a loss or a malformed fragment.
     pub incomplete: u32,
-    /// Messages that the peer no longer had.
+    /// The number of messages that the peer did not have any more.
     pub lost: u32,
 }
 
-/// A reliable input stream: slots `S` for messages that come before their turn (possibly none), and a buffer `A`, as
-/// long as the longest fragmented submessage. No call blocks.
+/// A reliable input stream. `S` are the slots for messages that come before their turn (possibly none); `A` is a
+/// buffer that has the length of the longest fragmented submessage. No call blocks.
 #[derive(Debug)]
 pub struct ReliableInput<S, A> {
     core: Core,
     memory: Memory<S, A>,
 }
 
-/// The slots and the buffer, which the stream asks for no earlier than it uses them: a host allocates them then.
+/// The slots and the buffer. The stream accesses them only when it uses them, so a host can allocate them at that time.
 #[derive(Debug)]
 struct Memory<S, A> {
     storage: S,
@@ -42,23 +43,23 @@ struct Memory<S, A> {
 }
 
 impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
-    /// A stream that expects the sequence number 0.
+    /// Makes a stream that expects the sequence number 0.
     pub const fn new(storage: S, buffer: A) -> Self {
         Self { core: Core::new(), memory: Memory { storage, buffer } }
     }
 
-    /// Takes the body of a message, and delivers what is in order now.
+    /// Takes the body of a message, and delivers the messages that are in order now.
     pub fn receive(&mut self, sequence: Sequence, body: &[u8], mut deliver: impl FnMut(Delivery<'_>)) -> Receipt {
         self.core.receive(&mut self.memory, sequence, body, &mut deliver)
     }
 
-    /// Takes a heartbeat: the peer has sent the messages up to `last` and keeps those from `first`. Asks for an
-    /// acknowledgement.
+    /// Takes a heartbeat: the peer has sent the messages up to `last` and keeps the messages from `first` on. An
+    /// acknowledgement is due after it.
     pub fn heartbeat(&mut self, first: Sequence, last: Sequence, mut deliver: impl FnMut(Delivery<'_>)) {
         self.core.heartbeat(&mut self.memory, first, last, &mut deliver);
     }
 
-    /// Whether an acknowledgement is to be sent.
+    /// Whether an acknowledgement is due.
     #[must_use]
     pub fn acknowledgement_due(&self) -> Due {
         self.core.due
@@ -70,7 +71,7 @@ impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
         self.core.unacknowledged
     }
 
-    /// The acknowledgement, which the caller sends now.
+    /// The acknowledgement, which the caller has to send now.
     pub fn acknowledgement(&mut self) -> Acknowledgement {
         self.core.due = Due::No;
         self.core.unacknowledged = 0;
@@ -83,8 +84,8 @@ impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
         self.core.counts
     }
 
-    /// Begins a new session with sequence number 0. Returns the number of messages that waited for others, which are
-    /// forgotten. Counters stay.
+    /// Begins a new session with sequence number 0. Returns the number of stored messages that waited for others,
+    /// and are forgotten. Counters stay.
     pub fn reset(&mut self) -> u8 {
         let forgotten = self.core.stored.count_ones() as u8;
         let is_incomplete = u32::from(self.core.assembly.end() > 0);
@@ -94,16 +95,16 @@ impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
     }
 }
 
-/// The stream without its slots and buffer.
+/// The stream without its slots and buffer, so that this code is compiled only once.
 ///
-/// Invariant: bit *i* of `stored` says that the message `next + 1 + i` is in the slot `head + i` modulo the number of
-/// slots.
+/// Invariant: bit *i* of `stored` is set if the message `next + 1 + i` is in the slot `head + i` modulo the number
+/// of slots.
 #[derive(Debug)]
 struct Core {
     next: Sequence,
     stored: u16,
     head: u8,
-    /// The number of messages from `next` on that are known to have been sent, at most 16.
+    /// The number of messages from `next` on that the peer is known to have sent; at most 16.
     announced: u8,
     due: Due,
     unacknowledged: u16,
@@ -139,7 +140,7 @@ impl Core {
         };
         self.announce(distance);
         if distance == 0 {
-            // Messages behind this one are stored or missing: the peer has waited for this one.
+            // If messages after this one are stored or missing, the peer has waited for this one.
             self.due = self.due.max(if self.announced > 1 { Due::Now } else { Due::Soon });
             self.deliver(&mut memory.buffer, body, deliver);
             self.deliver_stored(memory, deliver);
@@ -156,7 +157,7 @@ impl Core {
         receipt
     }
 
-    /// Stores the message `distance` after `next`; at least 1.
+    /// Stores the message that comes `distance` after `next`; the distance is at least 1.
     fn store(&mut self, slots: Slots<'_>, distance: u16, body: &[u8]) -> Receipt {
         let count = u16::from(slots.count());
         if distance > count {
@@ -175,7 +176,8 @@ impl Core {
         Receipt::Stored
     }
 
-    /// A message `distance` after `next` was sent. An acknowledgement has no bit for those that are further away.
+    /// Notes that the message `distance` after `next` was sent. An acknowledgement has no bits for messages that
+    /// are further away.
     fn announce(&mut self, distance: u16) {
         self.announced = self.announced.max((distance + 1).min(MAX_SLOTS as u16) as u8);
     }
@@ -186,11 +188,11 @@ impl Core {
         (!(u32::from(self.stored) << 1) & announced) as u16
     }
 
-    /// Goes on to the next message, and returns its slot if it is there.
+    /// Advances to the next message, and returns its slot if it is stored.
     fn advance(&mut self, storage: &mut impl Storage) -> Option<u8> {
         let index = self.head;
         let is_stored = self.stored & 1 != 0;
-        // If no slot holds a message, any slot may be the first.
+        // If no slot holds a message, any slot may become the first.
         self.head = match self.stored {
             0 => 0,
             _ => (self.head + 1).checked_rem(storage.slots().count()).unwrap_or(0),
@@ -236,7 +238,7 @@ impl Core {
         }
     }
 
-    /// Reports the fragmented message of `length` bytes that cannot be completed, if there is one.
+    /// Reports the fragmented submessage of `length` bytes that cannot be completed, if there is one.
     fn incomplete(&mut self, length: usize, deliver: &mut dyn FnMut(Delivery<'_>)) {
         if length > 0 {
             self.counts.incomplete = self.counts.incomplete.wrapping_add(1);
@@ -255,7 +257,7 @@ impl Core {
         if let Some(distance) = last.distance_from(self.next) {
             self.announce(distance);
         }
-        // A gap is given up only if the message behind it is here: a heartbeat of an earlier session may arrive late.
+        // A gap is given up only if the message after it is stored: a heartbeat of an earlier session may arrive late.
         let Some(count) = first.distance_from(self.next).filter(|&count| (1..=MAX_SLOTS as u16).contains(&count))
         else {
             return;

@@ -1,9 +1,9 @@
-//! Streams put message bodies in order: [`ReliableOutput`] and [`ReliableInput`] with acknowledgements and fragments,
-//! [`BestEffortOutput`] and [`BestEffortInput`] without.
+//! Streams put message bodies in order: [`ReliableOutput`] and [`ReliableInput`] with acknowledgements and
+//! fragments, [`BestEffortOutput`] and [`BestEffortInput`] without them.
 //!
-//! A body is the part of a message after its header. Streams do not interpret submessages, except for their header of 4
-//! bytes and the mark of fragments. Time is an argument, memory is the caller's, and nothing blocks: a full stream
-//! refuses a message. Nothing is dropped in silence: each drop has a counter.
+//! A body is the part of a message after its header. Streams do not interpret submessages, except for their header
+//! of 4 bytes and the flag of the last fragment. Time is an argument, the caller provides the memory, and nothing
+//! blocks: a full stream refuses a message. No drop is silent: each one is counted.
 
 mod acknowledgement;
 mod assembly;

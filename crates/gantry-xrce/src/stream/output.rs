@@ -12,19 +12,19 @@ use super::sequence::Sequence;
 use super::slots::{SlotMessage, Slots, Storage};
 use crate::time::Instant;
 
-/// The next thing that a reliable stream sends.
+/// The next message or submessage that a reliable stream sends.
 #[derive(Debug)]
 pub enum ToSend<'a> {
-    /// A message, whose body goes behind a header with the stream's id.
+    /// A message, whose body has to follow a header with the stream's id.
     Message {
-        /// Its sequence number.
+        /// The sequence number of the message.
         sequence: Sequence,
-        /// The message's submessages, and room for the header.
+        /// The submessages of the message, and room for the header.
         message: SlotMessage<'a>,
     },
     /// A HEARTBEAT submessage, in a message of stream 0.
     Heartbeat {
-        /// The oldest message that is not acknowledged.
+        /// The sequence number of the oldest message that is not acknowledged.
         first: Sequence,
         /// The newest message that was sent.
         last: Sequence,
@@ -34,17 +34,17 @@ pub enum ToSend<'a> {
 /// Counters of an output stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutputCounts {
-    /// Messages that were sent for the first time.
+    /// The number of messages that were sent for the first time.
     pub sent: u32,
     /// Messages that were sent again.
     pub resent: u32,
     /// Heartbeats.
     pub heartbeats: u32,
-    /// Acknowledgements of messages that are acknowledged already, or were never sent.
+    /// The number of acknowledgements for messages that are acknowledged already, or were never sent.
     pub useless_acknowledgements: u32,
 }
 
-/// A reliable output stream over `S`. No call blocks; the messages that wait are limited by the slots.
+/// A reliable output stream over the slots `S`, which limit the number of waiting messages. No call blocks.
 #[derive(Debug)]
 pub struct ReliableOutput<S> {
     core: Core,
@@ -52,13 +52,13 @@ pub struct ReliableOutput<S> {
 }
 
 impl<S: Storage> ReliableOutput<S> {
-    /// An empty stream, whose first message has the sequence number 0.
+    /// An empty stream. Its first message has the sequence number 0.
     pub const fn new(storage: S) -> Self {
         Self { core: Core::new(), storage }
     }
 
-    /// Reserves room for submessages of `length` bytes, headers included: in the message that is sent next, if it has
-    /// room.
+    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is sent next,
+    /// if it has room.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, a slot is too short, or the last fragment of a message is missing.
@@ -66,32 +66,32 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.begin(self.storage.slots(), length)
     }
 
-    /// The newest message takes no more submessages.
+    /// Closes the newest message, which takes no more submessages.
     pub fn end_message(&mut self) {
         self.core.queue.close();
     }
 
-    /// Copies the parts of one submessage, its header included, and divides it into fragments if it is longer than a
-    /// slot. All of it is kept, or nothing.
+    /// Copies the parts of one submessage, including its header. A submessage that is longer than a slot is
+    /// divided into fragments. Either all of it is kept, or nothing.
     ///
     /// # Errors
-    /// [`Refused`]: not enough slots are free, or all together are too few.
+    /// [`Refused`]: not enough slots are free, or all slots together are too short.
     pub fn write(&mut self, parts: &[&[u8]]) -> Result<(), Refused> {
         self.core.queue.write(self.storage.slots(), parts)
     }
 
-    /// Copies the parts of one submessage from its byte `copied` on, in fragments, into the free slots; for a
-    /// submessage that is longer than all slots. Returns the number of bytes that have been copied in all. Until all
-    /// are copied, the stream takes nothing else.
+    /// Copies the parts of one submessage, from its byte `copied` on, in fragments into the free slots; for a
+    /// submessage that is longer than all slots together. Returns the number of bytes that have been copied in
+    /// all. Until all are copied, the stream takes nothing else.
     ///
     /// # Errors
-    /// [`Refused`]: the last fragment of another message is missing.
+    /// [`Refused`]: the last fragment of another submessage is missing.
     pub fn write_part(&mut self, parts: &[&[u8]], copied: usize) -> Result<usize, Refused> {
         self.core.queue.write_part(self.storage.slots(), parts, copied)
     }
 
-    /// Room for `length` bytes of a submessage that is longer than all slots, and is sent in fragments one after the
-    /// other. Until the last fragment is committed, the stream takes nothing else.
+    /// Reserves room for a fragment of `length` bytes of a submessage that is longer than all slots together.
+    /// Until the last fragment is committed, the stream takes nothing else.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or a slot is too short.
@@ -109,8 +109,8 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.free(&self.storage.slots())
     }
 
-    /// The next thing to send, until there is none: first the messages that the peer misses, then the new ones, then a
-    /// heartbeat if it is due.
+    /// The next message or submessage to send; `None` if there is none. First come the messages that the peer
+    /// misses, then the new ones, then a heartbeat if it is due.
     pub fn next_to_send(&mut self, now: Instant) -> Option<ToSend<'_>> {
         self.core.next_to_send(self.storage.slots(), now)
     }
@@ -121,8 +121,8 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.is_ready(now)
     }
 
-    /// Takes an acknowledgement: frees the slots of messages that arrived, and marks the missing ones to be sent again.
-    /// Returns the number of slots that became free.
+    /// Takes an acknowledgement: frees the slots of messages that arrived, and marks the missing messages to be
+    /// sent again. Returns the number of slots that became free.
     pub fn acknowledged(&mut self, acknowledgement: Acknowledgement, now: Instant) -> u8 {
         match self.core.arrived(acknowledgement.first_unacknowledged) {
             Some(arrived) if self.core.sent > 0 => {
@@ -132,19 +132,20 @@ impl<S: Storage> ReliableOutput<S> {
         }
     }
 
-    /// The time to call [`Self::next_to_send`] if nothing is written or acknowledged before.
+    /// The time at which the caller calls [`Self::next_to_send`] if nothing is written or acknowledged before.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.core.deadline
     }
 
-    /// The number of messages that are not acknowledged, sent or not.
+    /// The number of messages that are not acknowledged, whether they were sent or not.
     #[must_use]
     pub fn unacknowledged(&self) -> u8 {
         self.core.queue.len()
     }
 
-    /// The number of probes and heartbeats since the last useful acknowledgement: a sign that the peer is gone.
+    /// The number of probes and heartbeats since the last useful acknowledgement. A large number is a sign that
+    /// the peer is gone.
     #[must_use]
     pub fn unanswered(&self) -> u8 {
         self.core.unanswered
@@ -161,8 +162,8 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.counts
     }
 
-    /// Begins a new session with sequence number 0. Returns the number of messages that were not acknowledged, which
-    /// are forgotten. Counters and the round trip stay.
+    /// Begins a new session with sequence number 0. Returns the number of messages that were not acknowledged, and
+    /// are forgotten. Counters and the estimate of the round trip stay.
     pub fn reset(&mut self) -> u8 {
         let forgotten = self.core.queue.len();
         self.core = Core { round_trip: self.core.round_trip.clone(), counts: self.core.counts, ..Core::new() };
@@ -170,10 +171,10 @@ impl<S: Storage> ReliableOutput<S> {
     }
 }
 
-/// The stream without its slots, so that its code exists once for all sizes.
+/// The stream without its slots, so that this code is compiled only once for all slot sizes.
 ///
-/// Bit *i* of a bitmap belongs to the message `first + i`. Invariant: bits are set for messages that were sent, the
-/// first `sent` of the queue.
+/// Bit *i* of a bitmap belongs to the message `first + i`. Invariant: bits are set only for messages that were
+/// sent, which are the first `sent` messages of the queue.
 #[derive(Debug)]
 struct Core {
     queue: Queue,
@@ -185,7 +186,7 @@ struct Core {
     is_heartbeat_due: bool,
     to_resend: u32,
     was_resent: u32,
-    /// The number of messages, from `first`, that the last heartbeat named.
+    /// The number of messages, from `first` on, that the last heartbeat named.
     asked: u8,
     last_sent: Instant,
     deadline: Option<Instant>,
@@ -252,7 +253,7 @@ impl Core {
         Some(ToSend::Message { sequence: self.first.plus(u16::from(position)), message })
     }
 
-    /// Called when the peer was silent for too long: repeats the oldest message, or plans a heartbeat. If a single
+    /// Called when the peer was silent for too long: repeats the oldest message, or plans a heartbeat. If only one
     /// message was lost, the acknowledgements of later messages make it the oldest one.
     fn ask(&mut self, slots: &Slots<'_>) {
         let length = slots.record(self.queue.index(slots, 0)).length;
@@ -266,16 +267,15 @@ impl Core {
         self.deadline = None;
     }
 
-    /// Starts the wait for an answer, after a message was sent. A message informs the peer as a heartbeat does. The
-    /// deadline is the deadline of the oldest message, so it does not move when others follow.
+    /// Starts the wait for an answer, after a message was sent. A message informs the peer as a heartbeat does.
+    /// The deadline belongs to the oldest message, so it does not move when later messages follow.
     fn await_answer(&mut self, now: Instant) {
         self.is_heartbeat_due = false;
         self.last_sent = now;
         self.deadline.get_or_insert(now.after_us(self.round_trip.timeout_us(self.tries)));
     }
 
-    /// The number of messages that have arrived according to an acknowledgement; `None` if the acknowledgement has
-    /// nothing new.
+    /// The number of messages that have newly arrived according to an acknowledgement; `None` if there are none.
     fn arrived(&mut self, first_unacknowledged: Sequence) -> Option<u8> {
         let arrived = first_unacknowledged.distance_from(self.first).filter(|&count| count <= u16::from(self.sent));
         if arrived.is_none() {
@@ -293,8 +293,8 @@ impl Core {
         arrived
     }
 
-    /// Measures the round trip of the newest message that arrived, unless the acknowledgement may answer something else
-    /// (Karn's algorithm): a retransmission, or a heartbeat, whose answer names all missing messages.
+    /// Measures the round trip of the newest message that arrived. It is not measured if the acknowledgement may answer
+    /// something else (Karn's algorithm): a retransmission, or a heartbeat, whose answer names all missing messages.
     fn measure(&mut self, slots: &Slots<'_>, arrived: u8, names_missing: bool, now: Instant) {
         let record = slots.record(self.queue.index(slots, arrived - 1));
         let length = usize::from(record.length);
@@ -304,8 +304,8 @@ impl Core {
             self.tries = 0;
             return;
         }
-        // The interval does not shrink, so that a line that has become slower is measured at last. It is at least the
-        // time since the last message was sent, because an answer is not faster.
+        // The interval does not shrink, so that a line that has become slower is measured in the end. The interval
+        // is at least the time since the last message was sent, because no answer is faster.
         let least_us = elapsed_us(now, self.last_sent.as_us() as u32);
         if self.round_trip.smoothed_us().is_none_or(|smoothed_us| least_us > smoothed_us) {
             self.round_trip.measured(least_us, length);
@@ -324,13 +324,14 @@ impl Core {
         self.deadline = (self.sent > 0).then(|| {
             let sent_at_us = slots.record(self.queue.index(slots, 0)).sent_at_us;
             let left_us = self.round_trip.timeout_us(self.tries).saturating_sub(elapsed_us(now, sent_at_us));
-            // Answers to messages that are queued on the line come one after the other, so the next answer has at least
-            // half a round trip.
+            // Answers to messages that are queued on the line come one after the other, so the deadline for the
+            // next answer is at least half a round trip away.
             now.after_us(left_us.max(self.round_trip.smoothed_us().unwrap_or(0) / 2).max(1))
         });
     }
 
-    /// Marks the missing messages, except those that were resent less than a round trip ago: their nack is older.
+    /// Marks the missing messages, except messages that were resent less than a round trip ago: the nack was sent
+    /// before they could arrive.
     fn mark_missing(&mut self, slots: &Slots<'_>, missing: u16, now: Instant) {
         let guard_us = self.round_trip.smoothed_us().unwrap_or_else(|| self.round_trip.timeout_us(0));
         let mut bits = u32::from(missing) & mask(self.sent);
@@ -340,7 +341,7 @@ impl Core {
             let sent_at_us = slots.record(self.queue.index(slots, position)).sent_at_us;
             if self.was_resent & (1 << position) == 0 || elapsed_us(now, sent_at_us) >= guard_us {
                 self.to_resend |= 1 << position;
-                // The peer answers, so it is asked soon again.
+                // The peer answers, so the next question may follow soon.
                 self.tries = self.tries.min(1);
                 self.unanswered = 0;
             }
@@ -348,12 +349,12 @@ impl Core {
     }
 }
 
-/// The `count` lowest bits; `count` is at most 16.
+/// A mask of the `count` lowest bits; `count` is at most 16.
 const fn mask(count: u8) -> u32 {
     (1 << count) - 1
 }
 
-/// Times are kept modulo 2³² microseconds; a message is resent long before 71 minutes have passed.
+/// Times are kept modulo 2³² microseconds, which is 71 minutes; a message is resent long before.
 fn elapsed_us(now: Instant, sent_at_us: u32) -> u32 {
     (now.as_us() as u32).wrapping_sub(sent_at_us)
 }

@@ -4,7 +4,7 @@ use super::fragment::{self, aligned};
 use super::slots::{Record, Slots};
 use crate::wire::SUBMESSAGE_HEADER_BYTES;
 
-/// The refusal of a message by a stream, which keeps no part of it.
+/// The reason why a stream refuses a message. The stream keeps no part of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Too few slots are free. A slot becomes free when the peer acknowledges a message, or when a best-effort message
@@ -16,7 +16,7 @@ pub enum Refused {
         /// Slots that are free.
         free: u8,
     },
-    /// The message fits in no state of the stream.
+    /// The message would not fit even in an empty stream.
     #[error(
         "the message has {length} bytes and the stream takes {max}; give its slots more bytes, or a reliable stream more slots"
     )]
@@ -26,22 +26,22 @@ pub enum Refused {
         /// The longest message.
         max: usize,
     },
-    /// The last fragment of the previous message is missing.
+    /// The last fragment of the previous submessage is missing.
     #[error("the stream is amid a fragmented message; its other fragments come first")]
     Fragmenting,
 }
 
-/// The books of an output stream's slots: the slots with messages, and whether the newest message may take more
-/// submessages.
+/// The bookkeeping of an output stream's slots: the slots with messages, and whether the newest message may take
+/// more submessages.
 ///
-/// Invariant: the slots of the messages are `head`, `head + 1` … modulo their number.
+/// Invariant: the slots with messages are `head`, `head + 1` … modulo the number of slots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     head: u8,
     used: u8,
-    /// The newest message is not sent and has no fragment, so that submessages may be added.
+    /// Whether submessages may be added to the newest message: it is not sent yet and is not a fragment.
     is_open: bool,
-    /// The newest message is a fragment, and not the last one.
+    /// Whether the newest message is a fragment, and not the last one.
     is_fragmenting: bool,
 }
 
@@ -59,9 +59,10 @@ impl Queue {
         slots.count().saturating_sub(self.used)
     }
 
-    /// The slot of the message that is `position` after the oldest.
+    /// The index of the slot with the message that is `position` after the oldest one.
     pub fn index(&self, slots: &Slots<'_>, position: u8) -> u8 {
-        // Less than twice the number of slots. A division is longer, and slow on a microcontroller.
+        // The sum is less than twice the number of slots. A division would need more code, and is slow
+        // on a microcontroller.
         let index = self.head + position;
         index.checked_sub(slots.count()).unwrap_or(index)
     }
@@ -73,12 +74,13 @@ impl Queue {
         self.is_open &= self.used > 0;
     }
 
-    /// The newest message was sent, or is to stay unchanged: the next submessage goes into a slot of its own.
+    /// Closes the newest message, because it was sent or has to stay unchanged: the next submessage goes into a
+    /// new slot.
     pub fn close(&mut self) {
         self.is_open = false;
     }
 
-    /// Room for submessages of `length` bytes: in the newest message, or in a new one.
+    /// Reserves room for submessages of `length` bytes: in the newest message, or in a new one.
     pub fn begin<'a>(&'a mut self, slots: Slots<'a>, length: usize) -> Result<SlotWriter<'a>, Refused> {
         let capacity = slots.capacity();
         if length > capacity {
@@ -97,7 +99,7 @@ impl Queue {
         self.writer_of_new(slots, SlotRange { begin: 0, length, is_new: true, fragment: None })
     }
 
-    /// Room for a fragment of `length` bytes in a message of its own.
+    /// Reserves room for a fragment of `length` bytes in a message of its own.
     pub fn begin_fragment<'a>(
         &'a mut self,
         slots: Slots<'a>,
@@ -121,7 +123,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Copies a submessage, in fragments if it is longer than a slot. All of it is kept, or nothing.
+    /// Copies a submessage, in fragments if it is longer than a slot. Either all of it is kept, or nothing.
     pub fn write(&mut self, slots: Slots<'_>, parts: &[&[u8]]) -> Result<(), Refused> {
         let length = total(parts);
         if length <= slots.capacity() {
@@ -142,8 +144,8 @@ impl Queue {
         self.write_part(slots, parts, 0).map(|_| ())
     }
 
-    /// Copies a submessage that is longer than a slot from its byte `copied` on, in fragments, into the slots that are
-    /// free. Returns the number of bytes that have been copied in all.
+    /// Copies a submessage that is longer than a slot, from its byte `copied` on, in fragments into the free
+    /// slots. Returns the number of bytes that have been copied in all.
     pub fn write_part(&mut self, mut slots: Slots<'_>, parts: &[&[u8]], mut copied: usize) -> Result<usize, Refused> {
         let (length, piece) = (total(parts), fragment_capacity(&slots));
         if copied == 0 && self.is_fragmenting {
@@ -184,17 +186,18 @@ pub(super) fn fragment_capacity(slots: &Slots<'_>) -> usize {
     slots.capacity().saturating_sub(SUBMESSAGE_HEADER_BYTES)
 }
 
-/// Where a [`SlotWriter`] writes.
+/// The range of a slot into which a [`SlotWriter`] writes.
 #[derive(Debug)]
 struct SlotRange {
     begin: usize,
     length: usize,
     is_new: bool,
-    /// Whether a fragment is the last one of its message; `None` for a submessage that is no fragment.
+    /// Whether a fragment is the last one of its submessage; `None` for a submessage that is not a fragment.
     fragment: Option<bool>,
 }
 
-/// Room in a slot, which the stream sends once it is committed. Dropped, it leaves the stream as it was.
+/// Room in a slot, which the stream sends once it is committed. If it is dropped without a commit, the stream
+/// stays unchanged.
 #[derive(Debug)]
 #[must_use = "the stream sends what is committed"]
 pub struct SlotWriter<'a> {
@@ -205,13 +208,14 @@ pub struct SlotWriter<'a> {
 }
 
 impl SlotWriter<'_> {
-    /// The room, of the requested length. It begins at a multiple of 4 from the body's beginning, and is not zeroed.
+    /// The room, with the requested length. It begins at a multiple of 4 from the beginning of the body, and is
+    /// not zeroed.
     pub fn bytes(&mut self) -> &mut [u8] {
         let SlotRange { begin, length, .. } = self.place;
         self.bytes.get_mut(begin..begin + length).unwrap_or(&mut [])
     }
 
-    /// Keeps the first `used` bytes for sending, at most the requested number; with 0, nothing.
+    /// Commits the first `used` bytes, which are at most the requested number. With 0, nothing is kept.
     pub fn commit(self, used: usize) {
         let Self { queue, record, bytes, place } = self;
         let used = used.min(place.length);
@@ -246,7 +250,7 @@ fn total(parts: &[&[u8]]) -> usize {
     parts.iter().map(|part| part.len()).sum()
 }
 
-/// The bytes of a message that lies in parts.
+/// The bytes of a message that consists of several slices.
 struct Source<'a> {
     parts: &'a [&'a [u8]],
     rest: &'a [u8],
@@ -262,7 +266,7 @@ impl Source<'_> {
         }
     }
 
-    /// Copies the next bytes, until the room is full or the bytes end.
+    /// Copies the next bytes, until the room is full or there are no more bytes.
     fn copy_to(&mut self, mut room: &mut [u8]) {
         loop {
             let length = room.len().min(self.rest.len());

@@ -1,14 +1,16 @@
 //! The round-trip time of a stream, and the timeout that follows from it.
 
-/// The timeout before the first measurement, and the upper limit of the doubled timeouts: eProsima's heartbeat period.
+/// The timeout before the first measurement, and the upper limit for doubled timeouts. It is the period of
+/// eProsima's heartbeats.
 const PATIENCE_US: u32 = 100_000;
 const MIN_TIMEOUT_US: u32 = 1_000;
-/// Longer times are not measurements: this limit keeps the arithmetic below 32 bits.
+/// The longest time that is taken for a measurement. The limit keeps the arithmetic below 32 bits.
 const MAX_SAMPLE_US: u32 = 10_000_000;
 
-/// A moving average of round-trip times (RFC 6298), and of the length of the measured messages. It takes 12 bytes.
+/// A moving average of round-trip times (RFC 6298), and of the lengths of the measured messages. The struct takes
+/// 12 bytes.
 ///
-/// Invariant: `smoothed_us` is 0 before the first measurement only.
+/// Invariant: `smoothed_us` is 0 only before the first measurement.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTrip {
     smoothed_us: u32,
@@ -23,12 +25,13 @@ impl RoundTrip {
         Self { smoothed_us: 0, deviation_us: 0, length: 0 }
     }
 
-    /// Adds the time until the answer to a message with a body of `length` bytes.
+    /// Adds a measurement: the time until the answer to a message with a body of `length` bytes.
     pub fn measured(&mut self, elapsed_us: u32, length: usize) {
         let elapsed = elapsed_us.clamp(1, MAX_SAMPLE_US);
         let length = u16::try_from(length).unwrap_or(u16::MAX);
         if self.smoothed_us == 0 {
-            // RFC 6298 begins with half; a probe is cheaper than its retransmissions.
+            // RFC 6298 begins with half of the time. This code begins with less, because a probe is cheaper than
+            // the retransmissions of RFC 6298.
             *self = Self { smoothed_us: elapsed, deviation_us: elapsed / 8, length };
             return;
         }
@@ -37,13 +40,13 @@ impl RoundTrip {
         self.length = ((7 * u32::from(self.length) + u32::from(length)) / 8) as u16;
     }
 
-    /// The average in microseconds, if there was a measurement.
+    /// The average in microseconds; `None` before the first measurement.
     #[must_use]
     pub fn smoothed_us(&self) -> Option<u32> {
         (self.smoothed_us != 0).then_some(self.smoothed_us)
     }
 
-    /// The time to wait for an answer after `tries` attempts without one. The time is doubled with each attempt up to
+    /// The time to wait for an answer after `tries` unanswered attempts. The time is doubled with each attempt, up to
     /// 100 ms. The first doubling ignores this limit, so that the round trip of a line that became slower is measured.
     pub(super) fn timeout_us(&self, tries: u8) -> u32 {
         if self.smoothed_us == 0 {

@@ -2,18 +2,18 @@
 
 use crate::time::Instant;
 
-/// The most slots that a stream uses: an acknowledgement has a bit for each of 16 messages.
+/// The largest number of slots that a stream uses: an acknowledgement has one bit for each of 16 messages.
 pub const MAX_SLOTS: usize = 16;
 
-/// The bytes before the body of each slot, for the message header, which is written when the message is sent.
+/// The number of bytes before the body in each slot, for the message header, which is written when the message is sent.
 pub const HEADER_BYTES: usize = 8;
 
-/// A stream keeps this beside each slot: 8 bytes.
+/// The record that a stream keeps for each slot, of 8 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record {
     /// Bytes of the body.
     pub(super) length: u16,
-    /// The last transmission, in microseconds, modulo 2³².
+    /// The time of the last transmission, in microseconds modulo 2³².
     pub(super) sent_at_us: u32,
 }
 
@@ -22,13 +22,13 @@ impl Record {
     pub const EMPTY: Self = Self { length: 0, sent_at_us: 0 };
 }
 
-/// The owner of slots: an array on a microcontroller, the heap on a host.
+/// The owner of the slots: an array on a microcontroller, heap memory on a host.
 pub trait Storage {
-    /// The slots. Their number and capacity never change.
+    /// The slots. Their number and their capacity never change.
     fn slots(&mut self) -> Slots<'_>;
 }
 
-/// Slots that are borrowed from their owner: records, and as many pieces of memory of equal length.
+/// Slots that are borrowed from their owner: records, and an equal number of pieces of memory, all of the same length.
 #[derive(Debug)]
 pub struct Slots<'a> {
     records: &'a mut [Record],
@@ -54,7 +54,7 @@ impl<'a> Slots<'a> {
         self.records.len() as u8
     }
 
-    /// The bytes of a body to send that fit in a slot.
+    /// The capacity of a slot: the largest length of a body to send.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slot_bytes().saturating_sub(HEADER_BYTES)
@@ -75,7 +75,7 @@ impl<'a> Slots<'a> {
         self.into_whole(index).and_then(|(_, bytes)| bytes.get(..length)).unwrap_or(&[])
     }
 
-    /// The record of the slot at `index`, and the memory of a body to send.
+    /// The record of the slot at `index`, and its memory for a body to send.
     pub(super) fn into_slot(self, index: u8) -> Option<(&'a mut Record, &'a mut [u8])> {
         let (record, bytes) = self.into_whole(index)?;
         Some((record, bytes.get_mut(HEADER_BYTES..)?))
@@ -90,7 +90,7 @@ impl<'a> Slots<'a> {
         Some(SlotMessage { bytes, end })
     }
 
-    /// The record and the whole memory of the slot at `index`, for a body that is received.
+    /// The record and the whole memory of the slot at `index`, for a received body.
     pub(super) fn into_whole(self, index: u8) -> Option<(&'a mut Record, &'a mut [u8])> {
         let slot_bytes = self.slot_bytes();
         let record = self.records.get_mut(usize::from(index))?;
@@ -98,7 +98,7 @@ impl<'a> Slots<'a> {
         Some((record, self.bytes.get_mut(begin..begin + slot_bytes)?))
     }
 
-    /// The same slots for a shorter time.
+    /// The same slots, borrowed for a shorter time.
     pub(super) fn reborrow(&mut self) -> Slots<'_> {
         Slots { records: self.records, bytes: self.bytes }
     }
@@ -110,7 +110,7 @@ impl Storage for Slots<'_> {
     }
 }
 
-/// A message to send: a body, and room around it in its slot.
+/// A message to send: a body, with room around it in its slot.
 #[derive(Debug)]
 pub struct SlotMessage<'a> {
     bytes: &'a mut [u8],
@@ -130,8 +130,8 @@ impl<'a> SlotMessage<'a> {
         self.bytes.len() - self.end
     }
 
-    /// The memory of a slot, beginning with room for a header of `header_bytes` (at most 8), and the length of header
-    /// and body. Bytes that the caller writes behind the body are sent only this time.
+    /// The memory of a slot, beginning with room for a header of `header_bytes` (at most 8), and the length of
+    /// header and body. Bytes that the caller writes after the body are sent only in this transmission.
     #[must_use]
     pub fn into_memory(self, header_bytes: usize) -> (&'a mut [u8], usize) {
         let begin = HEADER_BYTES.saturating_sub(header_bytes);
@@ -139,8 +139,8 @@ impl<'a> SlotMessage<'a> {
     }
 }
 
-/// `COUNT` slots of `SIZE` bytes each, without a heap. `COUNT` is at most 16. A body to send has at most `SIZE - 8`
-/// bytes.
+/// `COUNT` slots of `SIZE` bytes each, without a heap. `COUNT` is at most 16. The body of a message to send has at
+/// most `SIZE - 8` bytes.
 ///
 /// If `SIZE` is a multiple of 8, bodies are 8-byte aligned, and so is the message in the first WRITE_DATA or DATA.
 #[derive(Debug)]

@@ -4,19 +4,19 @@ use super::{
     ByteOrder, Flags, Header, Payload, Result, SUBMESSAGE_HEADER_BYTES, SubmessageId, Writer, submessage::whole_header,
 };
 
-/// Writes a message: its header and, each aligned to 4 bytes, its submessages.
+/// Writes a message: its header, and its submessages, each aligned to 4 bytes.
 ///
-/// After an error the message is unchanged: the submessage that did not fit leaves no trace.
+/// After an error, the message is unchanged: it has nothing of the submessage that did not fit.
 #[derive(Debug)]
 pub struct MessageBuilder<'a> {
     writer: Writer<'a>,
 }
 
-/// A submessage whose payload is being written. [`MessageBuilder::end`] ends it.
+/// A submessage whose payload is being written. [`MessageBuilder::end`] completes it.
 #[derive(Debug)]
 #[must_use = "a submessage without its end has no length"]
 pub struct Started {
-    /// The end of the message before this submessage and its alignment.
+    /// The length of the message before this submessage and the padding before it.
     before: usize,
     payload: usize,
     id: SubmessageId,
@@ -34,7 +34,7 @@ impl<'a> MessageBuilder<'a> {
         Ok(builder)
     }
 
-    /// As [`Self::new`]; a buffer that is too short for the header is an error of the first submessage.
+    /// As [`Self::new`]. If the buffer is too short for the header, the first submessage returns the error.
     pub(crate) fn with_header(buffer: &'a mut [u8], header: &Header, order: ByteOrder) -> Self {
         let mut writer = Writer::new(buffer, order);
         header.write(&mut writer);
@@ -47,7 +47,7 @@ impl<'a> MessageBuilder<'a> {
         Self { writer: Writer::within(buffer, bytes, missing_header_bytes, order) }
     }
 
-    /// The length of the message up to here, in bytes, without a missing header.
+    /// The length of the message until now, in bytes, without a missing header.
     pub fn bytes(&self) -> usize {
         self.writer.position()
     }
@@ -70,12 +70,12 @@ impl<'a> MessageBuilder<'a> {
         Started { before, payload: self.bytes(), id, flags }
     }
 
-    /// The writer of the submessage that was begun.
+    /// The writer for the payload of the submessage that was begun.
     pub fn writer(&mut self) -> &mut Writer<'a> {
         &mut self.writer
     }
 
-    /// Ends the submessage: writes its header.
+    /// Ends the submessage by writing its header.
     ///
     /// # Errors
     /// [`Problem::Room`](super::Problem::Room), or [`Problem::TooLong`](super::Problem::TooLong) above 65535 bytes.
@@ -95,7 +95,7 @@ impl<'a> MessageBuilder<'a> {
         }
     }
 
-    /// Takes the submessage that was begun back.
+    /// Removes the submessage that was begun.
     pub fn cancel(&mut self, started: Started) {
         self.writer.truncate(started.before);
     }

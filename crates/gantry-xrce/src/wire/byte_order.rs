@@ -1,6 +1,6 @@
 //! The byte order of a submessage's payload.
 
-/// The order of the bytes of numbers in a payload. The numbers in headers are always little endian.
+/// The order of the bytes in the numbers of a payload. Numbers in headers are always little endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
     /// The least significant byte comes first.

@@ -35,11 +35,11 @@ pub struct Participant<'a> {
 /// A topic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Topic<'a> {
-    /// The name, in ROS 2 `rt/` and the topic's.
+    /// The name of the topic; in ROS 2, `rt/` and the name of ROS 2's topic.
     pub name: &'a str,
     /// The name of a type in the agent's configuration.
     pub type_reference: Option<&'a str>,
-    /// The name of the type, such as `std_msgs::msg::dds_::String_`.
+    /// The DDS name of the type, such as `std_msgs::msg::dds_::String_`.
     pub type_name: Option<&'a str>,
 }
 
@@ -54,10 +54,10 @@ pub struct Group<'a> {
 
 /// The QoS of a publisher or a subscriber.
 ///
-/// This is the standard's format. eProsima's client never sends it, and its agent omits the two flags.
+/// The format is the standard's. eProsima's client never sends this QoS, and eProsima's agent omits the two flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroupQos<'a> {
-    /// The names of the partitions: the bytes of texts, as in a [`Property`](super::Property).
+    /// The names of the partitions, as bytes of texts, like the ones in a [`Property`](super::Property).
     pub partitions: Option<List<'a, &'a [u8]>>,
     /// Bytes of the user.
     pub group_data: Option<&'a [u8]>,
@@ -90,9 +90,9 @@ pub struct Service<'a> {
     pub request_type: &'a str,
     /// The name of the reply's type.
     pub reply_type: &'a str,
-    /// The topic of requests, in ROS 2 `rq/`, the service's name and `Request`.
+    /// The topic of requests; in ROS 2, `rq/`, the service's name and `Request`.
     pub request_topic: Option<&'a str>,
-    /// The topic of replies, in ROS 2 `rr/`, the service's name and `Reply`.
+    /// The topic of replies; in ROS 2, `rr/`, the service's name and `Reply`.
     pub reply_topic: Option<&'a str>,
 }
 

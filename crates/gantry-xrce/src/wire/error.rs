@@ -1,13 +1,13 @@
-//! Errors in bytes: where, and what is wrong there.
+//! Errors in bytes: the position and the defect.
 
 /// The result of reading or writing bytes.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// A defect of bytes that are read, or memory that is too short for what is written.
+/// A defect in bytes that are read, or a lack of memory for bytes that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at byte {offset}: {problem}")]
 pub struct Error {
-    /// The position in the message, in bytes.
+    /// The position of the defect in the message, in bytes.
     pub offset: u32,
     /// The defect.
     pub problem: Problem,
@@ -23,7 +23,7 @@ pub enum Problem {
         /// The bytes that the field needs.
         needed_bytes: u32,
     },
-    /// The memory that is written to is full.
+    /// The memory into which the message is written is full.
     #[error("the buffer has no room for {needed_bytes} bytes; give a larger one")]
     Room {
         /// The bytes that the field needs.
@@ -38,18 +38,18 @@ pub enum Problem {
     /// A text that is not UTF-8, or does not end with a zero byte.
     #[error("a text is not UTF-8 with a zero byte at its end")]
     NotText,
-    /// A code that decides which bytes follow, and is not known.
+    /// An unknown code that determines the bytes after it.
     #[error("the {code} {value} is not known")]
     Unknown {
         /// The name of the code.
         code: Code,
-        /// Its value.
+        /// The value of the unknown code.
         value: u8,
     },
     /// A representation of a client or an agent that does not begin with the cookie `XRCE`.
     #[error("the cookie is not XRCE")]
     Cookie,
-    /// A submessage that is longer than its length field can say.
+    /// A submessage whose length does not fit in its length field.
     #[error("a submessage of {bytes} bytes is longer than its length field can say (65535); send less")]
     TooLong {
         /// The number of bytes.
@@ -57,7 +57,7 @@ pub enum Problem {
     },
 }
 
-/// A code that decides which bytes follow.
+/// A code that determines the bytes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Code {

@@ -2,7 +2,7 @@
 
 use super::{ByteOrder, Reader, Result, Submessages, Writer};
 
-/// The number that a client chooses for itself.
+/// The key that a client chooses for itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientKey(pub [u8; 4]);
 
@@ -16,9 +16,9 @@ impl ClientKey {
 pub struct SessionId(pub u8);
 
 impl SessionId {
-    /// No session, and the header has a key: of CREATE_CLIENT.
+    /// No session; the header has a key. Used by CREATE_CLIENT.
     pub const NONE_WITH_KEY: Self = Self(0x00);
-    /// No session, and the header has no key: of CREATE_CLIENT and of GET_INFO.
+    /// No session; the header has no key. Used by CREATE_CLIENT and GET_INFO.
     pub const NONE: Self = Self(0x80);
     /// The session of eProsima's client. Its header has no key: the agent identifies the client by its address.
     pub const CLIENT: Self = Self(0x81);
@@ -28,7 +28,7 @@ impl SessionId {
         self.0 < 0x80
     }
 
-    /// Whether the id says that there is no session.
+    /// Whether the identifier means that there is no session.
     pub fn is_none(self) -> bool {
         self.0 & 0x7f == 0
     }
@@ -39,7 +39,7 @@ impl SessionId {
 pub struct StreamId(pub u8);
 
 impl StreamId {
-    /// No stream: what is sent has no sequence number.
+    /// No stream: the message has no sequence number.
     pub const NONE: Self = Self(0x00);
     /// The first best-effort stream.
     pub const BEST_EFFORT: Self = Self(0x01);
@@ -66,20 +66,20 @@ pub struct Header {
     pub stream: StreamId,
     /// The sequence number in the stream. The first one is 0.
     pub sequence: u16,
-    /// The client, if [`SessionId::has_key`]; otherwise [`ClientKey::INVALID`], which is not sent.
+    /// The key of the client if [`SessionId::has_key`]; otherwise [`ClientKey::INVALID`], which is not sent.
     pub key: ClientKey,
 }
 
 impl Header {
-    /// The length of the longest header, in bytes.
+    /// The largest length of a header, in bytes.
     pub const MAX_BYTES: usize = 8;
 
-    /// A header of a message outside of streams, in a session without a key.
+    /// The header of a message outside of streams, in a session without a key.
     pub fn streamless(session: SessionId) -> Self {
         Self { session, stream: StreamId::NONE, sequence: 0, key: ClientKey::INVALID }
     }
 
-    /// The length, in bytes: 8 with the key, 4 without.
+    /// The length of the header in bytes: 8 with the key, 4 without it.
     pub fn bytes(&self) -> usize {
         if self.session.has_key() { 8 } else { 4 }
     }
@@ -107,7 +107,7 @@ impl Header {
 /// # Errors
 /// [`Problem::End`](super::Problem::End) in the header. A defect of a submessage is found when the iterator reaches it.
 pub fn parse(message: &[u8]) -> Result<(Header, Submessages<'_>)> {
-    // The byte order plays no part: headers are little endian.
+    // The byte order has no effect here, because headers are always little endian.
     let header = Reader::new(message, ByteOrder::Little).whole(Header::read)?;
     Ok((header, Submessages::new(message, header.bytes(), 0)))
 }

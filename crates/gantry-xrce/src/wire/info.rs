@@ -2,23 +2,23 @@
 
 use super::{AgentRepresentation, ClientRepresentation, Code, Item, List, Object, ObjectKind, Problem, Reader, Writer};
 
-/// The parts of an [`ObjectInfo`] that GET_INFO asks for.
+/// The fields of an [`ObjectInfo`] that GET_INFO asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InfoMask(pub u32);
 
 impl InfoMask {
     /// The configuration.
     pub const CONFIGURATION: Self = Self(1);
-    /// The activity. eProsima's client asks for it in a ping.
+    /// The flag for the activity. eProsima's client asks for the activity in a ping.
     pub const ACTIVITY: Self = Self(2);
 }
 
 /// Information about an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ObjectInfo<'a> {
-    /// How it was configured.
+    /// The configuration of the object.
     pub configuration: Option<Configuration<'a>>,
-    /// Its activity.
+    /// The activity of the object.
     pub activity: Option<Activity<'a>>,
 }
 
@@ -73,21 +73,21 @@ impl<'a> Configuration<'a> {
 pub enum Activity<'a> {
     /// An agent's.
     Agent {
-        /// Above 0 if the agent takes clients.
+        /// A number greater than 0 if the agent accepts clients.
         availability: i16,
         /// The addresses at which the agent can be reached.
         locators: List<'a, Locator<'a>>,
     },
     /// A data writer's.
     DataWriter {
-        /// The last sequence number of its stream.
+        /// The last sequence number of the data writer's stream.
         stream_sequence: i16,
-        /// The last sequence number of its samples.
+        /// The last sequence number of the data writer's samples.
         sample_sequence: u64,
     },
     /// A data reader's.
     DataReader {
-        /// The last sequence number that was acknowledged.
+        /// The last sequence number that the data reader acknowledged.
         highest_acknowledged: i16,
     },
 }
@@ -131,7 +131,7 @@ impl<'a> Activity<'a> {
 /// The address of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locator<'a> {
-    /// An address of two bytes and a port of one.
+    /// An address of two bytes, with a port of one byte.
     Small {
         /// The address.
         address: [u8; 2],

@@ -5,14 +5,14 @@ use core::fmt;
 
 /// An element of a [`List`].
 pub trait Item<'a>: Sized {
-    /// Reads an element. A defect is the reader's ([`Reader::check`]).
+    /// Reads an element. [`Reader::check`] returns a defect that is found.
     fn read(reader: &mut Reader<'a>) -> Self;
 
     /// Writes one.
     fn write(&self, writer: &mut Writer<'_>);
 }
 
-/// A sequence: one that the caller has, or one in a message whose elements were checked when it was read.
+/// A sequence: either the caller's own, or one in a message, whose elements were checked when the message was read.
 #[derive(Clone, Copy)]
 pub struct List<'a, T>(Source<'a, T>);
 
@@ -26,7 +26,7 @@ impl<'a, T: Item<'a>> List<'a, T> {
     pub(super) fn read(reader: &mut Reader<'a>) -> Self {
         let count = reader.u32();
         let list = Self(Source::Bytes { reader: *reader, count });
-        // Each element takes at least a byte, so the bytes bound the work.
+        // Each element takes at least a byte, so the number of bytes limits the work.
         for _ in 0..count {
             T::read(reader);
             if reader.check().is_err() {
@@ -102,7 +102,7 @@ impl<'a, T: Item<'a> + Copy> IntoIterator for List<'a, T> {
     }
 }
 
-/// The elements of a [`List`], in their order.
+/// An iterator over the elements of a [`List`].
 #[derive(Clone)]
 pub struct Items<'a, T>(Source<'a, T>);
 

@@ -1,14 +1,14 @@
-//! Messages of DDS-XRCE, read in place and written into the memory of the caller.
+//! Messages of DDS-XRCE, which are read in place and written into the caller's memory.
 //!
 //! A message is a [`Header`] and submessages, each aligned to 4 bytes and with a byte order of its own. [`parse`]
-//! splits a message, [`Submessage::read`] reads the payload of one of its submessages, and [`MessageBuilder`] writes
-//! them. Payloads are plain structs that borrow what they read.
+//! splits a message, [`Submessage::read`] reads the payload of one of its submessages, and [`MessageBuilder`]
+//! writes messages. Payloads are plain structs that borrow the bytes of the message.
 //!
 //! # Invariants
-//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be carried and answered. An
-//!   unknown code is refused only if it decides which bytes follow.
-//! - A number is aligned to its size, counted from the start of the message, as in CDR. The binary representation of an
-//!   object counts from its own start.
+//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be kept and answered. An
+//!   unknown code is refused only if it determines the bytes after it.
+//! - A number is aligned to its size, counted from the start of the message, as in CDR. In the binary
+//!   representation of an object, alignment is counted from the start of that representation.
 //! - Bytes after the last known field of a payload are ignored. Padding is written as zeros.
 
 mod builder;

@@ -1,4 +1,4 @@
-//! Identifiers of objects and of requests, which are big endian in every message.
+//! Identifiers of objects and of requests, which are always big endian.
 
 use super::{Reader, ResultStatus, Writer};
 use core::fmt;
@@ -50,7 +50,7 @@ impl ObjectId {
     /// The client.
     pub const CLIENT: Self = Self(0xfffe);
 
-    /// An identifier. Only the lower 12 bits of `number` and the lower 4 bits of `kind` are used.
+    /// Makes an identifier. Only the lower 12 bits of `number` and the lower 4 bits of `kind` are used.
     pub const fn new(number: u16, kind: ObjectKind) -> Self {
         Self(number << 4 | (kind.0 & 0xf) as u16)
     }
@@ -87,17 +87,17 @@ pub struct RequestId(pub u16);
 impl RequestId {
     /// No request.
     pub const INVALID: Self = Self(0);
-    /// The last identifier that is reserved for a session's own requests.
+    /// The last identifier that is reserved for requests of the session itself.
     pub const LAST_RESERVED: Self = Self(9);
 
-    /// The identifier after this one, from 10 to 65535 and around.
+    /// The next identifier; 10 follows 65535.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.checked_add(1).unwrap_or(0).max(Self::LAST_RESERVED.0 + 1))
     }
 }
 
-/// A request, and the object that it concerns. (The standard's `BaseObjectRequest`.)
+/// A request, with the object that it concerns. (The standard's `BaseObjectRequest`.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectRequest {
     /// The request.

@@ -1,8 +1,9 @@
-//! Properties of a client or an agent: names and values, of which unknown ones are ignored, whatever their bytes are.
+//! Properties of a client or an agent: names and values. Unknown properties are ignored, even if their bytes are
+//! no text.
 
 use super::{Item, Reader, Writer};
 
-/// A name and a value: the bytes of texts, which a microcontroller compares without the code that decodes UTF-8.
+/// A name and a value, as bytes of texts. A microcontroller compares bytes without the code that decodes UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Property<'a> {
     /// The name.

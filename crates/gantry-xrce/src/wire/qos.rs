@@ -8,7 +8,7 @@ use core::ops::BitOr;
 pub struct QosFlags(pub u16);
 
 impl QosFlags {
-    /// Best effort, keep all, shared ownership, volatile.
+    /// No flag: best effort, keep all, shared ownership, volatile.
     pub const NONE: Self = Self(0);
     /// Reliable, otherwise best effort.
     pub const RELIABLE: Self = Self(0x01);
@@ -16,14 +16,14 @@ impl QosFlags {
     pub const KEEP_LAST: Self = Self(0x02);
     /// Exclusive ownership, otherwise shared.
     pub const OWNERSHIP_EXCLUSIVE: Self = Self(0x04);
-    /// Durability transient local. With none of the three, it is volatile.
+    /// The durability transient local. Without a flag of durability, it is volatile.
     pub const TRANSIENT_LOCAL: Self = Self(0x08);
     /// Durability transient.
     pub const TRANSIENT: Self = Self(0x10);
     /// Durability persistent.
     pub const PERSISTENT: Self = Self(0x20);
 
-    /// Whether all of `other`'s flags are set.
+    /// Whether all flags of `other` are set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -74,7 +74,8 @@ impl<'a> Qos<'a> {
 
 /// The QoS of a data writer.
 ///
-/// eProsima's client declares the strength with 64 bits and never sends it; the standard and eProsima's agent have 32.
+/// eProsima's client declares 64 bits for the strength, and never sends it; the standard and eProsima's agent have
+/// 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriterQos<'a> {
     /// The policies that readers have, too.
@@ -96,7 +97,7 @@ impl<'a> WriterQos<'a> {
 
 /// The QoS of a data reader.
 ///
-/// eProsima's client declares the time with 64 bits and never sends it; the standard and eProsima's agent have 32.
+/// eProsima's client declares 64 bits for the time, and never sends it; the standard and eProsima's agent have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReaderQos<'a> {
     /// The policies that writers have, too.

@@ -2,17 +2,17 @@
 
 use super::{ByteOrder, Error, Problem, Result};
 
-/// Reads the fields of a payload one after the other. A copy of the reader reads the same fields again.
+/// A reader, which reads the fields of a payload one after the other. A copy of the reader reads the same fields again.
 ///
-/// After the first defect all further fields are zero or empty; [`Self::check`] returns the defect. A result for each
-/// field would cost a microcontroller a kilobyte.
+/// After the first defect, all further fields are zero or empty; [`Self::check`] returns the defect. A `Result`
+/// for each field would cost a microcontroller a kilobyte of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader<'a> {
-    /// The bytes up to the end of the payload, or up to the first defect. The bytes before the payload keep
-    /// positions the same as in the message.
+    /// The bytes up to the end of the payload, or up to the first defect. The bytes before the payload are
+    /// included, so that positions are the same as in the message.
     bytes: &'a [u8],
     position: usize,
-    /// The position plus this is what alignment counts.
+    /// Alignment is counted from the position plus this number.
     phase: usize,
     order: ByteOrder,
     /// The first defect, at `position`.
@@ -20,12 +20,12 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of bytes that begin where alignment counts from.
+    /// A reader of bytes; alignment is counted from their beginning.
     pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self::within(bytes, 0, 0, order)
     }
 
-    /// A reader of a part of a message. `phase` precedes the bytes in the message's alignment.
+    /// A reader of a part of a message. For alignment, `phase` bytes precede the bytes of the message.
     pub(super) fn within(bytes: &'a [u8], position: usize, phase: usize, order: ByteOrder) -> Self {
         Self { bytes, position, phase, order, problem: None }
     }
@@ -45,10 +45,10 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.position..).unwrap_or_default()
     }
 
-    /// Checks that all fields were there.
+    /// Checks that all fields were there and valid.
     ///
     /// # Errors
-    /// The first defect.
+    /// The first defect that was found.
     pub fn check(&self) -> Result<()> {
         match self.problem {
             Some(problem) => Err(Error { offset: self.position as u32, problem }),
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         self.position
     }
 
-    /// Ends the bytes at a defect, unless there was one before.
+    /// Records a defect, at which the bytes end from now on, unless there was an earlier defect.
     pub(super) fn fail(&mut self, position: usize, problem: Problem) {
         if self.problem.is_none() {
             self.problem = Some(problem);
@@ -102,7 +102,8 @@ impl<'a> Reader<'a> {
         u8::from_le_bytes(self.array())
     }
 
-    /// A number of one, two or four bytes. One function for all, because each costs a microcontroller memory.
+    /// Reads a number of one, two or four bytes. There is one function for all sizes, because each function costs
+    /// a microcontroller memory.
     fn number(&mut self, bytes: usize) -> u32 {
         self.align(bytes);
         let mut number = 0;
@@ -148,18 +149,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A field after a boolean that says whether the field is there.
+    /// Reads a boolean, and a field after it if the boolean is true.
     pub(super) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.boolean() { Some(read(self)) } else { None }
     }
 
-    /// A sequence of octets: a length and bytes.
+    /// Reads a sequence of octets: a length, and then the bytes.
     pub(super) fn octets(&mut self) -> &'a [u8] {
         let bytes = self.u32();
         self.take(bytes as usize)
     }
 
-    /// A sequence of octets with a payload of its own, which counts alignment from its start.
+    /// Reads a sequence of octets that has a payload of its own. Alignment in the payload is counted from the
+    /// payload's start.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let bytes = self.u32() as usize;
         let start = self.position;

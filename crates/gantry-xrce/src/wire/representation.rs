@@ -2,30 +2,30 @@
 
 use super::{ClientKey, Code, Entity, List, ObjectId, ObjectKind, Problem, Property, Reader, SessionId, Writer};
 
-/// The bytes that every representation of a client or an agent begins with.
+/// The bytes at the beginning of every representation of a client or an agent.
 const COOKIE: &[u8; 4] = b"XRCE";
 
 /// A client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientRepresentation<'a> {
-    /// The version of the protocol, major and minor.
+    /// The version of the protocol: its major and minor number.
     pub version: [u8; 2],
     /// The vendor of the client.
     pub vendor: [u8; 2],
-    /// The number that the client chose for itself.
+    /// The key that the client chose for itself.
     pub key: ClientKey,
     /// The session that the client asks for.
     pub session: SessionId,
     /// Properties.
     pub properties: Option<List<'a, Property<'a>>>,
-    /// The longest message that the client takes, in bytes: the limit of its transport, less 4.
+    /// The largest length of a message that the client accepts, in bytes: the limit of its transport, less 4.
     pub mtu_bytes: u16,
 }
 
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentRepresentation<'a> {
-    /// The version of the protocol, major and minor.
+    /// The version of the protocol: its major and minor number.
     pub version: [u8; 2],
     /// The vendor of the agent.
     pub vendor: [u8; 2],
@@ -91,18 +91,18 @@ impl<'a> AgentRepresentation<'a> {
 /// An object that CREATE asks for, or that INFO describes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Object<'a> {
-    /// Its kind.
+    /// The kind of the object.
     pub kind: ObjectKind,
-    /// Its description.
+    /// The description of the object.
     pub representation: Representation<'a>,
-    /// The object that this object belongs to.
+    /// The object to which this object belongs.
     pub owner: Owner,
 }
 
 /// The description of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Representation<'a> {
-    /// The name of a profile in the agent's configuration.
+    /// The object is described by the name of a profile in the agent's configuration.
     Reference(&'a str),
     /// XML, as in Fast DDS's configuration.
     Xml(&'a str),

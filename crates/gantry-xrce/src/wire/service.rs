@@ -1,16 +1,16 @@
 //! The data of requesters and repliers.
 //!
-//! A requester's WRITE_DATA has only the request; the request's identifier is the identifier of the submessage. The
-//! agent's DATA for this requester has the same identifier, as an [`ObjectRequest`], and the reply. The agent's DATA
-//! for a replier has a [`SampleIdentity`] and the request, and the replier's WRITE_DATA has the same identity and the
-//! reply.
+//! A requester's WRITE_DATA has only the request; the identifier of the request is the identifier of the
+//! submessage. The agent's DATA for this requester has the same identifier, as an [`ObjectRequest`], and the
+//! reply. The agent's DATA for a replier has a [`SampleIdentity`] and the request, and the replier's WRITE_DATA
+//! has the same identity and the reply.
 
 use super::{ByteOrder, ObjectRequest, Reader, Result, Writer};
 
 /// The identity of a request in DDS, which its reply repeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampleIdentity {
-    /// The GUID of the requester's data writer: a prefix of 12 bytes and an entity of 4.
+    /// The GUID of the requester's data writer: a prefix of 12 bytes and an entity id of 4 bytes.
     pub writer: [u8; 16],
     /// The number of the request.
     pub sequence: i64,
@@ -34,7 +34,8 @@ impl SampleIdentity {
     }
 }
 
-/// Splits the data of a replier: the identity, and the request or reply. `order` is the byte order of the submessage.
+/// Splits the data of a replier into the identity and the request or reply. `order` is the byte order of
+/// the submessage.
 ///
 /// # Errors
 /// [`Problem::End`](super::Problem::End).
@@ -45,12 +46,12 @@ pub fn split_request(data: &[u8], order: ByteOrder) -> Result<(SampleIdentity, &
     Ok((identity, reader.rest()))
 }
 
-/// Splits DATA for a requester: the request that is answered, and the reply.
+/// Splits DATA for a requester into the request that is answered and the reply.
 ///
 /// # Errors
 /// [`Problem::End`](super::Problem::End).
 pub fn split_reply(data: &[u8]) -> Result<(ObjectRequest, &[u8])> {
-    // The byte order plays no part: identifiers are big endian.
+    // The byte order has no effect here, because identifiers are always big endian.
     let mut reader = Reader::new(data, ByteOrder::Big);
     let request = ObjectRequest::read(&mut reader);
     reader.check()?;

@@ -2,18 +2,18 @@
 
 use super::{Reader, Writer};
 
-/// A result of a request, as the standard numbers them.
+/// The result of a request, with the standard's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusValue(pub u8);
 
 impl StatusValue {
     /// Done.
     pub const OK: Self = Self(0x00);
-    /// Nothing to do: the object was there.
+    /// There was nothing to do, because the object existed already.
     pub const OK_MATCHED: Self = Self(0x01);
     /// DDS refused.
     pub const DDS_ERROR: Self = Self(0x80);
-    /// The kinds of objects do not fit.
+    /// The kinds of the objects do not match.
     pub const MISMATCH: Self = Self(0x81);
     /// The object exists.
     pub const ALREADY_EXISTS: Self = Self(0x82);
@@ -23,9 +23,9 @@ impl StatusValue {
     pub const UNKNOWN_REFERENCE: Self = Self(0x84);
     /// The bytes make no sense.
     pub const INVALID_DATA: Self = Self(0x85);
-    /// The QoS or the versions do not fit.
+    /// The QoS or the versions are not compatible.
     pub const INCOMPATIBLE: Self = Self(0x86);
-    /// The agent has no memory or has reached a limit.
+    /// The agent has no memory left, or has reached a limit.
     pub const RESOURCES: Self = Self(0x87);
 
     /// Whether the request was carried out.
@@ -51,9 +51,9 @@ impl StatusValue {
     }
 }
 
-/// A result, and a byte whose meaning depends on the implementation.
+/// The result of a request, and a byte whose meaning depends on the implementation.
 ///
-/// In eProsima's INFO that byte is 1 if the agent has a session with the client at that address, and 0 if not.
+/// In eProsima's INFO, this byte is 1 if the agent has a session with the client at that address, and 0 if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultStatus {
     /// The result.

@@ -5,7 +5,7 @@ use super::{ByteOrder, Error, Flags, ObjectReply, ObjectRequest, Problem, Reader
 /// The length of a submessage's header, in bytes.
 pub const SUBMESSAGE_HEADER_BYTES: usize = 4;
 
-/// The length that eProsima's client writes for CREATE_CLIENT even if properties make it longer.
+/// The length that eProsima's client writes into CREATE_CLIENT, even if properties make the submessage longer.
 const CREATE_CLIENT_FIXED_BYTES: usize = 16;
 
 /// The identifier of a submessage.
@@ -17,7 +17,7 @@ impl SubmessageId {
     pub const CREATE_CLIENT: Self = Self(0);
     /// A client asks for an object.
     pub const CREATE: Self = Self(1);
-    /// A question about an object. About the agent, it is a ping.
+    /// A question about an object. If the object is the agent, the question is a ping.
     pub const GET_INFO: Self = Self(2);
     /// A client deletes an object, or its session.
     pub const DELETE: Self = Self(3);
@@ -33,9 +33,9 @@ impl SubmessageId {
     pub const READ_DATA: Self = Self(8);
     /// Data for a client.
     pub const DATA: Self = Self(9);
-    /// Acknowledges what came in a reliable stream, and names what is missing.
+    /// Acknowledges the messages of a reliable stream that arrived, and names the missing ones.
     pub const ACKNACK: Self = Self(10);
-    /// Names what a reliable stream still holds.
+    /// Names the messages that the sender of a reliable stream still has.
     pub const HEARTBEAT: Self = Self(11);
     /// Empties all streams.
     pub const RESET: Self = Self(12);
@@ -50,17 +50,17 @@ impl SubmessageId {
 /// A submessage: its header, and a reader of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submessage<'a> {
-    /// Its kind.
+    /// The kind of the submessage.
     pub id: SubmessageId,
-    /// Its flags.
+    /// The flags of the submessage.
     pub flags: Flags,
-    /// Its payload.
+    /// A reader of the submessage's payload.
     pub payload: Reader<'a>,
 }
 
 impl<'a> Submessage<'a> {
-    /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA, which
-    /// allows an answer to a submessage whose rest is malformed.
+    /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA.
+    /// With it, even a submessage whose remaining bytes are malformed can be answered.
     ///
     /// # Errors
     /// [`Problem::End`].
@@ -68,7 +68,7 @@ impl<'a> Submessage<'a> {
         self.payload.whole(ObjectRequest::read)
     }
 
-    /// The beginning of the payloads of STATUS and INFO.
+    /// The beginning of the payloads of STATUS and INFO: the request and its result.
     ///
     /// # Errors
     /// [`Problem::End`].
@@ -90,8 +90,8 @@ impl<'a> Submessages<'a> {
         Self { bytes, position, phase }
     }
 
-    /// Submessages without the header of their message, such as those that FRAGMENTs carried. `header_bytes` is the
-    /// length that the header had ([`Header::bytes`](super::Header::bytes)).
+    /// Submessages without the header of their message, such as a submessage assembled from FRAGMENTs.
+    /// `header_bytes` is the length of the missing header ([`Header::bytes`](super::Header::bytes)).
     pub fn without_header(bytes: &'a [u8], header_bytes: usize) -> Self {
         Self::new(bytes, 0, header_bytes)
     }
@@ -103,7 +103,7 @@ impl<'a> Submessages<'a> {
         let start = self.position + SUBMESSAGE_HEADER_BYTES;
         let rest = header.rest();
         let bytes = match id {
-            // eProsima's `UCLIENT_TWEAK_XRCE_WRITE_LIMIT`: data that is longer than the field can say.
+            // eProsima's `UCLIENT_TWEAK_XRCE_WRITE_LIMIT`: the length of the data does not fit in the field.
             SubmessageId::WRITE_DATA if said == 0 => rest.len(),
             SubmessageId::CREATE_CLIENT if said == CREATE_CLIENT_FIXED_BYTES && has_properties(rest) => rest.len(),
             _ => said,
@@ -117,13 +117,14 @@ impl<'a> Submessages<'a> {
     }
 }
 
-/// Whether the representation of a client has properties, by its flag after cookie, version, vendor, key and session.
+/// Whether the representation of a client has properties. The flag for them follows the cookie, version, vendor,
+/// key and session.
 fn has_properties(client: &[u8]) -> bool {
     client.get(13) == Some(&1)
 }
 
 impl<'a> Iterator for Submessages<'a> {
-    /// An error ends the iteration: nothing tells where the next submessage is.
+    /// An error ends the iteration, because the position of the next submessage is not known then.
     type Item = Result<Submessage<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -139,7 +140,7 @@ impl<'a> Iterator for Submessages<'a> {
     }
 }
 
-/// The header of a submessage that is sent in FRAGMENTs, whose payload is `bytes` long.
+/// The header of a submessage that is sent in FRAGMENTs. `bytes` is the length of its payload.
 ///
 /// # Errors
 /// [`Problem::TooLong`] above 65535 bytes, except for WRITE_DATA: the length 0 means that the payload ends with the
@@ -151,7 +152,7 @@ pub fn submessage_header(id: SubmessageId, flags: Flags, order: ByteOrder, bytes
     whole_header(id, flags, order, bytes)
 }
 
-/// The header of a submessage that is sent in one piece.
+/// The header of a submessage that is sent as a whole.
 pub(super) fn whole_header(id: SubmessageId, flags: Flags, order: ByteOrder, bytes: usize) -> Result<[u8; 4]> {
     let too_long = Error { offset: 0, problem: Problem::TooLong { bytes: bytes as u32 } };
     let [low, high] = u16::try_from(bytes).map_err(|_| too_long)?.to_le_bytes();

@@ -1,4 +1,4 @@
-//! Texts: a length that counts a zero byte at the end, and UTF-8.
+//! Texts: UTF-8 after a length that includes a zero byte at the end.
 
 use super::{Item, Problem, Reader, Writer};
 
@@ -13,7 +13,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The bytes of a text, without the zero byte at its end. They may not be UTF-8.
+    /// The bytes of a text, without the zero byte at its end. The bytes may be invalid UTF-8.
     pub(super) fn text_bytes(&mut self) -> &'a [u8] {
         self.align(4);
         let start = self.position();
@@ -23,7 +23,7 @@ impl<'a> Reader<'a> {
                 self.fail(start, Problem::NotText);
                 &[]
             }
-            // Some writers of CDR give an empty text no zero byte.
+            // Some writers of CDR write an empty text without a zero byte.
             None => &[],
         }
     }

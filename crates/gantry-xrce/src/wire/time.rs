@@ -4,7 +4,7 @@ use super::{Reader, Writer};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// A time since the epoch of the clock that gave it.
+/// A time since the epoch of the clock from which it comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Time {
     /// Whole seconds.
@@ -14,7 +14,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// The time this number of nanoseconds after the epoch, or the nearest time that the format has.
+    /// The time `ns` nanoseconds after the epoch, or the nearest time that the format can represent.
     #[must_use]
     pub fn from_ns(ns: i64) -> Self {
         let (whole, rest) = divide(ns.unsigned_abs());
@@ -46,8 +46,8 @@ impl Time {
     }
 }
 
-/// Whole seconds, and the rest in nanoseconds. A second is 5⁹ · 2⁹ ns, so a long division by 5⁹ in steps of 11 bits
-/// needs 32 bits only: the general division of 64 bits costs a microcontroller a kilobyte.
+/// Whole seconds, and the remaining nanoseconds. A second is 5⁹ · 2⁹ ns, so a long division by 5⁹ in steps of 11
+/// bits needs only 32 bits. A general 64-bit division costs a microcontroller a kilobyte of code.
 fn divide(ns: u64) -> (i64, u32) {
     const FIVES: u32 = 1_953_125;
     let (mut seconds, mut rest) = (0, 0);

@@ -1,24 +1,24 @@
-//! A cursor over the memory in which a payload is written.
+//! A cursor over the memory into which a payload is written.
 
 use super::{ByteOrder, Error, Problem, Result, reader::padding};
 
-/// Writes the fields of a payload one after the other.
+/// A writer, which writes the fields of a payload one after the other.
 ///
-/// A field that does not fit is not written, nor is anything after it;
-/// [`MessageBuilder::end`](super::MessageBuilder::end) returns the error. This keeps a check for each field out of a
-/// microcontroller's memory.
+/// If a field does not fit, neither the field nor anything after it is written;
+/// [`MessageBuilder::end`](super::MessageBuilder::end) returns the error. A check after each field would take a
+/// microcontroller's memory for code.
 #[derive(Debug)]
 pub struct Writer<'a> {
     bytes: &'a mut [u8],
     position: usize,
-    /// The position plus this is what alignment counts.
+    /// Alignment is counted from the position plus this number.
     phase: usize,
     order: ByteOrder,
-    /// The length of the first field that did not fit at `position`; 0 if all did.
+    /// The length of the first field that did not fit at `position`; 0 if all fields fitted.
     refused_bytes: usize,
 }
 
-/// The start of a sequence of octets whose length is written at its end.
+/// The start of a sequence of octets. Its length is written when it ends.
 #[must_use]
 pub(super) struct Nested {
     start: usize,
@@ -26,12 +26,12 @@ pub(super) struct Nested {
 }
 
 impl<'a> Writer<'a> {
-    /// A writer into memory that begins where alignment counts from.
+    /// A writer into memory; alignment is counted from its beginning.
     pub fn new(bytes: &'a mut [u8], order: ByteOrder) -> Self {
         Self::within(bytes, 0, 0, order)
     }
 
-    /// A writer that continues at `position`. `phase` precedes the memory in the message's alignment.
+    /// A writer that continues at `position`. For alignment, `phase` bytes precede the memory.
     pub(super) fn within(bytes: &'a mut [u8], position: usize, phase: usize, order: ByteOrder) -> Self {
         Self { bytes, position, phase, order, refused_bytes: 0 }
     }
@@ -41,12 +41,12 @@ impl<'a> Writer<'a> {
         self.order
     }
 
-    /// The number of bytes up to here.
+    /// The number of bytes until now.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Checks that all fields did fit.
+    /// Checks that all fields fitted.
     ///
     /// # Errors
     /// [`Problem::Room`] of the first field that did not fit.
@@ -58,13 +58,13 @@ impl<'a> Writer<'a> {
         Err(Error { offset: self.position as u32, problem })
     }
 
-    /// Forgets the bytes that were written after `position`, and any field that did not fit.
+    /// Forgets the bytes that were written after `position`, and a field that did not fit.
     pub(super) fn truncate(&mut self, position: usize) {
         self.position = self.position.min(position);
         self.refused_bytes = 0;
     }
 
-    /// The next `bytes` of memory, which the caller fills, or none if they do not fit.
+    /// The next `bytes` bytes of memory, which the caller fills; an empty slice if they do not fit.
     fn claim(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.position;
         if self.refused_bytes > 0 || bytes > self.bytes.len() - start.min(self.bytes.len()) {
@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
         self.claim(bytes).fill(0);
     }
 
-    /// Overwrites bytes that were written at `position`.
+    /// Overwrites earlier bytes, from `position` on.
     pub(super) fn patch(&mut self, position: usize, bytes: &[u8]) {
         if let Some(written) = self.bytes.get_mut(position..).and_then(|tail| tail.get_mut(..bytes.len())) {
             written.copy_from_slice(bytes);
@@ -119,7 +119,7 @@ impl<'a> Writer<'a> {
         self.u8(u8::from(value));
     }
 
-    /// The bytes of a number in this order.
+    /// The bytes of a number in this writer's byte order.
     fn in_order(&self, value: u32) -> [u8; 4] {
         match self.order {
             ByteOrder::Little => value.to_le_bytes(),
@@ -151,7 +151,7 @@ impl<'a> Writer<'a> {
         self.put(bytes);
     }
 
-    /// A field after a boolean that says whether the field is there.
+    /// Writes a boolean, and a field after it if there is a value.
     pub(super) fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
         self.boolean(value.is_some());
         if let Some(value) = value {
@@ -159,14 +159,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Begins a sequence of octets with a payload of its own, which counts alignment from its start.
+    /// Begins a sequence of octets that has a payload of its own. Alignment in the payload is counted from the
+    /// payload's start.
     pub(super) fn begin_nested(&mut self) -> Nested {
         self.u32(0);
         let outer_phase = core::mem::replace(&mut self.phase, padding(self.position, 8));
         Nested { start: self.position, outer_phase }
     }
 
-    /// Ends the sequence: writes its length, if there was room for one.
+    /// Ends the sequence by writing its length, if there was room for it.
     pub(super) fn end_nested(&mut self, nested: Nested) {
         if self.check().is_ok() {
             let length = self.in_order((self.position - nested.start) as u32);

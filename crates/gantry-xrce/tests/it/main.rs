@@ -1,4 +1,4 @@
-//! The messages that `gantry-xrce` reads and writes, and its streams and sessions over faulty lines.
+//! Tests of the messages that `gantry-xrce` reads and writes, and of its streams and sessions over faulty lines.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -10,7 +10,7 @@ mod storeys;
 mod streams;
 mod wire;
 
-/// The bytes that a text says in hexadecimal. Spaces are ignored.
+/// The bytes that a hexadecimal text denotes. Spaces are ignored.
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16).unwrap()).collect();
     digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()

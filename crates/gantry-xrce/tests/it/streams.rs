@@ -1,4 +1,4 @@
-//! Reliable streams over faulty lines, in simulated time.
+//! Tests of reliable streams over faulty lines, in simulated time.
 
 use gantry_xrce::stream::{
     Acknowledgement, ArraySlots, BestEffortInput, BestEffortOutput, Delivery, Due, HEADER_BYTES, Receipt, Refused,
@@ -17,14 +17,15 @@ fn simulation(window: usize, before_turn: usize, faults: Faults, seed: u64) -> S
     Simulation::new(Ends::new(window, before_turn, CAPACITY, BUFFER), ONE_WAY_US, faults, seed)
 }
 
-/// `count` messages, one each `period_us`, of lengths that `length` gives.
+/// `count` messages, one in each `period_us`. `length` gives their lengths.
 fn messages(count: u32, period_us: u64, mut length: impl FnMut() -> usize) -> Vec<(u64, Vec<u8>)> {
     (0..count).map(|number| (u64::from(number) * period_us, message(number, length()))).collect()
 }
 
 #[test]
 fn everything_arrives_once_and_in_order_over_faulty_lines() {
-    // Submessages of one slot, of all slots, and of each number of fragments, one byte shorter and longer.
+    // The lengths of submessages that fill one slot, all slots, or a whole number of fragments, and lengths one
+    // byte shorter and longer.
     let edges = |window: usize| {
         let pieces = (1..=window).map(|count| count * (CAPACITY - 4));
         let all = pieces.chain([CAPACITY, 5]).flat_map(|total| [total - 1, total, total + 1]);
@@ -77,12 +78,12 @@ fn a_good_line_carries_each_message_and_its_acknowledgement_only() {
 fn one_lost_frame_costs_less_than_two_round_trips() {
     let rare = 3 * ROUND_TRIP_US;
     let some = ROUND_TRIP_US / 4;
-    // Period, length, window: single messages, a stream, a full window, fragments, one message at a time.
+    // Period, length and window: single messages, a stream, a full window, fragments, one message at a time.
     for (period_us, length, window) in [(rare, 40, 4), (some, 40, 16), (0, 60, 4), (rare, 400, 16), (0, 60, 1)] {
         let messages = messages(40, period_us, || length);
         let run = |lost_there: Option<u64>, lost_back: Option<u64>| {
             let mut simulation = simulation(window, window, Faults::default(), 0);
-            // A session measures the round trip while it connects.
+            // As in a session, which measures the round trip while it connects.
             simulation.ends.output.round_trip().measured(ROUND_TRIP_US as u32, 20);
             lost_there.into_iter().for_each(|number| simulation.there.drop(number));
             lost_back.into_iter().for_each(|number| simulation.back.drop(number));
@@ -103,7 +104,7 @@ fn one_lost_frame_costs_less_than_two_round_trips() {
 
 #[test]
 fn a_long_message_among_short_ones_on_a_slow_line_is_not_sent_twice() {
-    // 115200 baud: 87 µs a byte. The long message takes ten times as long as a short one.
+    // 115200 baud: 87 µs for each byte. The long message takes ten times as long as a short one.
     let faults = Faults { us_per_byte: 87, ..Faults::default() };
     let mut simulation = Simulation::new(Ends::new(4, 4, 508, BUFFER), 500, faults, 0);
     let mut number = 0;
@@ -128,7 +129,7 @@ fn a_window_that_queues_on_a_slow_line_is_not_sent_twice() {
 
 #[test]
 fn a_line_that_becomes_slower_is_learnt() {
-    // The second one is slower than the longest interval before the first measurement.
+    // The second line is slower than the longest interval before the first measurement.
     for one_way_us in [5_000, 300_000] {
         let mut simulation = Simulation::new(Ends::new(4, 4, CAPACITY, BUFFER), one_way_us, Faults::default(), 0);
         simulation.ends.output.round_trip().measured(100, 40);
@@ -155,7 +156,7 @@ fn a_dead_line_is_asked_at_growing_intervals() {
     }
     let counts = output.counts();
     assert_eq!((counts.sent, counts.resent), (4, 1));
-    // One each 100 ms, and the few before the intervals have grown.
+    // One heartbeat every 100 ms, and the few before the intervals have grown to that length.
     assert!((100..=110).contains(&sent), "{sent}");
     assert!(output.unanswered() > 90);
 }
@@ -241,7 +242,7 @@ fn a_message_longer_than_all_slots_is_sent_in_fragments_one_by_one() {
     assert_eq!((ends.input.counts().received, ends.output.unacknowledged()), (26, 0));
 }
 
-/// Both ends exchange frames until they are silent.
+/// Lets both ends exchange frames until no frame is left.
 fn exchange(ends: &mut Ends, now: Instant) {
     while let Some(frame) = ends.transmit(now) {
         ends.arrive(&frame, now);
@@ -249,7 +250,7 @@ fn exchange(ends: &mut Ends, now: Instant) {
     }
 }
 
-/// An input with four slots, and what it delivers.
+/// An input with four slots, and the messages that it delivered.
 struct Input {
     stream: ReliableInput<ArraySlots<16, 4>, [u8; 20]>,
     delivered: Vec<String>,
@@ -314,7 +315,7 @@ fn a_heartbeat_announces_messages_and_gives_up_a_gap_only_before_a_message_that_
     let mut input = Input::new();
     input.heartbeat(0, 2);
     assert_eq!(input.acknowledgement(), (Due::Now, 0, 0b111));
-    // A heartbeat of an earlier session: nothing is skipped.
+    // A heartbeat of an earlier session does not skip anything.
     input.heartbeat(4, 4);
     assert_eq!(input.acknowledgement(), (Due::Now, 0, 0b1_1111));
     input.heartbeat(40_000, 40_001);
@@ -337,7 +338,8 @@ fn a_fragmented_message_beyond_the_buffer_or_without_its_remainder_is_reported()
     }
     assert_eq!(input.receive(3, &fragment(1, &[2; 8])), Receipt::Delivered);
     assert_eq!(input.receive(4, &fragment(3, &[3; 2])), Receipt::Delivered);
-    // Another submessage instead of the last fragment; a fragment that ends beyond its message; then a good one.
+    // Another submessage in place of the last fragment; a fragment that states more bytes than its message has;
+    // then a valid one.
     assert_eq!(input.receive(5, &fragment(1, &[4; 2])), Receipt::Delivered);
     assert_eq!(input.receive(6, &[7, 1, 0, 0]), Receipt::Delivered);
     assert_eq!(input.receive(7, &[13, 1, 9, 0, 1]), Receipt::Delivered);
@@ -422,7 +424,7 @@ fn a_pair_of_streams_stands_random_steps() {
     }
 }
 
-/// The next message that the stream sends, but no heartbeat.
+/// The next message that the stream sends; heartbeats are left out.
 fn sent<S: Storage>(output: &mut ReliableOutput<S>, now: Instant) -> Option<(u16, Vec<u8>)> {
     match output.next_to_send(now)? {
         ToSend::Message { sequence, message } => Some((sequence.0, message.body().to_vec())),

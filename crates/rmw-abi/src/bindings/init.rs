@@ -1,4 +1,4 @@
-//! The types of initialization: `rmw/init.h`, `rmw/init_options.h`, and what these include.
+//! The types of initialization: `rmw/init.h`, `rmw/init_options.h`, and the headers that these include.
 
 use super::rcutils::rcutils_allocator_t;
 use std::ffi::{c_char, c_uint, c_void};
@@ -39,9 +39,9 @@ pub struct rmw_security_options_t {
     pub security_root_path: *mut c_char,
 }
 
-/// The part of the layouts that depends on the distribution.
+/// The parts of the layouts that depend on the distribution.
 pub trait Layout {
-    /// The type of `rmw_init_options_t::localhost_only`; of no size where the field is gone.
+    /// The type of `rmw_init_options_t::localhost_only`, which has no size in distributions without this field.
     type LocalhostOnly: Copy + Default;
 }
 
@@ -59,7 +59,7 @@ impl Layout for Kilted {
     type LocalhostOnly = [rmw_localhost_only_t; 0];
 }
 
-/// Opaque. Its layout is [`rmw_init_options_of`] with the [`Layout`] of the distribution.
+/// An opaque struct. Its layout is [`rmw_init_options_of`] with the [`Layout`] of the distribution.
 #[repr(C)]
 pub struct rmw_init_options_t {
     opaque: [u8; 0],
@@ -79,7 +79,7 @@ pub struct rmw_init_options_of<L: Layout> {
     pub implementation: *mut c_void,
 }
 
-/// Opaque. Its layout is [`rmw_context_of`] with the [`Layout`] of the distribution.
+/// An opaque struct. Its layout is [`rmw_context_of`] with the [`Layout`] of the distribution.
 #[repr(C)]
 pub struct rmw_context_t {
     opaque: [u8; 0],

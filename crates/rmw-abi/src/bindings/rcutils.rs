@@ -1,4 +1,4 @@
-//! The types of `rcutils` that cross the interface: allocator, strings, bytes.
+//! The types of `rcutils` that the interface uses: allocator, strings, bytes.
 
 use std::ffi::{c_char, c_void};
 

@@ -17,7 +17,7 @@ pub struct rosidl_runtime_c__U16String {
     pub capacity: usize,
 }
 
-/// A sequence of any primitive type, as `rosidl_runtime_c__uint8__Sequence`.
+/// A sequence of any primitive type, with the layout of `rosidl_runtime_c__uint8__Sequence`.
 #[repr(C)]
 pub struct rosidl_runtime_c__Sequence {
     pub data: *mut c_void,
@@ -33,7 +33,7 @@ pub struct rosidl_type_hash_t {
     pub value: [u8; 32],
 }
 
-/// The description and its sources are not read, so their types are opaque.
+/// Gantry does not read the description and its sources, so their types are opaque.
 #[repr(C)]
 pub struct rosidl_message_type_support_t {
     pub typesupport_identifier: *const c_char,
@@ -77,7 +77,7 @@ pub type rosidl_dynamic_typesupport_dynamic_data_t = c_void;
 /// Opaque, as the dynamic messages.
 pub type rosidl_dynamic_typesupport_serialization_support_t = c_void;
 
-/// Opaque: no type has bounds that Gantry would use.
+/// Opaque: no type has bounds that Gantry needs.
 pub type rosidl_runtime_c__Sequence__bound = c_void;
 
 pub const ROS_TYPE_FLOAT: u8 = 1;
@@ -117,7 +117,8 @@ pub struct MessageMember {
     pub get_function: Option<unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void>,
     pub fetch_function: Option<unsafe extern "C" fn(*const c_void, usize, *mut c_void)>,
     pub assign_function: Option<unsafe extern "C" fn(*mut c_void, usize, *const c_void)>,
-    /// In C the function returns whether there was memory, which the size shows, too; in C++ it throws without memory.
+    /// Resizes a sequence. In C, the function returns whether there was memory, which the size of the sequence
+    /// shows, too. In C++, it throws if there is no memory.
     pub resize_function: Option<unsafe extern "C-unwind" fn(*mut c_void, usize)>,
 }
 

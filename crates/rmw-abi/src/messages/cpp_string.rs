@@ -1,5 +1,5 @@
-//! `std::string` and `std::u16string` of libstdc++ since GCC 5: pointer, length, and 16 bytes. These bytes hold the
-//! text if it is short, and the capacity otherwise.
+//! `std::string` and `std::u16string` of libstdc++ since GCC 5: pointer, length, and 16 bytes. These bytes hold a
+//! short text, or the capacity of a longer one.
 //!
 //! This file assigns a `std::string` by the function that libstdc++ exports. There is no such function for
 //! `std::u16string`, so this file assigns it by hand, with the program's `operator new` and `delete`. The layout is
@@ -27,7 +27,7 @@ use std::{
 pub(super) struct CppString {
     pub data: *mut c_void,
     pub length: usize,
-    /// Valid if the text is not local.
+    /// The capacity, which is valid only if the text is not in the struct itself.
     capacity: usize,
     unused: usize,
 }
@@ -47,12 +47,12 @@ pub(super) unsafe fn assign(at: *mut c_void, text: &[u8]) -> Result<()> {
         Foreign::new(c"libstdc++.so.6", c"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6assignEPKcm")
     };
     let assign = ASSIGN.get().ok_or_else(|| absent("libstdc++.so.6"))?;
-    // SAFETY: T1, and a text of that length. It throws if there is no memory, which ends the process.
+    // SAFETY: T1, and a text of that length. The function throws if there is no memory, which ends the process.
     unsafe { assign(at, text.as_ptr().cast(), text.len()) };
     Ok(())
 }
 
-/// Sets the length of a `std::u16string`, with any units, and returns the first unit.
+/// Sets the length of a `std::u16string`, with arbitrary units, and returns a pointer to its first unit.
 ///
 /// # Safety
 /// T1.
@@ -65,10 +65,11 @@ pub(super) unsafe fn resize_wide(at: *mut CppString, length: usize) -> Result<*m
     let mut target = data.cast::<u16>();
     if length > room {
         let (new, delete) = operators()?;
-        // SAFETY: a plain allocation, with a place for the 0. The length counts bytes in memory, so nothing overflows.
+        // SAFETY: a plain allocation, with room for the 0. The length counts units that are in memory, so
+        // nothing overflows.
         target = unsafe { new((length + 1) * size_of::<u16>()) }.cast();
         if !is_local {
-            // SAFETY: a text that is not local is memory of `operator new`.
+            // SAFETY: the memory of a text that is not local comes from `operator new`.
             unsafe { delete(data) };
         }
         // SAFETY: T1.
@@ -83,10 +84,10 @@ pub(super) unsafe fn resize_wide(at: *mut CppString, length: usize) -> Result<*m
     Ok(target)
 }
 
-/// Checks, once in each process and kind of string, that the strings of C++ messages are libstdc++'s.
+/// Checks, once for each process and kind of string, that the strings of C++ messages are libstdc++'s.
 ///
 /// # Safety
-/// A member of a valid table of C++, with the count that it has.
+/// `member` belongs to `table`, which is a valid table of C++, and `count` is the count of the member.
 pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember, count: &Count) -> Result<()> {
     static TEXT: OnceLock<bool> = OnceLock::new();
     static WIDE_TEXT: OnceLock<bool> = OnceLock::new();
@@ -105,7 +106,7 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
             // SAFETY: a string of an initialised message.
             at.and_then(|at| unsafe { compare(at, is_wide) })
         };
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { with_message(table, member, compare) }.is_some()
     });
     is_as_expected.then_some(()).ok_or_else(|| {
@@ -114,17 +115,17 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
 }
 
 /// # Safety
-/// A sequence of strings, initialised.
+/// `sequence` at `at` is an initialised sequence of strings.
 unsafe fn with_element(sequence: &Sequence, at: *mut u8) -> Option<*mut u8> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { sequence.resize(at, 1) }.ok().filter(|element| !element.is_null())
 }
 
 /// # Safety
-/// A C++ string of this kind, of any library.
+/// `at` is an initialised C++ string of this kind, of any library.
 unsafe fn compare(at: *mut u8, is_wide: bool) -> Option<()> {
     let looks_right = |length: Option<usize>| {
-        // SAFETY: a string of all known libraries has 24 bytes at least, and the last word is in the message or unused.
+        // SAFETY: a string has at least 24 bytes in all known libraries, and the last word is in the message or unused.
         let CppString { data, length: found, .. } = unsafe { at.cast::<CppString>().read() };
         let unit_bytes = if is_wide { 2 } else { 1 };
         let is_local = data == at.wrapping_add(LOCAL_OFFSET).cast();

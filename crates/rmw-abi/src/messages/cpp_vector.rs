@@ -1,8 +1,9 @@
-//! `std::vector` of libstdc++ (and libc++): the first element, the end of the elements, the end of the memory.
+//! `std::vector` of libstdc++ (and libc++): pointers to the first element, to the end of the elements and to the
+//! end of the memory.
 //!
 //! `resize` of a vector writes zeros into all new elements before the message is copied there. Vectors of numbers
-//! therefore get their memory here, with the program's `operator new`, if the layout is as expected, which is checked
-//! once in each process; otherwise `resize` is used.
+//! therefore get their memory from this file, with the program's `operator new`, if the layout is as expected. The
+//! layout is checked once in each process; if it is not as expected, `resize` is used.
 
 use super::{
     fault::Result,
@@ -21,7 +22,7 @@ pub(super) struct CppVector {
     memory_end: *mut u8,
 }
 
-/// Whether vectors have the expected layout. Not set while no vector has been checked.
+/// Whether vectors have the expected layout; not set before the first check.
 static IS_AS_EXPECTED: OnceLock<bool> = OnceLock::new();
 
 /// Whether [`resize`] may be used.
@@ -30,48 +31,49 @@ pub(super) fn is_as_expected() -> bool {
     IS_AS_EXPECTED.get() == Some(&true)
 }
 
-/// Gives a vector of numbers or plain structs this length and returns its first element. The values of the elements are
-/// arbitrary.
+/// Gives a vector of numbers or plain structs this length, and returns a pointer to its first element. The values
+/// of the elements are arbitrary.
 ///
 /// # Safety
-/// `at` is such a vector, initialised, of the expected layout.
+/// `at` is such a vector, initialised and of the expected layout.
 pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*mut u8> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let CppVector { begin, memory_end, .. } = unsafe { at.read() };
     if memory_end.addr() - begin.addr() >= length_bytes {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { (*at).end = begin.wrapping_add(length_bytes) };
         return Ok(begin);
     }
     let (new, delete) = operators()?;
-    // SAFETY: a plain allocation. It throws if there is no memory, which ends the process.
+    // SAFETY: a plain allocation. The function throws if there is no memory, which ends the process.
     let begin_now = unsafe { new(length_bytes) }.cast::<u8>();
     let end = begin_now.wrapping_add(length_bytes);
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { at.write(CppVector { begin: begin_now, end, memory_end: end }) };
     if !begin.is_null() {
-        // SAFETY: the memory of a vector comes from `operator new`, and the vector has other memory now. Its elements
-        // need no destruction.
+        // SAFETY: the old memory comes from `operator new`, and the vector has other memory now. The elements need
+        // no destruction.
         unsafe { delete(begin.cast()) };
     }
     Ok(begin_now)
 }
 
-/// Points a vector without memory to elements that lie elsewhere.
+/// Lets a vector without memory point to elements elsewhere.
 ///
 /// # Safety
-/// `at` is such a vector, initialised, of the expected layout, and neither changed nor destroyed while it points there.
+/// `at` is such a vector, initialised and of the expected layout. It is neither changed nor destroyed while it
+/// points to the elements.
 pub(super) unsafe fn point_to(at: *mut CppVector, elements: &[u8]) {
     let begin = elements.as_ptr().cast_mut();
     let end = begin.wrapping_add(elements.len());
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { at.write(CppVector { begin, end, memory_end: end }) };
 }
 
-/// Checks the layout of a vector of elements of `stride` bytes that have only numbers, if no vector was checked before.
+/// Checks the layout of a vector whose elements of `stride` bytes have only numbers, if no vector was checked before.
 ///
 /// # Safety
-/// A member of a valid table of C++, which is such a vector.
+/// `member` is such a vector, in `table`, which is a valid table of C++.
 pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember, sequence: &Sequence, stride: usize) {
     const LENGTHS: [usize; 2] = [3, 1000];
     if sequence.bound().is_some() || sequence.is_bits() {
@@ -98,7 +100,7 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
             }
             Some(())
         };
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { with_message(table, member, probe) }.is_some()
     });
 }

@@ -1,6 +1,6 @@
-//! The text of a definition, in the form of `gantry-idl` and of bags ("ros2msg").
+//! The text of a message definition, in the form of `gantry-idl` and of bags ("ros2msg").
 //!
-//! An introspection type support has no constants and no defaults, so the text has none either.
+//! An introspection type support has no constants and no default values, so the text has none either.
 
 use super::structure::{Count, Element, Field, PLACEHOLDER, Structure};
 use std::{collections::BTreeMap, fmt::Write};

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// The error of a message, and its place.
+/// The error of a message, and the path of the field.
 #[derive(Debug)]
 pub(super) struct Fault(Box<Details>);
 
 #[derive(Debug)]
 struct Details {
-    /// The path, as `fields[2].name`; empty if the fault concerns the whole message.
+    /// The path of the field, such as `fields[2].name`; empty if the fault concerns the whole message.
     path: String,
     sentence: String,
 }

@@ -1,4 +1,4 @@
-//! Messages whose long sequences lie in place: the struct is memory of this library, and each long sequence of numbers
+//! Messages whose long sequences lie in place. The struct is memory of this library. Each long sequence of numbers
 //! or plain structs points to the bytes of the sample, which no code may write.
 //!
 //! Invariant P1: the bytes stay at their address, unchanged, from [`MessageInPlace::read`] to [`MessageInPlace::end`].
@@ -14,7 +14,7 @@ use super::{
 use crate::failure::{Failure, Result};
 use std::{ffi::c_void, ops::Range, sync::Arc};
 
-/// A shorter sequence is copied, so inline messages are copied whole.
+/// The least size of a sequence in place. A shorter sequence is copied, so inline messages are copied whole.
 pub(super) const LEAST_BYTES: usize = 4096;
 
 /// A message with sequences in place.
@@ -22,38 +22,39 @@ pub struct MessageInPlace {
     message: Message,
     /// The addresses of the sample's bytes.
     bytes: Range<usize>,
-    /// The sequences in place: the indices of their steps in the program, and the addresses of their elements.
+    /// The sequences in place: the indices of their steps in the program of the type, and the addresses of
+    /// their elements.
     in_place: Vec<(usize, usize)>,
 }
 
-/// Whether a step is a sequence that may lie in place.
+/// Whether a step of the program is a sequence that may lie in place.
 fn may_lie_in_place(step: &Step) -> bool {
     matches!(&step.action, Action::Sequence { sequence, item: Item::Block { is_bool: false, .. }, .. } if sequence.may_point())
 }
 
-/// Whether messages of the program have sequences that may lie in place.
+/// Whether messages of the type with this program have sequences that may lie in place.
 fn has_sequences(program: &Program) -> bool {
     program.steps.iter().any(may_lie_in_place)
 }
 
 impl MessageInPlace {
-    /// Allocates a message with its defaults.
+    /// Allocates a message with the default values of its fields.
     ///
     /// # Errors
-    /// There is no memory; the type support cannot make messages.
+    /// There is no memory, or the type support cannot make messages.
     pub fn new(message_type: &Arc<MessageType>) -> Result<MessageInPlace> {
         Ok(MessageInPlace { message: Message::new(message_type)?, bytes: 0..0, in_place: Vec::new() })
     }
 
-    /// Reads a message. Allocates its texts and its short sequences.
+    /// Reads a message; allocates memory for its texts and its short sequences.
     ///
     /// # Errors
-    /// The bytes are not a message of this type. Other ones may be read next.
+    /// The bytes are not a message of this type. Further messages may be read after this error.
     ///
     /// # Safety
-    /// The bytes stay unchanged (P1).
+    /// The bytes stay unchanged and at their address (P1).
     pub unsafe fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { self.read_from(bytes, LEAST_BYTES) }
     }
 
@@ -84,7 +85,7 @@ impl MessageInPlace {
     /// Ends the use of the sample's bytes: the sequences that lay in place are empty afterwards.
     ///
     /// # Errors
-    /// The program changed a sequence that lay in place, so it may use its elements still.
+    /// The program changed a sequence that lay in place, so it may still use the sequence's elements.
     pub fn end(&mut self) -> Result<()> {
         let Some(step) = self.empty() else { return Ok(()) };
         let codec = &self.message.message_type().codec;
@@ -111,7 +112,7 @@ impl MessageInPlace {
             // A callback may have moved the elements of one sequence into another one.
             let is_in_place = bytes.contains(&found);
             if is_in_place {
-                // SAFETY: as above; it owns no memory.
+                // SAFETY: as above; the sequence owns no memory.
                 unsafe { sequence::clear(at) };
             }
             let pointed = in_place.iter().find(|(pointed, _)| *pointed == index).map(|(_, address)| *address);
@@ -123,7 +124,7 @@ impl MessageInPlace {
     }
 }
 
-/// Reads a field. Returns the address of its elements if they lie in place.
+/// Reads a field, and returns the address of its elements if they lie in place.
 ///
 /// # Safety
 /// `at` is the step's field of a message; the bytes outlive it (P1).
@@ -138,13 +139,13 @@ unsafe fn field(
     {
         let (elements, after) = reader.block(*stride, *alignment)?;
         let may_point = elements.len() >= least_bytes.max(1) && elements.as_ptr().addr().is_multiple_of(*alignment);
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         if may_point && unsafe { sequence.point_to(at, elements, *stride) } {
             *reader = after;
             return Ok(Some(elements.as_ptr()));
         }
     }
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { reader.step(step, at) }?;
     Ok(None)
 }
@@ -156,7 +157,7 @@ impl Drop for MessageInPlace {
 }
 
 impl Codec {
-    /// Whether messages can be read in place.
+    /// Whether messages of the type can be read in place.
     pub fn has_sequences_in_place(&self) -> bool {
         self.can_be_made() && has_sequences(&self.program)
     }

@@ -1,4 +1,4 @@
-//! A message in memory of this library, made and ended by its type support.
+//! A message in memory of this library. Its type support initialises and finalises it.
 
 use super::{Codec, MessageType, fault::Fault};
 use crate::{
@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-/// The functions of a type support that begin and end the life of a message, and the memory of a message.
+/// The functions of a type support that initialise and finalise a message, and the memory layout of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life {
     init: unsafe extern "C" fn(*mut c_void, c_uint),
@@ -21,7 +21,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    /// `None` if the type support lacks one of the functions.
+    /// `None` if the type support lacks one of the two functions.
     pub fn new(members: &MessageMembers) -> Option<Life> {
         let layout = alloc::Layout::from_size_align(members.size_of_.max(1), 16).ok()?;
         Some(Life { init: members.init_function?, fini: members.fini_function?, layout })
@@ -35,14 +35,14 @@ pub struct Message {
     message_type: Arc<MessageType>,
 }
 
-// SAFETY: any thread may use the type support, and the struct is the message's own.
+// SAFETY: any thread may use the type support, and only this message uses the struct.
 unsafe impl Send for Message {}
 
 impl Message {
-    /// Allocates a message with its defaults.
+    /// Allocates a message with the default values of its fields.
     ///
     /// # Errors
-    /// There is no memory; the type support cannot make messages.
+    /// There is no memory, or the type support cannot make messages.
     pub fn new(message_type: &Arc<MessageType>) -> Result<Message> {
         let Some(life) = message_type.codec.life else {
             return Err(message_type.codec.cannot("made", Fault::new("its type support has no functions for that")));
@@ -50,7 +50,7 @@ impl Message {
         // SAFETY: the size is not 0.
         let memory = NonNull::new(unsafe { alloc::alloc_zeroed(life.layout) });
         let memory = memory.ok_or_else(|| Failure::error("there is no memory for a message"))?;
-        // SAFETY: memory for a message; 0 = all fields get their defaults.
+        // SAFETY: memory for a message; 0 means that all fields get their default values.
         unsafe { (life.init)(memory.as_ptr().cast(), 0) };
         Ok(Message { memory, life, message_type: message_type.clone() })
     }
@@ -70,7 +70,7 @@ impl Message {
     /// Reads a CDR body, as [`Codec::read`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Codec::read`].
     pub fn read(&mut self, body: &[u8]) -> Result<()> {
         // SAFETY: the message is initialised, and `&mut self` is its only use (M2); no reference into it exists.
         unsafe { self.message_type.codec.read(body, self.as_ptr()) }
@@ -79,7 +79,7 @@ impl Message {
     /// The length of the CDR body, as [`Codec::size_bytes`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Codec::size_bytes`].
     pub fn size_bytes(&self) -> Result<usize> {
         // SAFETY: the message is initialised, and no thread writes it (M2).
         unsafe { self.message_type.codec.size_bytes(self.as_ptr()) }
@@ -88,7 +88,7 @@ impl Message {
     /// Writes the CDR body, as [`Codec::write`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Codec::write`].
     pub fn write(&self, body: &mut [u8]) -> Result<()> {
         // SAFETY: as above; the struct is memory of this library, outside of `body`.
         unsafe { self.message_type.codec.write(self.as_ptr(), body) }
@@ -99,7 +99,7 @@ impl Drop for Message {
     fn drop(&mut self) {
         // SAFETY: an initialised message of the type.
         unsafe { (self.life.fini)(self.as_ptr()) };
-        // SAFETY: allocated in `new` with this layout.
+        // SAFETY: the memory was allocated in `new` with this layout.
         unsafe { alloc::dealloc(self.memory.as_ptr(), self.life.layout) };
     }
 }

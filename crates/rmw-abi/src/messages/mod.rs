@@ -1,16 +1,16 @@
-//! Message types: from the structs of C and C++ to the bytes of Gantry and back.
+//! Message types: conversion from structs of C and C++ to the bytes of Gantry, and back.
 //!
-//! A type is resolved once into a `Program` of few steps. A message is measured, then written
-//! straight into its slot, and read straight from it: there is no buffer between, and no allocation except in the
-//! message that is read.
+//! A type is resolved once into a `Program` of few steps. A message is measured, then written straight into its
+//! slot; a reader reads it straight from the slot. There is no intermediate buffer, and no allocation except in
+//! the message that is read.
 //!
-//! The bytes are a CDR body, as ROS 2 has it on the wire without the four bytes of encapsulation: XCDR1, little endian,
-//! aligned from the first byte. Texts are not checked for UTF-8 and UTF-16: ROS 2 does not check them either, and
-//! Gantry's own readers do.
+//! The bytes are a CDR body, as ROS 2 has it on the wire without the four bytes of encapsulation: XCDR1, little
+//! endian, aligned from the first byte. Texts are not checked for valid UTF-8 and UTF-16: ROS 2 does not check
+//! them either, and Gantry's own readers do.
 //!
 //! # Invariants
-//! - M1: the type support and its library stay as long as a type is used ([`MessageType::new`]).
-//! - M2: a message is an initialised struct of the type; only this thread uses it while it is read or written.
+//! - M1: the type support and its library stay loaded as long as a type is used ([`MessageType::new`]).
+//! - M2: a message is an initialised struct of the type. While it is read or written, no other thread uses it.
 
 mod cpp_string;
 mod cpp_vector;
@@ -48,38 +48,39 @@ use shape::Shape;
 use std::{ffi::c_void, sync::Arc};
 use structure::Structure;
 
-/// The largest alignment of CDR. Bodies begin at a multiple of it.
+/// The largest alignment of CDR. Bodies begin at a multiple of this number.
 const BODY_ALIGNMENT: usize = 8;
 
-/// A message type, with the way to measure, write and read its messages.
+/// A message type, with everything that measuring, writing and reading its messages needs.
 pub struct MessageType {
     codec: Codec,
     description: gantry::TypeDescription,
 }
 
-/// The part of a type that messages need.
+/// The fields of a message type that measuring, writing and reading need.
 pub struct Codec {
     structure: Arc<Structure>,
     program: Program,
     /// The shape of a plain type.
     plain: Option<Shape>,
-    /// The length of all messages, if they have one.
+    /// The length of all messages of the type, if it is the same for all.
     fixed_bytes: Option<usize>,
-    /// The functions that make and end a message.
+    /// The functions that initialise and finalise a message.
     life: Option<message::Life>,
 }
 
 impl MessageType {
-    /// Resolves a type.
+    /// Resolves a message type.
     ///
     /// # Safety
-    /// Null, or a valid type support that stays (with its library) as long as the value is used (M1).
+    /// `type_support` is null, or a valid type support that stays loaded (with its library) as long as the value
+    /// is used (M1).
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<MessageType> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let codec = unsafe { Codec::new(type_support) }?;
         let description = gantry::TypeDescription {
             name: codec.structure.name.clone(),
-            // SAFETY: as this function's; it is not null.
+            // SAFETY: the promise of the caller; the pointer is not null.
             hash: unsafe { type_support::hash(type_support) },
             definition: definition::text(&codec.structure).into(),
             payload_bytes: codec.fixed_bytes.unwrap_or(usize::MAX),
@@ -93,15 +94,15 @@ impl MessageType {
         &self.description
     }
 
-    /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. A plain struct has
-    /// numbers, arrays and other plain structs, each at its CDR offset. It may have padding inside, which no reader
-    /// uses. It has no padding at the end (the struct would be longer than the CDR of another node), and no array of
-    /// structs with booleans.
+    /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. A plain struct
+    /// has numbers, arrays and other plain structs, each at its CDR offset. It may have padding inside, which no
+    /// reader uses. It has no padding at the end, because the struct would be longer than the CDR from another
+    /// node, and no array of structs with booleans.
     pub fn plain_bytes(&self) -> Option<usize> {
         self.codec.plain.as_ref().map(|shape| shape.size_bytes)
     }
 
-    /// Whether a subscription can loan its messages: they are plain, or long sequences can lie in place.
+    /// Whether a subscription can loan its messages: the type is plain, or its long sequences can lie in place.
     pub fn can_be_loaned(&self) -> bool {
         self.plain_bytes().is_some() || self.codec.has_sequences_in_place()
     }
@@ -111,7 +112,7 @@ impl MessageType {
     /// # Safety
     /// `message` is an initialised message of this type (M2).
     pub unsafe fn size_bytes(&self, message: *const c_void) -> Result<usize> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { self.codec.size_bytes(message) }
     }
 
@@ -120,7 +121,7 @@ impl MessageType {
     /// # Safety
     /// `message` is an initialised message of this type (M2), outside `target`.
     pub unsafe fn write(&self, message: *const c_void, target: &mut [u8]) -> Result<()> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { self.codec.write(message, target) }
     }
 
@@ -129,18 +130,18 @@ impl MessageType {
     /// # Safety
     /// `message` is an initialised message of this type (M2), outside `bytes`.
     pub unsafe fn read(&self, bytes: &[u8], message: *mut c_void) -> Result<()> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { self.codec.read(bytes, message) }
     }
 
-    /// Cuts off the bytes after the message with which other RMWs pad serialized messages. The padding can be detected
-    /// only in types of fixed size; readers of other types ignore it.
+    /// Cuts off the padding that other RMWs add after a serialized message. Padding can be detected only in types
+    /// of fixed size; readers of other types ignore it.
     pub fn without_padding<'a>(&self, body: &'a [u8]) -> &'a [u8] {
         self.codec.fixed_bytes.and_then(|bytes| body.get(..bytes)).unwrap_or(body)
     }
 
-    /// Refuses bytes that are no struct of a plain type: of another length, or with a boolean that is neither 0 nor 1.
-    /// If another process may change the bytes afterwards, it is trusted not to do so.
+    /// Refuses bytes that are not a struct of a plain type: of another length, or with a boolean that is neither 0
+    /// nor 1. A process that could change the bytes afterwards is trusted not to do so.
     pub fn check_plain(&self, bytes: &[u8]) -> Result<()> {
         let name = &self.codec.structure.name;
         let Some(Shape { size_bytes, bools, .. }) = &self.codec.plain else {
@@ -161,15 +162,15 @@ impl MessageType {
 }
 
 impl Codec {
-    /// Resolves a type without its description.
+    /// Resolves a message type without its description.
     ///
     /// # Safety
     /// As [`MessageType::new`].
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<Codec> {
         distribution::current()?; // programs serialize without a context, too
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let (introspection, language) = unsafe { type_support::find_message(type_support) }?;
-        // SAFETY: not null, and valid for as long as the type support that refers to it.
+        // SAFETY: the pointer is not null, and valid as long as the type support that refers to it.
         let members = unsafe { (*introspection).data }.cast();
         // SAFETY: the data of an introspection type support of this language.
         let structure = unsafe { Structure::new(members, language) }
@@ -177,7 +178,7 @@ impl Codec {
             .map_err(|fault| Failure::error(format_args!("{} cannot be used: {fault}", unsafe { name(members) })))?;
         let program = Program::new(&structure, BODY_ALIGNMENT);
         let fixed_bytes = fixed_bytes(&program);
-        // SAFETY: as above; the structure has been read from it, so it is not null.
+        // SAFETY: as above; the structure has been read from this table, so the pointer is not null.
         let life = message::Life::new(unsafe { &*members });
         Ok(Codec { plain: Shape::from_structure(&structure), fixed_bytes, life, structure, program })
     }
@@ -185,7 +186,7 @@ impl Codec {
     /// The length of the CDR body of a message. Allocates nothing.
     ///
     /// # Errors
-    /// A sequence or text is longer than its bound or not valid; the message is longer than 4 GiB, the limit of CDR.
+    /// A sequence or text is longer than its bound or invalid; or the message is longer than 4 GiB, the limit of CDR.
     ///
     /// # Safety
     /// `message` is an initialised message of this type (M2).
@@ -193,7 +194,7 @@ impl Codec {
         if let Some(bytes) = self.fixed_bytes {
             return Ok(bytes);
         }
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let bytes =
             unsafe { size::end(&self.program, message.cast(), 0) }.map_err(|fault| self.cannot("written", fault))?;
         if u32::try_from(bytes).is_err() {
@@ -207,13 +208,13 @@ impl Codec {
     /// nothing.
     ///
     /// # Errors
-    /// As `size_bytes`; the message has another length now, and then the bytes are no message.
+    /// As `size_bytes`; or the length of the message has changed, in which case `target` is not a message.
     ///
     /// # Safety
     /// `message` is an initialised message of this type (M2), outside `target`.
     pub unsafe fn write(&self, message: *const c_void, target: &mut [u8]) -> Result<()> {
         let mut writer = write::Writer::new(target);
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { writer.program(&self.program, message.cast()) }.map_err(|fault| self.cannot("written", fault))?;
         match writer.left_bytes() {
             0 => Ok(()),
@@ -225,17 +226,17 @@ impl Codec {
         }
     }
 
-    /// Reads a message. Bytes after the message are ignored, because some implementations pad messages. Allocates only
-    /// in the message, and nothing if its sequences have the right lengths already.
+    /// Reads a message. Bytes after the message are ignored, because some implementations pad messages. Allocates
+    /// memory only for fields of the message, and none if its sequences have the right lengths already.
     ///
     /// # Errors
-    /// The bytes are not a message of this type. The message is then a valid mixture of old and new values.
+    /// The bytes are not a message of this type. The message is then valid, with a mixture of old and new values.
     ///
     /// # Safety
     /// `message` is an initialised message of this type (M2), outside `bytes`.
     pub unsafe fn read(&self, bytes: &[u8], message: *mut c_void) -> Result<()> {
         let mut reader = read::Reader::new(bytes);
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let done = unsafe { reader.program(&self.program, message.cast()) };
         done.map_err(|fault| self.cannot_read(&fault, &reader))
     }
@@ -276,12 +277,12 @@ fn add_fixed(program: &Program, position: &mut usize) -> Option<()> {
     Some(())
 }
 
-/// The name of a type for sentences.
+/// The name of a type, for sentences of errors.
 ///
 /// # Safety
-/// Null or valid members.
+/// `members` are null or valid.
 unsafe fn name(members: *const MessageMembers) -> String {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let members = unsafe { members.as_ref() };
     // SAFETY: the names of a valid table.
     let name =

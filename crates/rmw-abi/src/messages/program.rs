@@ -1,6 +1,6 @@
-//! The steps that write and read a message of one type: its structure, flattened.
+//! The steps that write and read a message of one type: the flattened structure of the type.
 //!
-//! Neighbouring numbers whose memory has the layout of CDR are one step, also across nested messages.
+//! Neighbouring numbers whose memory has the layout of CDR form one step, also across nested messages.
 
 use super::{
     sequence::Sequence,
@@ -13,7 +13,7 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Program {
     pub steps: Vec<Step>,
-    /// No message is shorter, wherever it stands.
+    /// The least length of such a message in CDR, at any position.
     pub min_bytes: usize,
 }
 
@@ -22,17 +22,17 @@ pub(super) struct Program {
 pub(super) struct Step {
     /// The offset of the field from the start of the struct.
     pub offset: usize,
-    /// The path of the step's field, or of its first field.
+    /// The path of the step's field, or of the first of its fields.
     pub path: Box<str>,
     pub action: Action,
 }
 
 #[derive(Debug)]
 pub(super) enum Action {
-    /// Copies bytes, which begin at a multiple of `alignment`.
+    /// Copies bytes, which begin at a multiple of `alignment` in CDR.
     Bytes { length: usize, alignment: usize },
-    /// Checks `count` booleans among the bytes of the previous step; the first one lies `back` bytes before the end of
-    /// these bytes, and at this step's offset.
+    /// Checks `count` booleans among the bytes of the previous step. The first boolean lies `back` bytes before
+    /// the end of these bytes, and at the offset of this step.
     Bools { back: usize, count: usize },
     /// A text or a message.
     One(Item),
@@ -42,10 +42,10 @@ pub(super) enum Action {
     Sequence { sequence: Sequence, item: Item, stride: usize },
 }
 
-/// An element of a sequence, or a field that has more than numbers.
+/// An element of a sequence, or a field that contains more than numbers.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// Numbers or plain structs. In sequences only.
+    /// Numbers or plain structs; only in sequences.
     Block {
         alignment: usize,
         is_bool: bool,
@@ -62,7 +62,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// No element is shorter.
+    /// The least length of an element in CDR.
     pub fn min_bytes(&self, stride: usize) -> usize {
         match self {
             Item::Block { .. } => stride,
@@ -85,7 +85,7 @@ impl Item {
 }
 
 impl Program {
-    /// The program of a struct that begins at a multiple of `alignment` in CDR.
+    /// Makes the program of a struct that begins at a multiple of `alignment` in CDR.
     pub fn new(structure: &Structure, alignment: usize) -> Program {
         let steps = Vec::with_capacity(structure.fields.len());
         let program = Program { steps, min_bytes: 0 };
@@ -99,7 +99,7 @@ fn block(structure: &Structure) -> Option<Shape> {
     Shape::from_structure(structure).filter(Shape::is_block)
 }
 
-/// The known part of a position in CDR: its residue.
+/// A position in CDR as far as it is known: its residue modulo a power of two.
 #[derive(Clone, Copy)]
 struct Known {
     /// 1, 2, 4 or 8.
@@ -108,7 +108,7 @@ struct Known {
 }
 
 impl Known {
-    /// The padding before a multiple of `alignment`, if it is known; the position moves there.
+    /// The padding before the next multiple of `alignment`, if it is known. The position moves to that multiple.
     fn align(&mut self, alignment: usize) -> Option<usize> {
         if self.modulus < alignment {
             *self = Known { modulus: alignment, residue: 0 };
@@ -160,7 +160,7 @@ impl Builder {
         }
     }
 
-    /// A step after which the position in CDR is not known.
+    /// Adds a step after which the position in CDR is not known.
     fn push(&mut self, offset: usize, path: &str, action: Action, count: usize, stride: usize) {
         self.known = Known { modulus: 1, residue: 0 };
         if let Action::One(item) | Action::Array { item, .. } = &action {
@@ -171,7 +171,7 @@ impl Builder {
     }
 
     fn sequence(&mut self, sequence: Sequence, item: Item, stride: usize, offset: usize, path: &str) {
-        // Elements of 4 or 8 bytes end at a multiple of 4, and so does the length of an empty sequence.
+        // Elements of 4 or 8 bytes end at a multiple of 4, and so does the length field of an empty sequence.
         let modulus = match &item {
             Item::Block { .. } => 1 << stride.trailing_zeros().min(2),
             _ => 1,
@@ -181,14 +181,15 @@ impl Builder {
         self.known = Known { modulus, residue: 0 };
     }
 
-    /// Adds bytes. They become part of the previous step if they follow it directly in memory and in CDR. `bools` is
-    /// their number if they are booleans.
+    /// Adds bytes. They are added to the previous step if they follow it directly in memory and in CDR. If they
+    /// are booleans, `bools` is their number.
     fn bytes(&mut self, offset: usize, length: usize, alignment: usize, bools: Option<usize>, path: &str) {
         let padding = self.known.align(alignment);
         self.known.advance(length);
         self.program.min_bytes = self.program.min_bytes.saturating_add(length);
         let steps = &mut self.program.steps;
-        // A check of booleans refers to the bytes before it, so no bytes may be added: it ends a step.
+        // A check of booleans counts back from the end of the previous step's bytes, so no bytes may be added to
+        // that step.
         match steps.last_mut() {
             Some(Step { offset: start, action: Action::Bytes { length: before, .. }, .. })
                 if padding == Some(0) && *start + *before == offset =>

@@ -1,7 +1,7 @@
-//! Reads a message from CDR.
+//! The reader of messages from CDR.
 //!
-//! The bytes may be memory that another process writes: a length is loaded once, and a value is checked after it was
-//! copied.
+//! The bytes may be memory that another process writes. Therefore a length is loaded once, and a value is checked
+//! after it was copied.
 
 use super::{
     fault::{Fault, Result},
@@ -11,7 +11,7 @@ use super::{
     text,
 };
 
-/// The bytes that are read, and the position in them.
+/// The bytes from which messages are read, and the position in them.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -40,11 +40,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The elements of the next sequence of numbers or plain structs, and the reader after them.
+    /// The elements of the next sequence of numbers or plain structs, and a reader that stands after them.
     pub fn block(&self, stride: usize, alignment: usize) -> Result<(&'a [u8], Reader<'a>)> {
         let mut after = Reader { bytes: self.bytes, position: self.position };
         let length = after.length()?;
-        // After a length of 0 there is no data, and no padding either.
+        // After a length of 0 there are no elements, and no padding either.
         let elements = if length == 0 { &[] } else { after.take(length.saturating_mul(stride), alignment)? };
         Ok((elements, after))
     }
@@ -58,27 +58,27 @@ impl<'a> Reader<'a> {
         match &step.action {
             Action::Bytes { length, alignment } => {
                 let source = self.take(*length, *alignment)?;
-                // SAFETY: as this function's; the message is not the bytes.
+                // SAFETY: the promise of the caller; the message and the bytes do not overlap.
                 unsafe { source.as_ptr().copy_to_nonoverlapping(at, *length) };
                 Ok(())
             }
-            // SAFETY: as this function's; the step before initialised them.
+            // SAFETY: the promise of the caller; the step before this one initialised the booleans.
             Action::Bools { count, .. } => unsafe { check_bools(at, *count) },
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Action::One(item) => unsafe { self.item(item, at) },
             Action::Array { count, item, stride } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.items(item, at, *count, *stride) }
             }
             Action::Sequence { sequence, item, stride } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.sequence(sequence, item, *stride, at) }
             }
         }
     }
 
     /// # Safety
-    /// `at` is such a sequence.
+    /// `at` is an initialised sequence of this kind.
     unsafe fn sequence(&mut self, sequence: &Sequence, item: &Item, stride: usize, at: *mut u8) -> Result<()> {
         let length = sequence.checked(self.length()?)?;
         // The length is checked before memory is allocated for the elements.
@@ -88,14 +88,14 @@ impl<'a> Reader<'a> {
             return Err(too_short(least_bytes, left_bytes));
         }
         let Item::Block { alignment, is_bool } = item else {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             let data = unsafe { sequence.resize(at, length) }?;
             // SAFETY: the elements of the sequence.
             return unsafe { self.items(item, data, length, stride) };
         };
-        // After a length of 0 there is no data, and no padding either.
+        // After a length of 0 there are no elements, and no padding either.
         let source = if length == 0 { &[] } else { self.take(length.saturating_mul(stride), *alignment)? };
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let data = unsafe { sequence.resize_to_write(at, length, stride) }?;
         if sequence.is_bits() {
             for (index, byte) in source.iter().enumerate() {
@@ -103,11 +103,11 @@ impl<'a> Reader<'a> {
                 if bit > 1 {
                     return Err(not_a_bool(bit).inside_element(index));
                 }
-                // SAFETY: as this function's; the index is below the length.
+                // SAFETY: the promise of the caller; the index is below the length.
                 unsafe { sequence.set_bit(at, index, bit == 1) };
             }
         } else if length > 0 {
-            // SAFETY: the elements have `length · stride` bytes, and are not the bytes that are read.
+            // SAFETY: the elements have `length · stride` bytes, and do not overlap the bytes that are read.
             unsafe { source.as_ptr().copy_to_nonoverlapping(data, source.len()) };
             if *is_bool {
                 // SAFETY: the elements, copied just now.
@@ -118,10 +118,10 @@ impl<'a> Reader<'a> {
     }
 
     /// # Safety
-    /// `data` are `count` elements, `stride` bytes apart.
+    /// `data` points to `count` elements, `stride` bytes apart.
     unsafe fn items(&mut self, item: &Item, data: *mut u8, count: usize, stride: usize) -> Result<()> {
         for index in 0..count {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             let done = unsafe { self.item(item, data.wrapping_add(index * stride)) };
             done.map_err(|fault| fault.inside_element(index))?;
         }
@@ -129,30 +129,30 @@ impl<'a> Reader<'a> {
     }
 
     /// # Safety
-    /// `at` is such an item.
+    /// `at` is an initialised item of this kind.
     unsafe fn item(&mut self, item: &Item, at: *mut u8) -> Result<()> {
         match item {
             Item::Text { language, bound } => {
                 let length = self.length()?;
                 let bytes = self.take(length, 1)?;
-                // Some implementations write an empty text without its 0.
+                // Some implementations write an empty text without its terminating 0.
                 let text = match bytes.split_last() {
                     None => &[],
                     Some((0, text)) => text,
                     Some(_) => return Err(Fault::new("its text does not end in 0")),
                 };
                 check_bound(text.len(), *bound)?;
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { text::assign(*language, at, text) }
             }
             Item::WideText { language, bound } => {
                 let length = self.length()?;
                 check_bound(length, *bound)?;
                 let units = self.take(length.saturating_mul(4), 4)?.as_chunks::<4>().0;
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { text::assign_wide(*language, at, units) }
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Item::Message(program) => unsafe { self.program(program, at) },
             // Read by `sequence`.
             Item::Block { .. } => Ok(()),
@@ -162,8 +162,8 @@ impl<'a> Reader<'a> {
     fn length(&mut self) -> Result<usize> {
         let bytes = self.take(4, 4)?;
         let length = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
-        // The value is loaded once: the checked value must be the used value, even if the writer changes the bytes
-        // meanwhile.
+        // The value is loaded only once: the value that is checked must be the value that is used, even if the
+        // writer changes the bytes meanwhile.
         Ok(std::hint::black_box(length.unwrap_or_default()) as usize)
     }
 
@@ -180,12 +180,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses bytes that are neither 0 nor 1, and sets them to 0, so that the message stays valid.
+/// Refuses bytes that are neither 0 nor 1. Sets these bytes to 0, so that the message stays valid.
 ///
 /// # Safety
-/// `at` are `count` initialised bytes, of a message that only this thread uses.
+/// `at` points to `count` initialised bytes of a message that no other thread uses.
 unsafe fn check_bools(at: *mut u8, count: usize) -> Result<()> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let bools = unsafe { std::slice::from_raw_parts_mut(at, count) };
     let mut wrong = None;
     for byte in bools.iter_mut().filter(|byte| **byte > 1) {

@@ -13,7 +13,7 @@ pub(super) const STRUCT_BYTES: usize = size_of::<rosidl_runtime_c__Sequence>();
 
 type ResizeFunction = unsafe extern "C-unwind" fn(*mut c_void, usize);
 
-/// The kind of access to a sequence, and the greatest length that its type allows.
+/// The kind of access to a sequence, and the largest length that its type allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sequence {
     /// `usize::MAX`: none.
@@ -25,7 +25,7 @@ pub(super) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 enum Access {
     C,
-    /// A vector with its elements in one piece.
+    /// A vector whose elements are contiguous in memory.
     Vector {
         size: unsafe extern "C" fn(*const c_void) -> usize,
         get_const: unsafe extern "C" fn(*const c_void, usize) -> *const c_void,
@@ -70,31 +70,31 @@ impl Sequence {
         matches!(self.access, Access::Bits { .. })
     }
 
-    /// The first element and the number of elements. The pointer is null for `std::vector<bool>`.
+    /// The address of the first element, and the number of elements. The address is null for `std::vector<bool>`.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised.
+    /// `at` is an initialised sequence of this kind.
     #[inline]
     pub unsafe fn elements(&self, at: *const u8) -> Result<(*const u8, usize)> {
         let (data, length): (*const u8, usize) = match self.access {
             Access::C => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 let sequence = unsafe { at.cast::<rosidl_runtime_c__Sequence>().read() };
                 (sequence.data.cast_const().cast(), sequence.size)
             }
             Access::Vector { size, get_const, .. } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 let length = unsafe { size(at.cast()) };
                 let data = if length == 0 {
                     std::ptr::null()
                 } else {
-                    // SAFETY: as this function's, and the element exists.
+                    // SAFETY: the promise of the caller, and the element exists.
                     unsafe { get_const(at.cast(), 0) }
                 };
                 (data.cast(), length)
             }
             Access::Bits { size, .. } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 return self.checked(unsafe { size(at.cast()) }).map(|length| (std::ptr::null(), length));
             }
         };
@@ -104,7 +104,7 @@ impl Sequence {
         Ok((data, self.checked(length)?))
     }
 
-    /// The length, if the bound allows it.
+    /// Returns the length if the bound allows it.
     #[inline]
     pub fn checked(&self, length: usize) -> Result<usize> {
         if length > self.bound {
@@ -113,7 +113,7 @@ impl Sequence {
         Ok(length)
     }
 
-    /// Whether the sequence may point to elements that lie elsewhere: its layout is known, and any length is allowed.
+    /// Whether the sequence may point to elements elsewhere: its layout is known, and its length is not bounded.
     pub fn may_point(&self) -> bool {
         let is_known = match self.access {
             Access::C => true,
@@ -123,14 +123,14 @@ impl Sequence {
         is_known && self.bound == usize::MAX
     }
 
-    /// Points the sequence to elements of `stride` bytes that lie elsewhere. Returns `false`, and changes nothing, if
-    /// it has memory of its own already.
+    /// Lets the sequence point to elements of `stride` bytes elsewhere. Returns `false`, and changes nothing, if
+    /// the sequence has memory of its own already.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised, for which [`Sequence::may_point`] holds. The elements are not changed or
-    /// moved before [`clear`], and the sequence is not destroyed before.
+    /// `at` is an initialised sequence of this kind, for which [`Sequence::may_point`] holds. Before [`clear`],
+    /// the elements are not changed or moved, and the sequence is not destroyed.
     pub unsafe fn point_to(&self, at: *mut u8, elements: &[u8], stride: usize) -> bool {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         if !unsafe { first_element(at) }.is_null() {
             return false;
         }
@@ -140,41 +140,41 @@ impl Sequence {
         match self.access {
             Access::C => {
                 let sequence = rosidl_runtime_c__Sequence { data: data.cast(), size: length, capacity: length };
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { at.cast::<rosidl_runtime_c__Sequence>().write(sequence) };
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             _ => unsafe { cpp_vector::point_to(at.cast(), elements) },
         }
         true
     }
 
-    /// Makes the sequence `length` long and returns its first element, null for bits. Existing elements may keep their
-    /// values.
+    /// Gives the sequence this length, and returns the address of its first element (null for bits). Existing
+    /// elements may keep their values.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised.
+    /// `at` is an initialised sequence of this kind.
     pub unsafe fn resize(&self, at: *mut u8, length: usize) -> Result<*mut u8> {
         match self.access {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Access::C => unsafe { self.resize_c(at.cast(), length, None) },
             Access::Vector { size, get, .. } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 if unsafe { size(at.cast()) } != length {
-                    // SAFETY: as this function's.
+                    // SAFETY: the promise of the caller.
                     unsafe { (self.resize)(at.cast(), length) };
                 }
                 if length == 0 {
                     return Ok(std::ptr::null_mut());
                 }
-                // SAFETY: the caller guarantees the sequence, and the first element exists: `resize` has made `length`
-                // elements (if memory is exhausted, it throws, which ends the process).
+                // SAFETY: the caller guarantees the sequence, and the first element exists: `resize` has made
+                // `length` elements. (If memory is exhausted, `resize` throws, which ends the process.)
                 Ok(unsafe { get(at.cast(), 0) }.cast())
             }
             Access::Bits { size, .. } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 if unsafe { size(at.cast()) } != length {
-                    // SAFETY: as this function's.
+                    // SAFETY: the promise of the caller.
                     unsafe { (self.resize)(at.cast(), length) };
                 }
                 Ok(std::ptr::null_mut())
@@ -182,51 +182,52 @@ impl Sequence {
         }
     }
 
-    /// As [`Sequence::resize`], for numbers or plain structs of `stride` bytes. The caller writes all of them next.
+    /// As [`Sequence::resize`], for numbers or plain structs of `stride` bytes. The caller writes all elements next.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised.
+    /// `at` is an initialised sequence of this kind.
     #[inline]
     pub unsafe fn resize_to_write(&self, at: *mut u8, length: usize, stride: usize) -> Result<*mut u8> {
         match self.access {
             Access::Vector { .. } if cpp_vector::is_as_expected() => {
-                // SAFETY: as this function's. The length counts bytes in memory, so nothing overflows.
+                // SAFETY: the promise of the caller. The length counts elements that are in memory, so
+                // nothing overflows.
                 unsafe { cpp_vector::resize(at.cast(), length * stride) }
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Access::C => unsafe { self.resize_c(at.cast(), length, Some(stride)) },
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             _ => unsafe { self.resize(at, length) },
         }
     }
 
-    /// `number_bytes` means that the elements are numbers or plain structs of this size, and that the caller writes all
+    /// If `number_bytes` is set, the elements are numbers or plain structs of this size, and the caller writes all
     /// of them next.
     ///
     /// # Safety
-    /// `sequence` is a C sequence, initialised.
+    /// `sequence` is an initialised C sequence.
     unsafe fn resize_c(
         &self,
         sequence: *mut rosidl_runtime_c__Sequence,
         length: usize,
         number_bytes: Option<usize>,
     ) -> Result<*mut u8> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let rosidl_runtime_c__Sequence { data, size, capacity } = unsafe { sequence.read() };
         if length == size {
         } else if !data.is_null() && length <= capacity {
-            // All elements up to the capacity are initialised, because rosidl's functions finalise all of them. SAFETY:
-            // as this function's.
+            // All elements up to the capacity are initialised, because rosidl's functions finalise all of them.
+            // SAFETY: the promise of the caller.
             unsafe { (*sequence).size = length };
         } else if let Some((allocator, bytes)) = default_allocator().zip(number_bytes) {
-            // `resize_function` would write zeros first. SAFETY: as this function's. The length counts bytes in memory,
-            // so nothing overflows.
+            // `resize_function` would write zeros first. SAFETY: the promise of the caller. The length counts
+            // elements that are in memory, so nothing overflows.
             unsafe { replace(sequence, length, length * bytes, allocator) };
         } else {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             unsafe { (self.resize)(sequence.cast(), length) };
         }
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let rosidl_runtime_c__Sequence { data, size, .. } = unsafe { sequence.read() };
         if size != length || (data.is_null() && length > 0) {
             return Err(Fault::new(format_args!("there is no memory for its {length} elements")));
@@ -234,37 +235,37 @@ impl Sequence {
         Ok(data.cast())
     }
 
-    /// A bit.
+    /// The bit at this index.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised and longer than `index`.
+    /// `at` is an initialised sequence of this kind, longer than `index`.
     pub unsafe fn bit(&self, at: *const u8, index: usize) -> bool {
         let mut bit = false;
         if let Access::Bits { fetch, .. } = self.access {
-            // SAFETY: as this function's; the value is a `bool`.
+            // SAFETY: the promise of the caller; the value is a `bool`.
             unsafe { fetch(at.cast(), index, (&raw mut bit).cast()) };
         }
         bit
     }
 
-    /// Sets a bit.
+    /// Sets the bit at this index.
     ///
     /// # Safety
-    /// `at` is such a sequence, initialised and longer than `index`.
+    /// `at` is an initialised sequence of this kind, longer than `index`.
     pub unsafe fn set_bit(&self, at: *mut u8, index: usize, bit: bool) {
         if let Access::Bits { assign, .. } = self.access {
-            // SAFETY: as this function's; the value is a `bool`.
+            // SAFETY: the promise of the caller; the value is a `bool`.
             unsafe { assign(at.cast(), index, (&raw const bit).cast()) };
         }
     }
 }
 
-/// The address of the first element: the first word of C's sequence and of C++'s vector.
+/// The address of the first element, which is the first word of C's sequence and of C++'s vector.
 ///
 /// # Safety
-/// `at` is such a sequence, initialised, for which [`Sequence::may_point`] holds.
+/// `at` is an initialised sequence, for which [`Sequence::may_point`] holds.
 pub(super) unsafe fn first_element(at: *const u8) -> *const u8 {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { at.cast::<*const u8>().read() }
 }
 
@@ -273,7 +274,7 @@ pub(super) unsafe fn first_element(at: *const u8) -> *const u8 {
 /// # Safety
 /// As [`first_element`].
 pub(super) unsafe fn clear(at: *mut u8) {
-    // SAFETY: as this function's: zeros are an empty sequence of each kind.
+    // SAFETY: the promise of the caller: zeros are an empty sequence of each kind.
     unsafe { at.write_bytes(0, STRUCT_BYTES) };
 }
 
@@ -295,17 +296,17 @@ fn default_allocator() -> Option<Allocator> {
     Some((allocator.allocate?, allocator.deallocate?, allocator.state))
 }
 
-/// Gives a sequence other memory; if there is none, its size becomes 0.
+/// Gives a sequence other memory. If there is no memory, the size of the sequence becomes 0.
 ///
 /// # Safety
-/// A C sequence of numbers or plain structs, initialised; `length_bytes` is not 0.
+/// `sequence` is an initialised C sequence of numbers or plain structs; `length_bytes` is not 0.
 unsafe fn replace(
     sequence: *mut rosidl_runtime_c__Sequence,
     length: usize,
     length_bytes: usize,
     (allocate, deallocate, state): Allocator,
 ) {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let old = unsafe { (*sequence).data };
     if !old.is_null() {
         // SAFETY: the data of a C sequence is memory of this allocator, and its elements need no destruction.
@@ -314,6 +315,6 @@ unsafe fn replace(
     // SAFETY: a plain allocation.
     let data = unsafe { allocate(length_bytes, state) };
     let length = if data.is_null() { 0 } else { length };
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     unsafe { sequence.write(rosidl_runtime_c__Sequence { data, size: length, capacity: length }) };
 }

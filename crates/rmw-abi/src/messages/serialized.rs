@@ -13,7 +13,7 @@ pub const ENCAPSULATION_BYTES: usize = ENCAPSULATION.len();
 /// The body of a serialized message.
 ///
 /// # Errors
-/// Too few bytes; an encoding other than little-endian CDR.
+/// There are too few bytes, or the encoding is not little-endian CDR.
 pub fn body(bytes: &[u8]) -> Result<&[u8]> {
     let Some((header, body)) = bytes.split_first_chunk::<ENCAPSULATION_BYTES>() else {
         return Err(Failure::error(format_args!(
@@ -34,15 +34,15 @@ pub fn body(bytes: &[u8]) -> Result<&[u8]> {
     )))
 }
 
-/// The bytes of an array.
+/// The bytes of a serialized message with its encapsulation.
 ///
 /// # Errors
-/// Its buffer is null or shorter than its length.
+/// The array is null, or its buffer is null or shorter than its length.
 ///
 /// # Safety
-/// Null or valid; the bytes are not changed while they are used.
+/// `array` is null or valid. Its bytes are not changed while the result is used.
 pub unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u8]> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let Some(array) = (unsafe { array.as_ref() }) else {
         return Err(Failure::null("serialized_message"));
     };
@@ -56,20 +56,20 @@ pub unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u
             if array.buffer.is_null() { 0 } else { array.buffer_capacity }
         )));
     }
-    // SAFETY: as this function's; a buffer of at least this length.
+    // SAFETY: the promise of the caller; the buffer has at least this length.
     Ok(unsafe { std::slice::from_raw_parts(array.buffer, array.buffer_length) })
 }
 
-/// Makes room for a body of `body_bytes`, writes the encapsulation before it, sets the length, and returns the memory
-/// of the body, whose bytes are arbitrary. The memory grows with the array's own allocator; it does not shrink.
+/// Makes room for a body of `body_bytes`, writes the encapsulation before it, sets the length, and returns the
+/// memory of the body, whose bytes are arbitrary. The buffer grows by the array's own allocator; it does not shrink.
 ///
 /// # Errors
-/// Null; an allocator without `reallocate`; no memory (`RMW_RET_BAD_ALLOC`).
+/// `array` is null; its allocator has no `reallocate`; or there is no memory (`RMW_RET_BAD_ALLOC`).
 ///
 /// # Safety
-/// Null or a valid, initialised array that only this thread uses.
+/// `array` is null, or a valid, initialised array that no other thread uses.
 pub unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes: usize) -> Result<&'a mut [u8]> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let Some(array) = (unsafe { array.as_mut() }) else {
         return Err(Failure::null("serialized_message"));
     };
@@ -85,9 +85,9 @@ pub unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes: usize
             let sentence = format!("there is no memory for a serialized message of {length} bytes");
             return Err(Failure { code: RMW_RET_BAD_ALLOC, sentence });
         }
-        // The new part is cleared, so that the slice below consists of initialised bytes.
+        // The new bytes are cleared, so that the slice below consists of initialised bytes.
         let new = buffer.wrapping_add(capacity);
-        // SAFETY: from the old capacity, which is below the length, to the new one.
+        // SAFETY: the bytes from the old capacity, which is less than the length, to the new capacity.
         unsafe { new.write_bytes(0, length - capacity) };
         array.buffer = buffer;
         array.buffer_capacity = length;

@@ -1,4 +1,4 @@
-//! A service's type: its name, and the types of its requests and responses.
+//! The type of a service: its name, and the types of its requests and responses.
 
 use super::{MessageType, known, structure, type_support};
 use crate::{
@@ -18,25 +18,26 @@ pub struct ServiceType {
 }
 
 impl ServiceType {
-    /// Resolves a type.
+    /// Resolves a service type.
     ///
     /// # Safety
-    /// Null, or a valid type support that stays (with its library) as long as the value is used.
+    /// `type_support` is null, or a valid type support that stays loaded (with its library) as long as the value
+    /// is used.
     pub unsafe fn new(type_support: *const rosidl_service_type_support_t) -> Result<ServiceType> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let (introspection, _) = unsafe { type_support::find_service(type_support) }?;
-        // SAFETY: not null, and valid for as long as the type support that refers to it.
+        // SAFETY: the pointer is not null, and valid as long as the type support that refers to it.
         let introspection = unsafe { &*introspection };
-        // SAFETY: the data of an introspection type support; it is a constant.
+        // SAFETY: the data of an introspection type support, which is constant.
         let Some(members) = (unsafe { introspection.data.cast::<ServiceMembers>().as_ref() }) else {
             return Err(Failure::invalid("the type support of the service has no members"));
         };
         // SAFETY: the names of a valid table.
         let name = unsafe { structure::type_name(members.service_namespace_, members.service_name_) }
             .map_err(|fault| Failure::invalid(format_args!("the service cannot be used: {fault}")))?;
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let request = unsafe { known::message_type(introspection.request_typesupport) }?;
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let response = unsafe { known::message_type(introspection.response_typesupport) }?;
         Ok(ServiceType { name, request, response })
     }

@@ -2,8 +2,8 @@
 
 use super::structure::{Count, Element, Structure};
 
-/// A struct of numbers whose offsets in memory and in CDR are equal, if the CDR begins at a multiple of 8, and that has
-/// no padding at its end.
+/// A struct of numbers whose offsets in memory and in CDR are equal if the CDR begins at a multiple of 8. The
+/// struct has no padding at its end.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     pub size_bytes: usize,
@@ -12,22 +12,22 @@ pub(super) struct Shape {
     /// The alignment of its first number.
     first_alignment: usize,
     has_padding: bool,
-    /// The offsets and lengths of its booleans.
+    /// The offsets and lengths of the struct's booleans.
     pub bools: Vec<(usize, usize)>,
 }
 
 impl Shape {
-    /// The shape of a struct; `None` if its memory differs from its CDR. Padding at the end is such a difference
-    /// (`float64`, `uint8`: 9 bytes of CDR in a struct of 16): a message of another node would be shorter than the
-    /// struct that a reader expects.
+    /// The shape of a struct; `None` if the struct's memory differs from its CDR. Padding at the end is such a
+    /// difference: a `float64` and a `uint8` have 9 bytes of CDR, but a struct of 16. A message from another node
+    /// would be shorter than the struct that a reader expects.
     pub fn from_structure(structure: &Structure) -> Option<Shape> {
         let mut shape = Shape::default();
         shape.add(structure, 0)?;
         (shape.size_bytes == structure.size_bytes).then_some(shape)
     }
 
-    /// Whether its memory is its CDR at each offset of a body, and may be copied in one piece: it has no padding, whose
-    /// bytes would leak to other processes, and no booleans, which must be checked.
+    /// Whether the memory of the struct is its CDR at each offset of a body, and may be copied in one piece. Such a
+    /// struct has no padding, whose bytes would leak to other processes, and no booleans, which have to be checked.
     pub fn is_block(&self) -> bool {
         !self.has_padding && self.bools.is_empty() && self.first_alignment == self.alignment
     }
@@ -52,8 +52,8 @@ impl Shape {
                 Element::Message(nested) => {
                     let bools = self.bools.len();
                     self.add(nested, offset)?;
-                    // Each element begins at a multiple of its alignment, so its fields have the same offsets as in the
-                    // first element.
+                    // Each element begins at a multiple of its alignment, so its fields have the same offsets as
+                    // the fields of the first element.
                     let has_same_stride = self.size_bytes == offset + nested.size_bytes;
                     if !has_same_stride || self.bools.len() > bools {
                         return None;

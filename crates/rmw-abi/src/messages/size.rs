@@ -6,7 +6,7 @@ use super::{
     text,
 };
 
-/// The position after a struct that begins at `position`, or after its padding. Saturates.
+/// The position after a struct that begins at `position` or after the padding there. The sum saturates.
 ///
 /// # Safety
 /// `base` is an initialised struct of the program's type (M2).
@@ -44,10 +44,10 @@ pub(super) unsafe fn end(program: &Program, base: *const u8, mut position: usize
 }
 
 /// # Safety
-/// `data` are `count` elements, `stride` bytes apart.
+/// `data` points to `count` elements, `stride` bytes apart.
 unsafe fn items_end(item: &Item, data: *const u8, count: usize, stride: usize, mut position: usize) -> Result<usize> {
     for index in 0..count {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let end = unsafe { item_end(item, data.wrapping_add(index * stride), position) };
         position = end.map_err(|fault| fault.inside_element(index))?;
     }
@@ -55,17 +55,17 @@ unsafe fn items_end(item: &Item, data: *const u8, count: usize, stride: usize, m
 }
 
 /// # Safety
-/// `at` is such an item.
+/// `at` is an initialised item of this kind.
 unsafe fn item_end(item: &Item, at: *const u8, position: usize) -> Result<usize> {
     let (language, bound, is_wide) = match item {
         Item::Text { language, bound } => (*language, *bound, false),
         Item::WideText { language, bound } => (*language, *bound, true),
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         Item::Message(program) => return unsafe { end(program, at, position) },
-        // A block is an element of a sequence, which is measured as a whole.
+        // A block is in a sequence, which is measured as a whole.
         Item::Block { .. } => return Ok(position),
     };
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let (_, length) = unsafe { text::characters(language, at) }?;
     check_bound(length, bound)?;
     let length_bytes = if is_wide { length.saturating_mul(4) } else { length.saturating_add(1) };
@@ -81,7 +81,7 @@ pub(super) fn check_bound(length: usize, bound: usize) -> Result<()> {
     Ok(())
 }
 
-/// The next multiple of a power of two; saturates at the largest multiple.
+/// The next multiple of a power of two. Saturates at the largest multiple.
 #[inline]
 pub(super) fn aligned(position: usize, alignment: usize) -> usize {
     position.saturating_add(alignment - 1) & !(alignment - 1)

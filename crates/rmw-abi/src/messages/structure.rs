@@ -2,8 +2,8 @@
 //!
 //! # Invariants
 //! - S1: a field lies in its struct: offset + size ≤ size of the struct.
-//! - S2: the number, text, sequence or struct that an [`Element`] and a [`Count`] name lies at the offset. The type
-//!   support asserts this, and is trusted as the program itself trusts it.
+//! - S2: the number, text, sequence or struct of an [`Element`] and a [`Count`] lies at the offset of the field.
+//!   The type support asserts this, and the program itself relies on it, too.
 
 use super::{
     cpp_string, cpp_vector,
@@ -18,9 +18,9 @@ use std::{
     sync::Arc,
 };
 
-/// The largest depth of nesting. A deeper table is damaged: types cannot contain themselves.
+/// The largest depth of nested types. A deeper table is damaged: types cannot contain themselves.
 const MAX_DEPTH: usize = 64;
-/// The only field of a message without fields, because C has no empty structs. It is a byte in CDR, too.
+/// The name of the only field of a message without fields: C has no empty structs. The field is a byte in CDR, too.
 pub(super) const PLACEHOLDER: &str = "structure_needs_at_least_one_member";
 
 /// A struct.
@@ -58,7 +58,7 @@ pub(super) enum Element {
     Message(Arc<Structure>),
 }
 
-/// A number or a boolean. Its size is its alignment.
+/// A number or a boolean. Its alignment is equal to its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
     pub size_bytes: usize,
@@ -76,7 +76,7 @@ pub(super) enum Count {
 }
 
 impl Element {
-    /// Whether the element needs no construction and no destruction.
+    /// Whether the element consists only of numbers, so that it needs no construction and no destruction.
     fn has_only_numbers(&self) -> bool {
         match self {
             Element::Number(_) => true,
@@ -103,7 +103,7 @@ impl Structure {
     /// `members` are the valid members of an introspection type support of this language.
     pub unsafe fn new(members: *const MessageMembers, language: Language) -> Result<Arc<Structure>> {
         let mut reader = Reader { language, known: HashMap::new() };
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         unsafe { reader.structure(members, 0) }
     }
 }
@@ -121,7 +121,7 @@ impl Reader {
         if let Some(known) = self.known.get(&members) {
             return Ok(known.clone());
         }
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let Some(table) = (unsafe { members.as_ref() }) else {
             return Err(Fault::new("its type support has no members"));
         };
@@ -146,11 +146,11 @@ impl Reader {
     }
 
     /// # Safety
-    /// A member of a valid table.
+    /// `member` belongs to `table`, which is a valid table.
     unsafe fn field(&mut self, table: &MessageMembers, member: &MessageMember, depth: usize) -> Result<Field> {
         // SAFETY: the name of a valid member.
         let name = unsafe { text_of(member.name_) }?;
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let element = unsafe { self.element(member, depth) }.map_err(|fault| fault.inside(&name))?;
         let is_sequence = member.is_array_ && (member.array_size_ == 0 || member.is_upper_bound_);
         let (count, size_bytes) = if is_sequence {
@@ -194,7 +194,7 @@ impl Reader {
             ROS_TYPE_STRING => Element::Text { language, bound },
             ROS_TYPE_WSTRING => Element::WideText { language, bound },
             ROS_TYPE_MESSAGE => {
-                // SAFETY: null, or the type support of the nested message.
+                // SAFETY: the pointer is null, or the type support of the nested message.
                 let Some(nested) = (unsafe { member.members_.as_ref() }) else {
                     return Err(Fault::new("its type support is missing"));
                 };
@@ -214,7 +214,8 @@ fn number(id: u8) -> Result<Number> {
         ROS_TYPE_CHAR => (1, "char"),
         ROS_TYPE_UINT8 => (1, "uint8"),
         ROS_TYPE_INT8 => (1, "int8"),
-        // Two bytes in memory and on the wire (Fast CDR 2 and rmw_cyclonedds); .msg files have no such type.
+        // A `wchar` has two bytes in memory and on the wire (Fast CDR 2 and rmw_cyclonedds); .msg files have no
+        // such type.
         ROS_TYPE_UINT16 | ROS_TYPE_WCHAR => (2, "uint16"),
         ROS_TYPE_INT16 => (2, "int16"),
         ROS_TYPE_FLOAT => (4, "float32"),
@@ -231,24 +232,25 @@ fn number(id: u8) -> Result<Number> {
     Ok(Number { size_bytes, is_bool: id == ROS_TYPE_BOOLEAN, name })
 }
 
-/// `sensor_msgs/msg/Image`, of the namespace `sensor_msgs__msg` (C) or `sensor_msgs::msg` (C++) and the name.
+/// The full name of a type, such as `sensor_msgs/msg/Image`, made of the namespace `sensor_msgs__msg` (C) or
+/// `sensor_msgs::msg` (C++) and the name.
 ///
 /// # Safety
-/// Null, or texts that end with 0.
+/// `namespace` and `name` are null, or texts that end with 0.
 pub(super) unsafe fn type_name(namespace: *const c_char, name: *const c_char) -> Result<String> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let namespace = unsafe { text_of(namespace) }?;
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let name = unsafe { text_of(name) }?;
     Ok(format!("{}/{name}", namespace.replace("::", "/").replace("__", "/")))
 }
 
 /// # Safety
-/// Null, or a text that ends with 0.
+/// `text` is null, or a text that ends with 0.
 unsafe fn text_of(text: *const c_char) -> Result<String> {
     if text.is_null() {
         return Err(Fault::new("a name in its type support is null"));
     }
-    // SAFETY: not null, and as this function's.
+    // SAFETY: the text is not null; the promise of the caller.
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

@@ -1,7 +1,7 @@
-//! Strings in memory, read and assigned: the strings of `rosidl_runtime_c`, `std::string` and `std::u16string`.
+//! Reading and assigning of strings in memory: the strings of `rosidl_runtime_c`, `std::string` and `std::u16string`.
 //!
 //! # Invariant
-//! T1: `at` is an initialised string of the language, which only this thread changes. If another thread changes a
+//! T1: `at` is an initialised string of the language, which no other thread changes. If another thread changes a
 //! message while it is published, which ROS 2 forbids, lengths are still checked where they are used.
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
 use crate::{bindings::*, foreign::Foreign};
 use std::ffi::c_char;
 
-/// The language of the structs, which decides about strings and sequences.
+/// The language of the structs, which determines the kind of strings and sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     C,
@@ -26,7 +26,7 @@ pub(super) fn struct_bytes(language: Language) -> usize {
     }
 }
 
-/// The first character and the number of characters, in bytes or in UTF-16 units.
+/// The address of the first character, and the number of characters, in bytes or in UTF-16 units.
 ///
 /// # Safety
 /// T1.
@@ -93,7 +93,7 @@ unsafe fn assign_c(at: *mut rosidl_runtime_c__String, text: &[u8]) -> Result<()>
     Ok(())
 }
 
-/// Assigns a wide text, whose UTF-16 units stand in four bytes each.
+/// Assigns a wide text; each UTF-16 unit of `units` has four bytes.
 ///
 /// # Safety
 /// T1.
@@ -137,7 +137,7 @@ unsafe fn resize_wide_c(at: *mut rosidl_runtime_c__U16String, length: usize) -> 
         return Ok(data);
     }
     let resize = RESIZE.get().ok_or_else(|| absent("librosidl_runtime_c.so"))?;
-    // SAFETY: T1. It writes the terminating 0.
+    // SAFETY: T1. The function writes the terminating 0.
     if !unsafe { resize(at, length) } {
         return Err(no_memory(length));
     }

@@ -1,4 +1,4 @@
-//! The step from the type supports that programs pass to the introspection type supports, which have the structure.
+//! The way from the type supports that programs pass to the introspection type supports, which describe the structure.
 
 use super::text::Language;
 use crate::{
@@ -14,11 +14,11 @@ const INTROSPECTION: [(&CStr, Language); 2] =
 /// The introspection type support of a message, and its language.
 ///
 /// # Safety
-/// Null, or a valid type support.
+/// `handle` is null, or a valid type support.
 pub(super) unsafe fn find_message(
     handle: *const rosidl_message_type_support_t,
 ) -> Result<(*const rosidl_message_type_support_t, Language)> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let Some(support) = (unsafe { handle.as_ref() }) else {
         return Err(Failure::null("type_support"));
     };
@@ -30,14 +30,14 @@ pub(super) unsafe fn find_message(
     introspection(find).ok_or_else(|| unsafe { absent("message", support.typesupport_identifier) })
 }
 
-/// As [`find_message`], of a service.
+/// As [`find_message`], for a service.
 ///
 /// # Safety
-/// Null, or a valid type support.
+/// `handle` is null, or a valid type support.
 pub(super) unsafe fn find_service(
     handle: *const rosidl_service_type_support_t,
 ) -> Result<(*const rosidl_service_type_support_t, Language)> {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let Some(support) = (unsafe { handle.as_ref() }) else {
         return Err(Failure::null("type_support"));
     };
@@ -55,7 +55,7 @@ fn introspection<T>(find: impl Fn(*const c_char) -> *const T) -> Option<(*const 
         if !found.is_null() {
             return Some((found, language));
         }
-        // A type support of the other language answers with an error.
+        // The type support of the other language sets an error.
         foreign::reset_error_state();
     }
     None
@@ -67,7 +67,7 @@ unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
     let given = if identifier.is_null() {
         "no identifier".into()
     } else {
-        // SAFETY: as this function's, and not null.
+        // SAFETY: the promise of the caller; the identifier is not null.
         unsafe { CStr::from_ptr(identifier) }.to_string_lossy()
     };
     Failure::invalid(format_args!(
@@ -76,19 +76,19 @@ unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
     ))
 }
 
-/// The RIHS01 hash; zeros if the type support has none.
+/// The RIHS01 hash of the type; zeros if the type support has no hash.
 ///
 /// # Safety
-/// A valid type support.
+/// `handle` is a valid type support.
 pub(super) unsafe fn hash(handle: *const rosidl_message_type_support_t) -> [u8; 32] {
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let support = unsafe { &*handle };
     let Some(get) = support.get_type_hash_func else {
         return [0; 32];
     };
-    // SAFETY: as this function's.
+    // SAFETY: the promise of the caller.
     let hash = unsafe { get(handle) };
-    // SAFETY: null or the hash, which is a constant.
+    // SAFETY: the pointer is null, or points to the hash, which is a constant.
     match unsafe { hash.as_ref() } {
         Some(rosidl_type_hash_t { version: 1, value }) => *value,
         _ => [0; 32],

@@ -8,7 +8,7 @@ use super::{
     text,
 };
 
-/// The memory that is written, and the position in it.
+/// The memory into which messages are written, and the position in it.
 pub(super) struct Writer<'a> {
     target: &'a mut [u8],
     position: usize,
@@ -43,7 +43,7 @@ impl<'a> Writer<'a> {
     unsafe fn step(&mut self, step: &Step, at: *const u8) -> Result<()> {
         match &step.action {
             Action::Bytes { length, alignment } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.bytes(at, *length, *alignment) }
             }
             Action::Bools { back, count } => {
@@ -52,30 +52,30 @@ impl<'a> Writer<'a> {
                 normalise(bools.unwrap_or_default());
                 Ok(())
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Action::One(item) => unsafe { self.item(item, at) },
             Action::Array { count, item, stride } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.items(item, at, *count, *stride) }
             }
             Action::Sequence { sequence, item, stride } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 unsafe { self.sequence(sequence, item, *stride, at) }
             }
         }
     }
 
     /// # Safety
-    /// `at` is such a sequence.
+    /// `at` is an initialised sequence of this kind.
     unsafe fn sequence(&mut self, sequence: &Sequence, item: &Item, stride: usize, at: *const u8) -> Result<()> {
-        // SAFETY: as this function's.
+        // SAFETY: the promise of the caller.
         let (data, length) = unsafe { sequence.elements(at) }?;
         self.length(length)?;
         match item {
             Item::Block { .. } if length == 0 => Ok(()),
             Item::Block { .. } if sequence.is_bits() => {
                 for (index, byte) in self.take(length, 1)?.iter_mut().enumerate() {
-                    // SAFETY: as this function's; the index is below the length.
+                    // SAFETY: the promise of the caller; the index is below the length.
                     *byte = unsafe { sequence.bit(at, index) }.into();
                 }
                 Ok(())
@@ -95,10 +95,10 @@ impl<'a> Writer<'a> {
     }
 
     /// # Safety
-    /// `data` are `count` elements, `stride` bytes apart.
+    /// `data` points to `count` elements, `stride` bytes apart.
     unsafe fn items(&mut self, item: &Item, data: *const u8, count: usize, stride: usize) -> Result<()> {
         for index in 0..count {
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             let done = unsafe { self.item(item, data.wrapping_add(index * stride)) };
             done.map_err(|fault| fault.inside_element(index))?;
         }
@@ -106,11 +106,11 @@ impl<'a> Writer<'a> {
     }
 
     /// # Safety
-    /// `at` is such an item.
+    /// `at` is an initialised item of this kind.
     unsafe fn item(&mut self, item: &Item, at: *const u8) -> Result<()> {
         match item {
             Item::Text { language, bound } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 let (data, length) = unsafe { text::characters(*language, at) }?;
                 check_bound(length, *bound)?;
                 self.length(length.saturating_add(1))?;
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
                 Ok(())
             }
             Item::WideText { language, bound } => {
-                // SAFETY: as this function's.
+                // SAFETY: the promise of the caller.
                 let (data, length) = unsafe { text::characters(*language, at) }?;
                 check_bound(length, *bound)?;
                 self.length(length)?;
@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
                 }
                 Ok(())
             }
-            // SAFETY: as this function's.
+            // SAFETY: the promise of the caller.
             Item::Message(program) => unsafe { self.program(program, at) },
             // Written by `sequence`.
             Item::Block { .. } => Ok(()),
@@ -153,13 +153,13 @@ impl<'a> Writer<'a> {
     unsafe fn bytes(&mut self, source: *const u8, length: usize, alignment: usize) -> Result<()> {
         let target = self.take(length, alignment)?;
         if length > 0 {
-            // SAFETY: as this function's; the target has that length and is not the program's message.
+            // SAFETY: the promise of the caller; the target has this length and does not overlap the program's message.
             unsafe { source.copy_to_nonoverlapping(target.as_mut_ptr(), length) };
         }
         Ok(())
     }
 
-    /// The next bytes, after padding of zeros.
+    /// The next bytes of the target, after a padding of zeros.
     #[inline]
     fn take(&mut self, length: usize, alignment: usize) -> Result<&mut [u8]> {
         let start = aligned(self.position, alignment);
@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Makes booleans 0 or 1: an uninitialised one in C may have any value, which readers refuse.
+/// Makes booleans 0 or 1: an uninitialised boolean in C may have any value, which readers refuse.
 fn normalise(bools: &mut [u8]) {
     bools.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
 }

@@ -11,10 +11,10 @@ use gantry::GenericResponse;
 use rmw_abi::{bindings::*, failure::Failure, messages::ServiceType, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
-/// Requests and responses are reliable, whatever the QoS asks for.
+/// Requests and responses are reliable, even if the QoS requests best effort.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_client(
     node: *const rmw_node_t,
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn rmw_create_client(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_client(node: *mut rmw_node_t, client: *mut rmw_client_t) -> rmw_ret_t {
     run(c"rmw_destroy_client", || {
@@ -50,14 +50,14 @@ pub unsafe extern "C" fn rmw_destroy_client(node: *mut rmw_node_t, client: *mut 
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(client.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_client` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_client` made the handle, which the program does not use any more.
         unsafe { free(client) };
         Ok(())
     })
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_send_request(
     client: *const rmw_client_t,
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn rmw_send_request(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_response(
     client: *const rmw_client_t,
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn rmw_take_response(
 /// A null argument is `RMW_RET_ERROR` here, as ROS 2's test of this function requires.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_server_is_available(
     node: *const rmw_node_t,
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn rmw_service_server_is_available(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
     client: *const rmw_client_t,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
     client: *const rmw_client_t,
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_gid_for_client(client: *const rmw_client_t, gid: *mut rmw_gid_t) -> rmw_ret_t {
     run(c"rmw_get_gid_for_client", || {
@@ -183,8 +183,8 @@ pub unsafe extern "C" fn rmw_get_gid_for_client(client: *const rmw_client_t, gid
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`); the callback may be called with `user_data` on any thread until it is
-/// replaced.
+/// The caller keeps the contract of rmw (`crate::handle`); the callback may be called with `user_data` on any
+/// thread until it is replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_client_set_on_new_response_callback(
     client: *mut rmw_client_t,

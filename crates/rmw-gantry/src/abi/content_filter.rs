@@ -13,13 +13,13 @@ use rmw_abi::{
 };
 use std::{ffi::c_char, slice};
 
-/// The filter that the options of a new subscription ask for.
+/// The filter that the options of a new subscription contain; `None` if they contain none.
 ///
 /// # Errors
-/// The expression is no filter for messages of this type.
+/// The expression is not a filter for messages of this type.
 ///
 /// # Safety
-/// Null or options that no thread writes meanwhile.
+/// `options` is null, or points to options that no thread writes during the call.
 pub unsafe fn requested(
     options: *const rmw_subscription_content_filter_options_t,
     description: &TypeDescription,
@@ -32,10 +32,10 @@ pub unsafe fn requested(
     }
 }
 
-/// `None` for an empty expression, which removes a filter.
+/// The filter that the options contain. An empty expression removes a filter: the result is `None`.
 ///
 /// # Safety
-/// Options that no thread writes meanwhile.
+/// No thread writes the options during the call.
 unsafe fn filter(
     options: &rmw_subscription_content_filter_options_t,
     description: &TypeDescription,
@@ -53,16 +53,16 @@ unsafe fn filter(
         _ => unsafe { slice::from_raw_parts(data, size) },
     };
     let parameters = parameters.iter().map(|parameter| {
-        // SAFETY: as above: its elements are strings.
+        // SAFETY: as above: the elements of the array are strings.
         unsafe { text("options.expression_parameters", *parameter) }.map(str::to_owned)
     });
     ContentFilter::new(description, expression, parameters.collect::<Result<_>>()?).map(Some)
 }
 
-/// An empty expression removes the filter. The filter applies at once: messages that wait have to pass it, too.
+/// An empty expression removes the filter. The filter applies at once: waiting messages have to pass it, too.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_set_content_filter(
     subscription: *mut rmw_subscription_t,
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn rmw_subscription_set_content_filter(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_get_content_filter(
     subscription: *const rmw_subscription_t,
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn rmw_subscription_get_content_filter(
                 Ok(())
             }
             Err(failure) => {
-                // SAFETY: made above, and no code uses it.
+                // SAFETY: the array was made above, and no other code uses it.
                 unsafe { allocator.free_string_array(&expression_parameters) };
                 Err(failure)
             }

@@ -17,7 +17,7 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 /// The new context joins no domain yet: its first node or wait set does.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_init", || {
@@ -77,7 +77,7 @@ fn checked_domain(domain_id: usize) -> Result<u32> {
 /// The entities of the context continue to work until they are destroyed.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_shutdown", || {
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t 
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_context_fini", || {
@@ -111,13 +111,13 @@ pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_re
 /// Frees the memory of a context, which is zero-initialized afterwards.
 ///
 /// # Safety
-/// An initialized context of this implementation, whose entity no other code uses.
+/// `context` is initialized and of this implementation, and no other code uses its entity.
 unsafe fn fini<L: Layout>(context: *mut rmw_context_of<L>) -> Result<()> {
     // SAFETY: the promise of the caller.
     let context = unsafe { in_out("context", context) }?;
-    // SAFETY: as above; they are copies that `rmw_init` made.
+    // SAFETY: as above; the options are copies that `rmw_init` made.
     unsafe { free_options(&mut context.options) };
-    // SAFETY: `rmw_init` made it from an `Arc`, and the context forgets it here.
+    // SAFETY: `rmw_init` made the pointer from an `Arc`, and the context forgets the pointer here.
     drop(unsafe { Arc::from_raw(context.implementation.cast_const().cast::<Context>()) });
     // SAFETY: zeros are a context: null pointers, numbers, `None`.
     *context = unsafe { std::mem::zeroed() };
@@ -127,7 +127,7 @@ unsafe fn fini<L: Layout>(context: *mut rmw_context_of<L>) -> Result<()> {
 /// The allocator of a context.
 ///
 /// # Safety
-/// An initialized context of this implementation.
+/// `context` is initialized and of this implementation.
 pub unsafe fn allocator_of(context: *const rmw_context_t) -> Result<Allocator> {
     unsafe fn allocator<L: Layout>(context: *const rmw_context_of<L>) -> Result<Allocator> {
         // SAFETY: the promise of the caller.
@@ -142,12 +142,12 @@ pub unsafe fn allocator_of(context: *const rmw_context_t) -> Result<Allocator> {
 /// A counted reference to the context behind a handle.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 pub unsafe fn shared_context(context: *const rmw_context_t) -> Result<Arc<Context>> {
     // SAFETY: the promise of the caller.
     let context: *const Context = unsafe { entity(context) }?;
     // SAFETY: `rmw_init` made the pointer from an `Arc`, which is there until `rmw_context_fini`.
     unsafe { Arc::increment_strong_count(context) };
-    // SAFETY: as above, with the count of its own.
+    // SAFETY: as above; the line before raised the count for this `Arc`.
     Ok(unsafe { Arc::from_raw(context) })
 }

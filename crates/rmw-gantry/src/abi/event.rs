@@ -1,4 +1,5 @@
-//! QoS events. An event's `data` is the endpoint's [`Event`] of its kind, so it needs no destruction.
+//! QoS events. The `data` of an event handle is the endpoint's [`Event`] of that kind, so a handle needs
+//! no destruction.
 
 use crate::{
     entities::Event,
@@ -15,20 +16,20 @@ use std::ffi::c_void;
 /// The event behind a handle.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`): its endpoint is not destroyed.
+/// The caller keeps the contract of rmw (`crate::handle`); the endpoint of the event is not destroyed.
 pub unsafe fn event<'a>(event: *const rmw_event_t) -> Result<&'a Event> {
     // SAFETY: the promise of the caller.
     let handle = unsafe { argument("event", event) }?;
     // SAFETY: as above.
     unsafe { check_identifier("event", handle.implementation_identifier) }?;
-    // SAFETY: as above: the functions below set it.
+    // SAFETY: as above: the functions below set the `data` of the handle.
     unsafe { handle.data.cast::<Event>().as_ref() }.ok_or_else(|| Failure::invalid("the event is not initialized"))
 }
 
-/// Fills a handle.
+/// Fills in the handle of an event.
 ///
 /// # Safety
-/// Null or a handle that no other code uses.
+/// `handle` is null, or a handle that no other code uses.
 unsafe fn init(handle: *mut rmw_event_t, event: &Event, event_type: rmw_event_type_t) -> Result<()> {
     // SAFETY: the promise of the caller.
     let handle = unsafe { in_out("rmw_event", handle) }?;
@@ -41,7 +42,7 @@ unsafe fn init(handle: *mut rmw_event_t, event: &Event, event_type: rmw_event_ty
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_event_init(
     rmw_event: *mut rmw_event_t,
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn rmw_publisher_event_init(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_event_init(
     rmw_event: *mut rmw_event_t,
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn rmw_subscription_event_init(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_event(
     event_handle: *const rmw_event_t,
@@ -101,10 +102,10 @@ pub unsafe extern "C" fn rmw_take_event(
     })
 }
 
-/// The callback is called on a thread of the library, and at once if there are news already.
+/// The callback is called on a thread of the library. It is called at once if events have happened already.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_event_set_callback(
     event: *mut rmw_event_t,

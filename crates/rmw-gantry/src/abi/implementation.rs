@@ -1,4 +1,4 @@
-//! The implementation itself: its name, its features, its log, and its gids.
+//! The implementation of `rmw` itself: its name, its features, its log, and the comparison of gids.
 
 use crate::{
     failure::run,
@@ -8,29 +8,29 @@ use gantry::LogLevel;
 use rmw_abi::{bindings::*, distribution, failure::Failure};
 use std::ffi::c_char;
 
-/// "rmw_gantry".
+/// Returns "rmw_gantry".
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
     IDENTIFIER.as_ptr()
 }
 
-/// "cdr".
+/// Returns "cdr".
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
 }
 
-/// Messages have both sequence numbers (of publication and of reception). Discovery includes the hashes of types; a
-/// request for a type's description by its name is not supported.
+/// Messages have both sequence numbers (of publication and of reception). Discovery includes the hashes of types.
+/// A request for the description of a type by the type's name is not supported.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     matches!(
@@ -42,14 +42,14 @@ pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
 /// Whether an event type is supported: all types of the distribution are.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_event_type_is_supported(rmw_event_type: rmw_event_type_t) -> bool {
     distribution::event_kind(rmw_event_type).is_ok()
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_compare_gids_equal(
     gid1: *const rmw_gid_t,
@@ -71,10 +71,10 @@ pub unsafe extern "C" fn rmw_compare_gids_equal(
     })
 }
 
-/// The level of this library's own log, which it prints to standard error.
+/// Sets the level of this library's own log, which goes to standard error.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> rmw_ret_t {
     run(c"rmw_set_log_severity", || {
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> r
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`); `reason` is null or has `reason_size` bytes.
+/// The caller keeps the contract of rmw (`crate::handle`); `reason` is null or has `reason_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
     publisher_profile: rmw_qos_profile_t,
@@ -114,14 +114,15 @@ pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
                 )));
             }
             (false, _) => {
-                // SAFETY: the promise of the caller. So all of its bytes are initialized, whatever they were.
+                // SAFETY: the promise of the caller. After this call all bytes of the buffer are initialized.
                 unsafe { reason.write_bytes(0, reason_size) };
                 // SAFETY: as above; no other code uses the buffer meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(reason.cast(), reason_size) }
             }
         };
         let checked = crate::qos::check_compatible(&publisher_profile, &subscription_profile, reason);
-        // SAFETY: the contract of rmw: not null, and the caller's. It may be uninitialized.
+        // SAFETY: the contract of rmw: the pointer is not null, and its memory, which may be uninitialized, is
+        // the caller's.
         unsafe { compatibility.write(checked) };
         Ok(())
     })
@@ -152,7 +153,7 @@ mod tests {
         let mut compatibility = RMW_QOS_COMPATIBILITY_ERROR;
         let null = std::ptr::null_mut();
         let checked = |compatibility, size| {
-            // SAFETY: null, or a variable of this test.
+            // SAFETY: each pointer is null, or points to a variable of this test.
             unsafe { rmw_qos_profile_check_compatible(profile, profile, compatibility, null, size) }
         };
         assert_eq!(checked(std::ptr::null_mut(), 0), RMW_RET_INVALID_ARGUMENT);

@@ -15,7 +15,8 @@ use std::{
     ptr::null_mut,
 };
 
-/// `RMW_DEFAULT_DOMAIN_ID` means that the caller chooses no domain, so the domain is 0. rcl reads the environment.
+/// `RMW_DEFAULT_DOMAIN_ID` means that the caller chooses no domain, so the domain is 0. rcl, and not this library,
+/// reads the environment.
 pub const DEFAULT_DOMAIN_ID: usize = usize::MAX;
 
 const ZERO_ALLOCATOR: rcutils_allocator_t =
@@ -45,7 +46,7 @@ fn zero_initialized<L: Layout>() -> rmw_init_options_of<L> {
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_init(
     init_options: *mut rmw_init_options_t,
@@ -76,7 +77,7 @@ unsafe fn init<L: Layout>(options: *mut rmw_init_options_of<L>, allocator: &rcut
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_copy(
     src: *const rmw_init_options_t,
@@ -107,7 +108,7 @@ unsafe fn copy<L: Layout>(src: *const rmw_init_options_of<L>, dst: *mut rmw_init
 /// Makes `target` a copy of `source`, with memory of its own. If the copy fails, `target` stays unchanged.
 ///
 /// # Safety
-/// `source` are initialized options of this implementation; `target` has no memory.
+/// `source` has initialized options of this implementation; `target` has no memory.
 pub unsafe fn copy_options<L: Layout>(
     source: &rmw_init_options_of<L>,
     target: &mut rmw_init_options_of<L>,
@@ -122,7 +123,7 @@ pub unsafe fn copy_options<L: Layout>(
     made.localhost_only = source.localhost_only;
     made.discovery_options.automatic_discovery_range = source.discovery_options.automatic_discovery_range;
     made.allocator = source.allocator;
-    // SAFETY: the promise of the caller; `made` has only memory of the allocator.
+    // SAFETY: the promise of the caller; all memory of `made` comes from the allocator.
     if let Err(failure) = unsafe { copy_memory(allocator, source, &mut made) } {
         // SAFETY: as above.
         unsafe { free_memory(allocator, &made) };
@@ -135,7 +136,7 @@ pub unsafe fn copy_options<L: Layout>(
 /// Frees the memory of options, which are zero-initialized afterwards.
 ///
 /// # Safety
-/// Initialized options of this implementation.
+/// `options` are initialized options of this implementation.
 pub unsafe fn free_options<L: Layout>(options: &mut rmw_init_options_of<L>) {
     // SAFETY: the allocator of initialized options; without one they have no memory.
     if let Ok(allocator) = unsafe { Allocator::new(&options.allocator) } {
@@ -152,7 +153,7 @@ unsafe fn copy_memory<L: Layout>(
     source: &rmw_init_options_of<L>,
     made: &mut rmw_init_options_of<L>,
 ) -> Result<()> {
-    // SAFETY: null or a string of the options.
+    // SAFETY: the pointer is null or a string of the options.
     made.enclave = unsafe { copy_string(allocator, source.enclave) }?;
     // SAFETY: as above.
     let root_path = unsafe { copy_string(allocator, source.security_options.security_root_path) }?;
@@ -160,7 +161,7 @@ unsafe fn copy_memory<L: Layout>(
     let (peers, count) = (source.discovery_options.static_peers, source.discovery_options.static_peers_count);
     if !peers.is_null() && count > 0 {
         let copies: *mut rmw_peer_address_t = allocator.zeroed(count)?;
-        // SAFETY: that many addresses, to new memory of the same size.
+        // SAFETY: an array of `count` addresses, and new memory of the same size.
         unsafe { copies.copy_from_nonoverlapping(peers, count) };
         let options = &mut made.discovery_options;
         (options.static_peers, options.static_peers_count) = (copies, count);
@@ -170,7 +171,7 @@ unsafe fn copy_memory<L: Layout>(
 }
 
 /// # Safety
-/// Null or a string that ends with 0.
+/// `string` is null, or a string that ends with 0.
 unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mut c_char> {
     if string.is_null() {
         return Ok(null_mut());
@@ -179,25 +180,25 @@ unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mu
     allocator.string(unsafe { CStr::from_ptr(string) }.to_bytes())
 }
 
-/// Frees the memory behind the pointers. The static peers have an allocator of their own.
+/// Frees the memory to which the options point. The static peers have an allocator of their own.
 ///
 /// # Safety
-/// Initialized options, whose memory the program does not use after this.
+/// `options` are initialized options, whose memory the program does not use after this.
 unsafe fn free_memory<L: Layout>(allocator: Allocator, options: &rmw_init_options_of<L>) {
-    // SAFETY: null or a string of the allocator.
+    // SAFETY: the pointer is null or a string of the allocator.
     unsafe { allocator.free(options.enclave) };
     // SAFETY: as above.
     unsafe { allocator.free(options.security_options.security_root_path) };
     let discovery = &options.discovery_options;
     // SAFETY: the allocator of the peers, which is zero-initialized if there are none.
     if let Ok(of_peers) = unsafe { Allocator::new(&discovery.allocator) } {
-        // SAFETY: null or memory of that allocator.
+        // SAFETY: the pointer is null or memory of that allocator.
         unsafe { of_peers.free(discovery.static_peers) };
     }
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t) -> rmw_ret_t {
     run(c"rmw_init_options_fini", || {
@@ -251,7 +252,7 @@ mod tests {
     #[test]
     fn copies_have_memory_of_their_own() {
         let (mut source, mut target) = (zero_initialized::<Jazzy>(), zero_initialized::<Jazzy>());
-        // SAFETY: options that are zero-initialized, as all of these calls.
+        // SAFETY: options that are zero-initialized, as in all of these calls.
         assert_eq!(unsafe { rmw_init_options_init((&raw mut source).cast(), ALLOCATOR) }, RMW_RET_OK);
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_init_options_init((&raw mut source).cast(), ALLOCATOR) }, RMW_RET_INVALID_ARGUMENT);

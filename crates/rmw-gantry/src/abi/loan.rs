@@ -1,4 +1,5 @@
-//! Loans: messages in shared memory that a program publishes (plain types) or has taken (plain types, long sequences).
+//! Loans of messages in shared memory: a program publishes them (plain types only) or has taken them (plain types,
+//! and types with long sequences).
 
 use super::take::message_info;
 use crate::{
@@ -13,10 +14,10 @@ use rmw_abi::{
 };
 use std::ffi::c_void;
 
-/// The memory holds the bytes of an earlier message, or zeros: the caller writes every field.
+/// The loan has the bytes of an earlier message, or zeros: the caller has to write every field.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_borrow_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -40,7 +41,7 @@ pub unsafe extern "C" fn rmw_borrow_loaned_message(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
     publisher: *const rmw_publisher_t,
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -74,11 +75,11 @@ pub unsafe extern "C" fn rmw_publish_loaned_message(
     })
 }
 
-/// A plain message is in its publisher's memory, and so are the long sequences of another message. This memory is
-/// mapped read-only: writing to it ends the process.
+/// A plain message lies in the memory of its publisher, and so do the long sequences of other messages. This
+/// memory is mapped read-only: a write to it ends the process.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_loaned_message(
     subscription: *const rmw_subscription_t,
@@ -87,7 +88,7 @@ pub unsafe extern "C" fn rmw_take_loaned_message(
     _allocation: *mut rmw_subscription_allocation_t,
 ) -> rmw_ret_t {
     run(c"rmw_take_loaned_message", || {
-        // SAFETY: the contract of rmw, as the promises of that function.
+        // SAFETY: the contract of rmw, which includes the promises of `take_loan`.
         unsafe { take_loan(subscription, loaned_message, taken, None) }
     })
 }
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn rmw_take_loaned_message(
 /// As `rmw_take_loaned_message`.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_loaned_message_with_info(
     subscription: *const rmw_subscription_t,
@@ -147,7 +148,7 @@ unsafe fn take_loan(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     subscription: *const rmw_subscription_t,

@@ -1,6 +1,7 @@
-//! The C functions of `rmw`, a file a noun. Each checks its arguments, calls an entity and reports the failure.
+//! The C functions of `rmw`, one noun in each file. Each function checks its arguments, calls an entity and
+//! reports the failure.
 //!
-//! The headers of `rmw` document them; the comments here state only the differences.
+//! The headers of `rmw` document the functions; the comments here state only the differences.
 
 mod client;
 mod content_filter;

@@ -10,7 +10,7 @@ use rmw_abi::bindings::*;
 use std::ffi::c_char;
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_node(
     context: *mut rmw_context_t,
@@ -34,20 +34,20 @@ pub unsafe extern "C" fn rmw_create_node(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     run(c"rmw_destroy_node", || {
         // SAFETY: the contract of rmw.
         unsafe { entity(node.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_node` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_node` made the handle, which the program does not use any more.
         unsafe { free(node) };
         Ok(())
     })
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_node_get_graph_guard_condition(node: *const rmw_node_t) -> *const rmw_guard_condition_t {
     run_for_pointer(c"rmw_node_get_graph_guard_condition", || {

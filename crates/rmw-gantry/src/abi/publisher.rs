@@ -18,7 +18,7 @@ use rmw_abi::{
 use std::ffi::{c_char, c_void};
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_publisher(
     node: *const rmw_node_t,
@@ -58,9 +58,9 @@ pub unsafe extern "C" fn rmw_create_publisher(
     })
 }
 
-/// Entries of the ring are small, so that a deep history is cheap: each node has two publishers with 1000 samples,
-/// `/rosout` and `/parameter_events`. If there is no memory for a message, readers lose the oldest one, because rclcpp
-/// throws if `rmw_publish` fails.
+/// The options of a publisher with this QoS. Entries of the ring are small, so that a deep history is cheap: each
+/// node has two publishers with 1000 samples, `/rosout` and `/parameter_events`. If there is no memory for a
+/// message, readers lose the oldest one, because rclcpp throws if `rmw_publish` fails.
 fn options_for(qos: &Qos) -> PublisherOptions {
     const DEEP: u32 = 64;
     let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };
@@ -68,7 +68,7 @@ fn options_for(qos: &Qos) -> PublisherOptions {
 }
 
 /// # Errors
-/// The caller requires what a shared memory cannot give.
+/// The caller requires unique network flows, which shared memory does not have.
 pub fn check_network_flow(requirement: rmw_unique_network_flow_endpoints_requirement_t) -> Result<()> {
     if requirement == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED {
         return Err(Failure::unsupported("unique network flow endpoints, which shared memory does not have,"));
@@ -77,7 +77,7 @@ pub fn check_network_flow(requirement: rmw_unique_network_flow_endpoints_require
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher: *mut rmw_publisher_t) -> rmw_ret_t {
     run(c"rmw_destroy_publisher", || {
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher:
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(publisher.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_publisher` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_publisher` made the handle, which the program does not use any more.
         unsafe { free(publisher) };
         Ok(())
     })
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher:
 /// Plain messages are copied once; other messages are serialised straight into shared memory.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish(
     publisher: *const rmw_publisher_t,
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn rmw_publish(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish_serialized_message(
     publisher: *const rmw_publisher_t,
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn rmw_publish_serialized_message(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
     publisher: *const rmw_publisher_t,
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
     publisher: *const rmw_publisher_t,
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_publisher_t) -> rmw_ret_t {
     run(c"rmw_publisher_assert_liveliness", || {
@@ -174,10 +174,10 @@ pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_p
     })
 }
 
-/// Returns at once: published messages are in the memory that their readers read.
+/// Returns at once: published messages lie in memory that their readers read, so there is no acknowledgement.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
     publisher: *const rmw_publisher_t,
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_gid_for_publisher(
     publisher: *const rmw_publisher_t,

@@ -11,7 +11,7 @@ use std::ffi::c_void;
 /// Serializes a message: encapsulation and CDR.
 ///
 /// # Safety
-/// As `rmw/rmw.h` says: null or valid pointers; the message is of the type.
+/// As documented in `rmw/rmw.h`: each pointer is null or valid, and the message is of the type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_serialize(
     ros_message: *const c_void,
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn rmw_serialize(
 /// Reads a serialized message.
 ///
 /// # Safety
-/// As `rmw/rmw.h` says: null or valid pointers; the message is initialised and of the type.
+/// As documented in `rmw/rmw.h`: each pointer is null or valid, and the message is initialised and of the type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_deserialize(
     serialized_message: *const rmw_serialized_message_t,
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn rmw_deserialize(
 /// Not supported: the other RMWs do not have this function either, and ROS 2 does not call it.
 ///
 /// # Safety
-/// None of the pointers is used.
+/// The function does not use the pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_serialized_message_size(
     _type_support: *const rosidl_message_type_support_t,

@@ -11,10 +11,10 @@ use gantry::{GenericRequest, Gid, RequestId, SampleInfo};
 use rmw_abi::{bindings::*, failure::Failure, messages::ServiceType, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
-/// Requests and responses are reliable, whatever the QoS asks for.
+/// Requests and responses are reliable, even if the QoS requests best effort.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_service(
     node: *const rmw_node_t,
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn rmw_create_service(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_service(node: *mut rmw_node_t, service: *mut rmw_service_t) -> rmw_ret_t {
     run(c"rmw_destroy_service", || {
@@ -48,14 +48,14 @@ pub unsafe extern "C" fn rmw_destroy_service(node: *mut rmw_node_t, service: *mu
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(service.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_service` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_service` made the handle, which the program does not use any more.
         unsafe { free(service) };
         Ok(())
     })
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_request(
     service: *const rmw_service_t,
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn rmw_take_request(
     })
 }
 
-/// The properties of a request or a response that was taken just now.
+/// The information of a request or a response that was taken just now.
 pub fn service_info(info: &SampleInfo, id: RequestId) -> rmw_service_info_t {
     rmw_service_info_t {
         source_timestamp: info.source_wall_time_ns.cast_signed(),
@@ -94,10 +94,10 @@ pub fn service_info(info: &SampleInfo, id: RequestId) -> rmw_service_info_t {
     }
 }
 
-/// A response to a client that is gone is dropped.
+/// A response to a client that does not exist any more is dropped.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_send_response(
     service: *const rmw_service_t,
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn rmw_send_response(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
     service: *const rmw_service_t,
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
     service: *const rmw_service_t,
@@ -152,8 +152,8 @@ pub unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`); the callback may be called with `user_data` on any thread until it is
-/// replaced.
+/// The caller keeps the contract of rmw (`crate::handle`); the callback may be called with `user_data` on any
+/// thread until it is replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_set_on_new_request_callback(
     service: *mut rmw_service_t,

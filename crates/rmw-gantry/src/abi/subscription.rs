@@ -13,7 +13,7 @@ use rmw_abi::{bindings::*, messages::known, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_subscription(
     node: *const rmw_node_t,
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn rmw_create_subscription(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_subscription(
     node: *mut rmw_node_t,
@@ -84,14 +84,14 @@ pub unsafe extern "C" fn rmw_destroy_subscription(
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(subscription.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_subscription` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_subscription` made the handle, which the program does not use any more.
         unsafe { free(subscription) };
         Ok(())
     })
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
     subscription: *const rmw_subscription_t,
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
     subscription: *const rmw_subscription_t,
@@ -123,11 +123,11 @@ pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
     })
 }
 
-/// The callback is called on the listener, a thread of the library. The first call comes soon, with the number of
-/// messages that have come already.
+/// The callback is called on the thread of the listener. The first call comes soon, with the number of messages
+/// that have come already.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     subscription: *mut rmw_subscription_t,

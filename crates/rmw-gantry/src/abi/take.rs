@@ -19,7 +19,7 @@ use std::{
 };
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take(
     subscription: *const rmw_subscription_t,
@@ -28,13 +28,13 @@ pub unsafe extern "C" fn rmw_take(
     _allocation: *mut rmw_subscription_allocation_t,
 ) -> rmw_ret_t {
     run(c"rmw_take", || {
-        // SAFETY: the contract of rmw, as the promises of that function.
+        // SAFETY: the contract of rmw, which includes the promises of `take_message`.
         unsafe { take_message(subscription, ros_message, taken, None) }
     })
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_with_info(
     subscription: *const rmw_subscription_t,
@@ -82,16 +82,17 @@ unsafe fn take_message(
 /// Takes the next sample that is a message of the type, and reads it into the caller's message.
 ///
 /// # Safety
-/// A message of the subscription's type that no other code uses.
+/// `message` is a message of the subscription's type, which no other code uses.
 unsafe fn take_into(subscription: &Subscription, message: *mut c_void) -> Result<Option<(GenericSample, u64)>> {
     // SAFETY: the promise of the caller.
     subscription.take_valid(|sample| unsafe { subscription.message_type.read(sample.bytes(), message) })
 }
 
-/// The capacities must be `count` at least; the sizes become the number of messages that were taken.
+/// The capacities of both sequences must be `count` at least; their sizes become the number of messages that
+/// were taken.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_sequence(
     subscription: *const rmw_subscription_t,
@@ -121,7 +122,7 @@ pub unsafe extern "C" fn rmw_take_sequence(
         }
         taken.set(0);
         (messages.size, infos.size) = (0, 0);
-        // SAFETY: as above: an array of that capacity, of messages of the subscription's type.
+        // SAFETY: as above: an array of that capacity, with messages of the subscription's type.
         let targets = unsafe { slice::from_raw_parts(messages.data, count) };
         for (index, target) in targets.iter().enumerate() {
             // SAFETY: as above.
@@ -139,7 +140,7 @@ pub unsafe extern "C" fn rmw_take_sequence(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_serialized_message(
     subscription: *const rmw_subscription_t,
@@ -148,13 +149,13 @@ pub unsafe extern "C" fn rmw_take_serialized_message(
     _allocation: *mut rmw_subscription_allocation_t,
 ) -> rmw_ret_t {
     run(c"rmw_take_serialized_message", || {
-        // SAFETY: the contract of rmw, as the promises of that function.
+        // SAFETY: the contract of rmw, which includes the promises of `take_serialized`.
         unsafe { take_serialized(subscription, serialized_message, taken, None) }
     })
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_serialized_message_with_info(
     subscription: *const rmw_subscription_t,
@@ -190,7 +191,7 @@ unsafe fn take_serialized(
     let sample = found.take()?;
     tracing::take(subscription, serialized_message.cast_const().cast(), sample.as_ref().map(|(sample, _)| sample));
     let Some((sample, number)) = sample else { return Ok(()) };
-    // SAFETY: as above: an array of its allocator.
+    // SAFETY: as above: an array with memory of its own allocator.
     let body = unsafe { serialized::resize(serialized_message, sample.bytes().len()) }?;
     sample.copy_to(body);
     if let Some(mut info) = info {
@@ -200,7 +201,7 @@ unsafe fn take_serialized(
     Ok(())
 }
 
-/// The properties of a sample that was just taken. `number` counts the samples of its subscription.
+/// The information of a sample that was taken just now. `number` counts the samples of its subscription.
 pub fn message_info(sample: &GenericSample, number: u64) -> rmw_message_info_t {
     let info = sample.message_info();
     let (publisher, sequence) = info.origin();

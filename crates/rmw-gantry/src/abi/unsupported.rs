@@ -4,10 +4,10 @@ use crate::{failure::run, handle::entity};
 use rmw_abi::{bindings::*, failure::Failure};
 use std::ffi::c_char;
 
-/// Preallocation has no use here: publishing takes memory that is ready.
+/// Preallocation is of no use here: the memory that publishing takes exists already.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_publisher_allocation(
     _type_support: *const rosidl_message_type_support_t,
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn rmw_init_publisher_allocation(
 /// As [`rmw_init_publisher_allocation`].
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_fini_publisher_allocation(_allocation: *mut rmw_publisher_allocation_t) -> rmw_ret_t {
     run(c"rmw_fini_publisher_allocation", || Err(Failure::unsupported("preallocations of publishers")))
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn rmw_fini_publisher_allocation(_allocation: *mut rmw_pub
 /// As [`rmw_init_publisher_allocation`].
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_subscription_allocation(
     _type_support: *const rosidl_message_type_support_t,
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn rmw_init_subscription_allocation(
 /// As [`rmw_init_publisher_allocation`].
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_fini_subscription_allocation(
     _allocation: *mut rmw_subscription_allocation_t,
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn rmw_fini_subscription_allocation(
 /// Shared memory has no network flows.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_get_network_flow_endpoints(
     publisher: *const rmw_publisher_t,
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn rmw_publisher_get_network_flow_endpoints(
 /// As [`rmw_publisher_get_network_flow_endpoints`].
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_get_network_flow_endpoints(
     subscription: *const rmw_subscription_t,
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn rmw_subscription_get_network_flow_endpoints(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_dynamic_message(
     subscription: *const rmw_subscription_t,
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn rmw_take_dynamic_message(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_dynamic_message_with_info(
     subscription: *const rmw_subscription_t,
@@ -117,10 +117,10 @@ pub unsafe extern "C" fn rmw_take_dynamic_message_with_info(
     })
 }
 
-/// Dynamic messages have no serialization support, either.
+/// Not supported, because dynamic messages are not supported, either.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_serialization_support_init(
     _serialization_lib_name: *const c_char,

@@ -16,10 +16,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The number of conditions is not limited.
+/// The number of conditions in a wait is not limited.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_wait_set(
     context: *mut rmw_context_t,
@@ -35,25 +35,25 @@ pub unsafe extern "C" fn rmw_create_wait_set(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
         if wait_set.is_null() {
-            // The code is ERROR, as the headers document, and not INVALID_ARGUMENT.
+            // The headers document the code ERROR here, and not INVALID_ARGUMENT.
             return Err(Failure::error("the wait set to be destroyed is null"));
         }
         // SAFETY: the contract of rmw.
         unsafe { entity(wait_set.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_wait_set` made it, and the program does not use it any more.
+        // SAFETY: as above: `rmw_create_wait_set` made the handle, which the program does not use any more.
         unsafe { free(wait_set) };
         Ok(())
     })
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`), also for each element of the arrays: the `data` of its handle, or for events
-/// the handle itself.
+/// The caller keeps the contract of rmw (`crate::handle`), also for each element of the arrays: an element is the
+/// `data` of a handle, or for events the handle itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_wait(
     subscriptions: *mut rmw_subscriptions_t,
@@ -68,11 +68,12 @@ pub unsafe extern "C" fn rmw_wait(
     let code = run(c"rmw_wait", || {
         // SAFETY: the contract of rmw.
         let wait_set = unsafe { entity(wait_set.cast_const()) }?;
-        // SAFETY: null, or a time that the caller keeps.
+        // SAFETY: `wait_timeout` is null, or a time that the caller keeps.
         let deadline = unsafe { wait_timeout.as_ref() }.and_then(deadline);
         macro_rules! array {
             ($pointer:ident, $data:ident, $count:ident) => {
-                // SAFETY: null, or an array whose address and length the caller states, and which no other code uses.
+                // SAFETY: the pointer is null, or an array whose address and length the caller states, and which
+                // no other code uses.
                 match unsafe { $pointer.as_ref() } {
                     // SAFETY: as above.
                     Some(array) => unsafe { elements(array.$data, array.$count) }?,
@@ -100,19 +101,19 @@ pub unsafe extern "C" fn rmw_wait(
     if code == RMW_RET_OK && !is_any_ready { RMW_RET_TIMEOUT } else { code }
 }
 
-/// The time at which a wait ends if it begins now; `None` if the time is beyond the clock.
+/// The time at which a wait that begins now ends; `None` if the clock cannot represent that time.
 fn deadline(timeout: &rmw_time_t) -> Option<Instant> {
     let timeout = Duration::from_secs(timeout.sec).checked_add(Duration::from_nanos(timeout.nsec))?;
     Instant::now().checked_add(timeout)
 }
 
-/// Converts an array of the caller.
+/// Converts an array of the caller to a slice.
 ///
 /// # Errors
-/// The array has a length and no address.
+/// The array has a length, but its address is null.
 ///
 /// # Safety
-/// An array of that length, which no other code uses as long as the result is used.
+/// `data` is an array of `count` elements, which no other code uses as long as the result is used.
 unsafe fn elements<'a>(data: *mut *mut c_void, count: usize) -> Result<&'a mut [*mut c_void]> {
     match (data.is_null(), count) {
         (_, 0) => Ok(&mut []),
@@ -122,11 +123,11 @@ unsafe fn elements<'a>(data: *mut *mut c_void, count: usize) -> Result<&'a mut [
     }
 }
 
-/// The conditions that the arrays name; null elements are left out.
+/// The conditions to which the arrays point; null elements are left out.
 ///
 /// # Safety
-/// The elements are null or the `data` of handles of their kind, for events the handles; all stay as long as the result
-/// is used.
+/// Each element is null or the `data` of a handle of its kind, for events the handle itself. All of them live as
+/// long as the result is used.
 unsafe fn conditions_of<'a>(
     subscriptions: &[*mut c_void],
     guard_conditions: &[*mut c_void],
@@ -156,7 +157,7 @@ unsafe fn conditions_of<'a>(
     Ok(conditions)
 }
 
-/// Nulls the elements that are not ready; `are_ready` has a flag for each that is not null.
+/// Sets the elements that are not ready to null; `are_ready` has a flag for each element that is not null.
 fn clear(array: &mut [*mut c_void], mut are_ready: impl Iterator<Item = bool>) {
     for element in array.iter_mut().filter(|element| !element.is_null()) {
         if are_ready.next() != Some(true) {

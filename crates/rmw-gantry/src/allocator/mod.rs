@@ -1,5 +1,5 @@
-//! Memory of ROS 2's allocators: the strings and arrays that a caller of `rmw` frees with `rcutils_string_array_fini`,
-//! `rmw_names_and_types_fini` and `rmw_topic_endpoint_info_array_fini`.
+//! Memory from ROS 2's allocators: the strings and arrays that a caller of `rmw` frees with
+//! `rcutils_string_array_fini`, `rmw_names_and_types_fini` and `rmw_topic_endpoint_info_array_fini`.
 //!
 //! A value is made completely or not at all: if an allocation fails, all earlier allocations are freed.
 
@@ -10,7 +10,7 @@ use rmw_abi::{
 };
 use std::ffi::{c_char, c_void};
 
-/// An allocator that has all its functions. A caller uses the same allocator to free its memory.
+/// An allocator that has all its functions. The caller frees the memory with the same allocator.
 #[derive(Clone, Copy)]
 pub struct Allocator {
     allocator: rcutils_allocator_t,
@@ -20,10 +20,10 @@ pub struct Allocator {
 
 impl Allocator {
     /// # Errors
-    /// The allocator is null, or lacks a function, as a zero-initialized allocator does.
+    /// The allocator is null, or it lacks a function, as a zero-initialized allocator does.
     ///
     /// # Safety
-    /// Null or an allocator, which stays valid as long as its memory is used.
+    /// `allocator` is null, or an allocator that stays valid as long as its memory is used.
     pub unsafe fn new(allocator: *const rcutils_allocator_t) -> Result<Allocator> {
         // SAFETY: the promise of the caller.
         let allocator = *unsafe { argument("allocator", allocator) }?;
@@ -49,7 +49,7 @@ impl Allocator {
         if count == 0 {
             return Ok(std::ptr::null_mut());
         }
-        // SAFETY: a function of a valid allocator, with its own state (`new`).
+        // SAFETY: a function of a valid allocator, with the state of that allocator (`new`).
         let memory = unsafe { (self.zero_allocate)(count, size_of::<T>(), self.allocator.state) };
         if memory.is_null() {
             let size_bytes = count.saturating_mul(size_of::<T>());
@@ -62,26 +62,27 @@ impl Allocator {
     /// Frees memory of this allocator; a null pointer has no effect.
     ///
     /// # Safety
-    /// Null or memory of this allocator that the program does not use after this.
+    /// `memory` is null, or memory of this allocator that the program does not use after this.
     pub unsafe fn free<T>(&self, memory: *mut T) {
         if !memory.is_null() {
-            // SAFETY: memory of this allocator, with its own state.
+            // SAFETY: memory of this allocator, with the allocator's own state.
             unsafe { (self.deallocate)(memory.cast(), self.allocator.state) };
         }
     }
 
-    /// A copy of bytes, with a 0 behind them.
+    /// A copy of the bytes, followed by a 0.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`.
     pub fn string(&self, text: &[u8]) -> Result<*mut c_char> {
         let copy: *mut u8 = self.zeroed(text.len() + 1)?;
-        // SAFETY: new memory of at least that length, which does not overlap.
+        // SAFETY: new memory of at least that length, which does not overlap the text.
         unsafe { copy.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
         Ok(copy.cast())
     }
 
-    /// Makes an array of strings. A text ends at its first 0, because names come from other processes.
+    /// Makes an array of strings. A string ends at the first 0 of its text, because the texts come from
+    /// other processes.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`.
@@ -93,11 +94,11 @@ impl Allocator {
                 Ok(string) => {
                     // SAFETY: `index` is less than the length of the array.
                     let place = unsafe { data.add(index) };
-                    // SAFETY: a place of the array, which is this thread's.
+                    // SAFETY: an element of the array, which only this thread uses.
                     unsafe { place.write(string) };
                 }
                 Err(failure) => {
-                    // SAFETY: made here; the strings that are missing are null.
+                    // SAFETY: the array was made here; strings that were not made are null.
                     unsafe { self.free_string_array(&array) };
                     return Err(failure);
                 }
@@ -107,17 +108,17 @@ impl Allocator {
     }
 
     /// # Safety
-    /// An array of [`Allocator::string_array`] that the program does not use after this.
+    /// `array` comes from [`Allocator::string_array`], and the program does not use it after this.
     pub unsafe fn free_string_array(&self, array: &rcutils_string_array_t) {
         for index in 0..array.size {
             // SAFETY: `index` is less than the length of the array.
             let place = unsafe { array.data.add(index) };
-            // SAFETY: a place of the array: null or a string of this allocator.
+            // SAFETY: an element of the array: null or a string of this allocator.
             let string = unsafe { place.read() };
-            // SAFETY: as above; the caller does not use it.
+            // SAFETY: as above; the caller does not use the string.
             unsafe { self.free(string) };
         }
-        // SAFETY: null or memory of this allocator, which the caller does not use.
+        // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
         unsafe { self.free(array.data) };
     }
 
@@ -145,11 +146,11 @@ impl Allocator {
                 Ok(array) => {
                     // SAFETY: `index` is less than the number of names.
                     let place = unsafe { types.add(index) };
-                    // SAFETY: a place of the array, which is this thread's.
+                    // SAFETY: an element of the array, which only this thread uses.
                     unsafe { place.write(array) };
                 }
                 Err(failure) => {
-                    // SAFETY: made here; the arrays that are missing are all 0.
+                    // SAFETY: the arrays were made here; arrays of types that were not made are all 0.
                     unsafe { self.free_names_and_types(&made) };
                     return Err(failure);
                 }
@@ -159,17 +160,17 @@ impl Allocator {
     }
 
     /// # Safety
-    /// A value of [`Allocator::names_and_types`] that the program does not use after this.
+    /// `made` comes from [`Allocator::names_and_types`], and the program does not use it after this.
     unsafe fn free_names_and_types(&self, made: &rmw_names_and_types_t) {
         for index in 0..made.names.size {
             // SAFETY: `index` is less than the number of names.
             let place = unsafe { made.types.add(index) };
-            // SAFETY: a place of the array: all 0, or an array of strings.
+            // SAFETY: an element of the array: all 0, or an array of strings.
             let array = unsafe { place.read() };
-            // SAFETY: as above; the caller does not use it.
+            // SAFETY: as above; the caller does not use the array of strings.
             unsafe { self.free_string_array(&array) };
         }
-        // SAFETY: null or memory of this allocator, which the caller does not use.
+        // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
         unsafe { self.free(made.types) };
         // SAFETY: an array of this allocator, which the caller does not use.
         unsafe { self.free_string_array(&made.names) };
@@ -179,7 +180,7 @@ impl Allocator {
     /// freed if it fails.
     ///
     /// # Errors
-    /// `RMW_RET_BAD_ALLOC`; as `describe`.
+    /// `RMW_RET_BAD_ALLOC`, or an error of `describe`.
     pub fn endpoint_infos<T>(
         &self,
         endpoints: &[T],
@@ -189,10 +190,10 @@ impl Allocator {
         for (index, endpoint) in endpoints.iter().enumerate() {
             // SAFETY: `index` is less than the length of the array.
             let place = unsafe { made.info_array.add(index) };
-            // SAFETY: a place of the array, which is this thread's; all its bits being 0 is a valid value.
+            // SAFETY: an element of the array, which only this thread uses; with all bits 0 it is a valid value.
             let info = unsafe { &mut *place };
             if let Err(failure) = describe(endpoint, info) {
-                // SAFETY: made here; the strings that are missing are null.
+                // SAFETY: the array was made here; strings that were not made are null.
                 unsafe { self.free_endpoint_infos(&made) };
                 return Err(failure);
             }
@@ -201,19 +202,19 @@ impl Allocator {
     }
 
     /// # Safety
-    /// An array of [`Allocator::endpoint_infos`] that the program does not use after this.
+    /// `made` comes from [`Allocator::endpoint_infos`], and the program does not use it after this.
     unsafe fn free_endpoint_infos(&self, made: &rmw_topic_endpoint_info_array_t) {
         for index in 0..made.size {
             // SAFETY: `index` is less than the length of the array.
             let place = unsafe { made.info_array.add(index) };
-            // SAFETY: a place of the array, which was all 0 at first.
+            // SAFETY: an element of the array, which was all 0 at first.
             let info = unsafe { &*place };
             for string in [info.node_name, info.node_namespace, info.topic_type] {
-                // SAFETY: null or a string of this allocator, which the caller does not use.
+                // SAFETY: the pointer is null, or a string of this allocator that the caller does not use.
                 unsafe { self.free(string.cast_mut()) };
             }
         }
-        // SAFETY: null or memory of this allocator, which the caller does not use.
+        // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
         unsafe { self.free(made.info_array) };
     }
 }

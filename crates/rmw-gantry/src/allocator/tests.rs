@@ -25,7 +25,7 @@ impl Limited {
             zero_allocate: Some(zero_allocate),
             state: std::ptr::from_ref(self).cast_mut().cast(),
         };
-        // SAFETY: an allocator, whose state lives as long as `self`, which outlives the tests' values.
+        // SAFETY: an allocator whose state is `self`; the tests keep `self` longer than the values.
         unsafe { Allocator::new(&c) }.unwrap()
     }
 
@@ -70,18 +70,18 @@ fn names() -> BTreeMap<String, Vec<String>> {
 
 /// An element of an array.
 fn element<'a, T>(array: *mut T, index: usize) -> &'a T {
-    // SAFETY: the tests ask for elements that the array has.
+    // SAFETY: the tests pass only indices of elements that the array has.
     let place = unsafe { array.add(index) };
-    // SAFETY: as above; it is not written.
+    // SAFETY: as above; no code writes the element.
     unsafe { &*place }
 }
 
 fn text<'a>(string: *const c_char) -> &'a CStr {
-    // SAFETY: the tests ask for strings that were set.
+    // SAFETY: the tests pass only strings that were set.
     unsafe { CStr::from_ptr(string) }
 }
 
-/// Calls `build` with one allocation more each time, until it succeeds: no failure may leave memory behind.
+/// Calls `build` with one more allocation each time, until it succeeds. No memory may be left after a failure.
 fn succeeds_or_leaves_nothing<T>(build: impl Fn(Allocator) -> Result<T>, free: impl Fn(Allocator, T)) {
     for count in 0.. {
         let limited = Limited::new(count);

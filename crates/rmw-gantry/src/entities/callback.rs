@@ -3,12 +3,12 @@
 use rmw_abi::{bindings::rmw_event_callback_t, failure::Result};
 use std::ffi::c_void;
 
-/// A callback for news, with its argument, and the number of messages that it has been called for.
+/// A callback for new messages or events, with its argument, and the number of messages that it has been called for.
 #[derive(Default)]
 pub struct Callback {
     function: rmw_event_callback_t,
     user_data: UserData,
-    /// The number of messages that the callback has been called for, or that were taken before it was set.
+    /// The number of messages that the callback has been called for, or that were taken before the callback was set.
     notified: u64,
 }
 
@@ -49,10 +49,10 @@ impl Callback {
         }
     }
 
-    /// Calls the function, if there is one, with the number of messages since the last call. `received` returns the
-    /// number of messages that were ever available to its source.
+    /// Calls the function, if there is one, with the number of messages since the last call. `received` returns
+    /// the number of messages that were ever available to the callback's source.
     pub fn notify(&mut self, received: impl FnOnce() -> Result<u64>) {
-        // The take that follows the callback returns an error.
+        // An error of `received` is ignored here: the take that follows the callback returns it.
         if self.is_set()
             && let Ok(received) = received()
         {
@@ -62,7 +62,7 @@ impl Callback {
         }
     }
 
-    /// Counts messages that were taken without a callback as if it had been called for them.
+    /// Counts messages that were taken while no callback was set, as if the callback had been called for them.
     pub fn skip(&mut self, up_to: u64) {
         self.notified = self.notified.max(up_to);
     }

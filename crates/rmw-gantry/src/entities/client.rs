@@ -16,14 +16,15 @@ use std::{
     },
 };
 
-/// A client, which any thread may use. A request without a server is lost, as in ROS 2: rcl follows the requests.
+/// A client, which any thread may use. As in ROS 2, a request is lost if there is no server: rcl keeps track of
+/// the requests.
 pub struct Client {
     pub source: Arc<Source<GenericClient>>,
     pub service_type: ServiceType,
     pub gid: Gid,
     /// The QoS that the library granted.
     pub qos: Qos,
-    /// The name as the program gave it.
+    /// The name of the service, as the program gave it.
     pub name: CString,
     pub context: Arc<Context>,
     taken: AtomicU64,
@@ -31,7 +32,7 @@ pub struct Client {
 
 impl Client {
     /// # Errors
-    /// A name that is not full; a QoS with unknown policies; an error of the library.
+    /// The name is not a full name; the QoS has unknown policies; or an error of the library.
     pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Client> {
         let qos = granted(name, profile)?;
         let mut library = node.library.create_generic_client_with_qos(name, service_type.description(), qos)?;
@@ -43,13 +44,14 @@ impl Client {
         Ok(Client { source, service_type, gid, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// Sends a request, serialised straight into shared memory; returns its sequence. If a server takes no requests and
-    /// leaves no room, the request is lost, as by a KEEP_LAST writer of DDS: rclcpp and rclpy end a program whose
-    /// request is an error. The first lost request waits for the server; the requests after it do not, until a request
-    /// is sent again. The future of a lost request never ends, as over DDS.
+    /// Sends a request, which is serialised straight into shared memory, and returns its sequence number. If a
+    /// server takes no requests and leaves no room, the request is lost, as with a KEEP_LAST writer of DDS: rclcpp
+    /// and rclpy end the program if sending a request is an error. The first lost request waits for the server;
+    /// the requests after it do not, until a request is sent again. The future of a lost request never ends, as
+    /// over DDS.
     ///
     /// # Safety
-    /// `request` is a request of the client's type, which no other thread writes meanwhile.
+    /// `request` is a request of the client's type, which no other thread writes during the call.
     pub unsafe fn send_request(&self, request: *const c_void) -> Result<u64> {
         // SAFETY: the promise of the caller.
         let size_bytes = unsafe { self.service_type.request.size_bytes(request) }?;
@@ -64,7 +66,7 @@ impl Client {
         })
     }
 
-    /// The next response that `read` accepts. Other responses are not of the type: they are lost.
+    /// The next response that `read` accepts. Responses that `read` refuses are not of the type: they are lost.
     pub fn take_valid_response(
         &self,
         read: impl FnMut(&GenericResponse) -> Result<()>,
@@ -86,7 +88,7 @@ impl Client {
         )
     }
 
-    /// The number of responses that were available, and are not any more.
+    /// The number of responses that were available and are not available any more.
     pub fn gone(&self) -> u64 {
         let dropped = self.source.library.with(|library| Ok(library.dropped_responses()));
         self.taken.load(Relaxed).saturating_add(dropped.unwrap_or(0))

@@ -16,7 +16,7 @@ pub struct ContentFilter {
 
 impl ContentFilter {
     /// # Errors
-    /// The text is no filter for this type: the sentence has the place.
+    /// The text is not a filter for this type. The sentence of the error names the position in the text.
     pub fn new(description: &TypeDescription, expression: &str, parameters: Vec<String>) -> Result<ContentFilter> {
         let TypeDescription { name, definition, .. } = description;
         let unreadable =
@@ -29,7 +29,8 @@ impl ContentFilter {
         Ok(ContentFilter { expression: expression.to_owned(), parameters, message_type, filter })
     }
 
-    /// Whether a message passes. Bytes that are no message of the type pass, too: the take that finds them counts them.
+    /// Whether a message passes. Bytes that are not a message of the type pass, too: the take that finds them
+    /// counts them.
     pub fn passes(&self, body: &[u8]) -> bool {
         let message = self.message_type.view(body, ByteOrder::LittleEndian);
         message.map_or(true, |message| self.filter.matches(&message))

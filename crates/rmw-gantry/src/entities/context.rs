@@ -11,13 +11,13 @@ use std::sync::{
 /// One between `rmw_init` and `rmw_context_fini`.
 pub struct Context {
     pub domain_id: u32,
-    /// The enclave of its nodes, as "/" or "/front/camera".
+    /// The enclave of the context's nodes, such as "/" or "/front/camera".
     pub enclave: String,
     is_shut_down: AtomicBool,
     /// The number of nodes that are not destroyed.
     pub nodes: AtomicUsize,
     pub graph: Arc<GraphNews>,
-    /// Made for the first callback of new messages.
+    /// The listener, which the context makes for the first callback of new messages.
     listener: Mutex<Option<Arc<Listener>>>,
 }
 
@@ -42,7 +42,7 @@ impl Context {
         Ok(())
     }
 
-    /// Shuts the context down: no new object can be made. Existing objects work until they are destroyed.
+    /// Shuts the context down: no new object can be made in it. Existing objects work until they are destroyed.
     pub fn shut_down(&self) {
         self.is_shut_down.store(true, Relaxed); // a flag of its own
     }
@@ -56,7 +56,7 @@ impl Context {
         lock(&self.listener).clone()
     }
 
-    /// The listener, which starts now if there is none.
+    /// The listener of the context, which is started now if there is none.
     pub fn listener(&self) -> Result<Arc<Listener>> {
         let mut listener = lock(&self.listener);
         match &*listener {

@@ -1,7 +1,7 @@
 //! All events of a publisher or a subscription: one status for each kind.
 //!
-//! The library has one queue of events for an endpoint. The waker of this queue sorts the events into the statuses, on
-//! the control thread.
+//! The library has one queue of events for each endpoint. The waker of this queue sorts the events into the
+//! statuses, on the control thread.
 
 use super::{
     event::{Change, Event},
@@ -18,11 +18,11 @@ use std::{
     task::Wake,
 };
 
-/// All kinds of events of an endpoint.
+/// The events of an endpoint, of all kinds.
 pub struct EndpointEvents<E: 'static> {
-    /// Made for the first event that is asked for.
+    /// The library's queue of events, made for the first event of this endpoint that a program initializes.
     library: Mutex<Option<Events<E>>>,
-    /// Whether they were made; held while they are.
+    /// Whether the library's queue of events was made; the lock is held while it is made.
     is_made: Mutex<bool>,
     events: Vec<Event>,
 }
@@ -36,7 +36,8 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         })
     }
 
-    /// The events of a kind. `make` makes the library's events, once. Unsupported kinds have no events.
+    /// The events of a kind. `make` makes the library's queue of events at the first call. Unsupported kinds have
+    /// no events.
     pub fn event(
         self: &Arc<EndpointEvents<E>>,
         kind: rmw_event_type_t,
@@ -58,7 +59,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         Ok(event)
     }
 
-    /// Counts an event that the library does not have.
+    /// Counts an event that does not come from the library's queue.
     pub fn add(&self, kind: rmw_event_type_t, change: &Change) {
         if let Some(event) = self.events.iter().find(|event| event.kind == kind) {
             event.add(change);
@@ -66,15 +67,15 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         }
     }
 
-    /// Sorts the events that the library has.
+    /// Sorts the events that the library's queue has.
     fn sort(&self) {
         while let Some(event) = self.count_next() {
             event.notify();
         }
     }
 
-    /// Counts the library's next event, and returns the event whose status it belongs to. If the endpoints cannot be
-    /// read now, the event is counted at the next change.
+    /// Counts the library's next event, and returns the status to which the event belongs. If the endpoints cannot
+    /// be read now, the event is counted at the next change.
     fn count_next(&self) -> Option<&Event> {
         let mut library = lock(&self.library); // held until the event is counted: another thread may sort the next event
         loop {
@@ -105,10 +106,10 @@ impl<E: LibraryEvent> Wake for EndpointEvents<E> {
     }
 }
 
-/// An event of the library, as one of `rmw`.
+/// An event of the library as an event of `rmw`.
 pub trait LibraryEvent: Sized + Send + 'static {
     const KINDS: &'static [rmw_event_type_t];
-    /// The kind of the event, and the amounts that it adds to the counts of that kind.
+    /// The `rmw` kind of the event, and the amounts that the event adds to the counts of that kind.
     fn sorted(self) -> Option<(rmw_event_type_t, Change)>;
 }
 
@@ -189,7 +190,7 @@ fn incompatible(total: u64, policy: QosPolicy) -> Change {
         QosPolicy::Reliability { .. } => RMW_QOS_POLICY_RELIABILITY,
         QosPolicy::Durability { .. } => RMW_QOS_POLICY_DURABILITY,
         QosPolicy::Deadline { .. } => RMW_QOS_POLICY_DEADLINE,
-        // As in DDS, the lease duration is part of the policy of liveliness.
+        // As in DDS, the lease duration belongs to the liveliness policy.
         QosPolicy::Liveliness { .. } | QosPolicy::LivelinessLeaseDuration { .. } => RMW_QOS_POLICY_LIVELINESS,
         _ => RMW_QOS_POLICY_INVALID,
     });

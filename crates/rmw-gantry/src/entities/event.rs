@@ -16,7 +16,7 @@ pub struct Event {
     callback: Mutex<Callback>,
 }
 
-/// Totals since the events were made, and changes since the last take.
+/// Total numbers since the events were made, and changes since the last take.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     total: u64,
@@ -35,7 +35,7 @@ struct Counts {
 #[derive(Default)]
 pub struct Change {
     pub total: u64,
-    /// The new value of the current count, and its difference; `not_alive` likewise.
+    /// The new value of the current count, and its change. `not_alive` has the same two numbers.
     pub current: Option<(u64, i64)>,
     pub not_alive: Option<(u64, i64)>,
     pub last_policy: Option<rmw_qos_policy_kind_t>,
@@ -46,7 +46,7 @@ impl Event {
         Event { kind, flag: Arc::default(), counts: Mutex::default(), callback: Mutex::default() }
     }
 
-    /// Ends the callback, before the endpoint is destroyed: no call runs after this.
+    /// Removes the callback, before the endpoint is destroyed: no call runs after this.
     pub fn end_callback(&self) {
         *lock(&self.callback) = Callback::default();
     }
@@ -97,10 +97,10 @@ impl Event {
         self.tell();
     }
 
-    /// Takes the status of this kind: writes the struct that `rmw` documents for it.
+    /// Takes the status of this kind: writes the struct of `rmw` for this kind.
     ///
     /// # Safety
-    /// `status` is that struct.
+    /// `status` points to the struct of this kind.
     pub unsafe fn take(&self, status: *mut c_void) {
         let mut counts = lock(&self.counts);
         self.flag.take();
@@ -145,7 +145,7 @@ impl Event {
                 // SAFETY: the promise of the caller.
                 unsafe { status.cast::<rmw_message_lost_status_t>().write(lost) };
             }
-            // The structs of the other kinds have the same two fields.
+            // The structs of the remaining kinds have the same two fields.
             _ => {
                 let missed = rmw_requested_deadline_missed_status_t { total_count, total_count_change };
                 // SAFETY: the promise of the caller.

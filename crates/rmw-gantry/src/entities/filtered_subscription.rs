@@ -1,25 +1,26 @@
-//! A subscription of the library behind a filter: messages of the program's own process that it ignores, and messages
-//! that its content filter refuses. Neither is reported by a wait or by a callback, and neither is a loss.
+//! A subscription of the library behind a filter, which refuses messages of the program's own process (if the
+//! subscription ignores them) and messages that do not pass the content filter. No wait and no callback reports a
+//! refused message, and it is not a loss.
 //!
-//! With a filter, messages leave the history when they are looked at, and those that pass are kept here until they are
-//! taken. As in DDS, the depth of a KEEP_LAST subscription counts the messages that pass.
+//! With a filter, a message leaves the history when it is looked at. Messages that pass are kept here until they
+//! are taken. As in DDS, the depth of a KEEP_LAST subscription counts the messages that pass.
 
 use super::{content_filter::ContentFilter, source::Receive};
 use gantry::{GenericSample, GenericSubscription, Gid, History, Qos, Waitable};
 use std::collections::VecDeque;
 
-/// The most messages that one call looks at, which is more than a history has: a publisher that is faster than the
-/// filter does not keep a program in a call.
+/// The largest number of messages that one call looks at, which is more than a history has. The limit ends the
+/// call even if a publisher is faster than the filter.
 const MAX_LOOKED_AT: usize = 1_000_000;
 
-/// The most messages that a KEEP_ALL subscription keeps. More ones wait in the history, so that their publisher waits,
-/// too.
+/// The largest number of messages that a KEEP_ALL subscription keeps. Further messages wait in the history, so
+/// that their publisher waits, too.
 const KEPT_OF_ALL: usize = 64;
 
 /// A subscription of the library with its filter.
 pub struct FilteredSubscription {
     pub library: GenericSubscription,
-    /// The subscription's own gid, if it ignores the messages of its own process.
+    /// The subscription's own gid, if the subscription ignores the messages of its own process; otherwise `None`.
     ignored: Option<Gid>,
     filter: Option<ContentFilter>,
     /// The messages that passed, oldest first.
@@ -27,7 +28,7 @@ pub struct FilteredSubscription {
     /// The largest number of them.
     depth: usize,
     is_keep_last: bool,
-    /// An error that a look found; the next take returns it.
+    /// An error of the library during a look at the history; the next take returns it.
     failure: Option<gantry::Error>,
     counts: Counts,
 }
@@ -37,9 +38,9 @@ pub struct FilteredSubscription {
 struct Counts {
     taken: u64,
     refused: u64,
-    /// Messages that passed and gave way to newer ones before they were taken.
+    /// The number of messages that passed, but gave way to newer ones before they were taken.
     displaced: u64,
-    /// Messages that were counted as received, and were refused by a filter that was set later.
+    /// The number of messages that were counted as received, but did not pass a filter that was set later.
     withdrawn: u64,
 }
 
@@ -62,11 +63,12 @@ impl FilteredSubscription {
         self.filter.as_ref()
     }
 
-    /// Sets or removes the content filter. A message that waits passed the old one, and has to pass the new one, too.
+    /// Sets or removes the content filter. A waiting message has passed the old filter, and has to pass the new
+    /// one, too.
     pub fn set_filter(&mut self, filter: Option<ContentFilter>) -> gantry::Result<()> {
         let before = self.received()?;
         self.filter = filter;
-        // Room for most depths, so that looks do not allocate.
+        // Room for most depths, so that a look at the history does not allocate.
         self.kept.reserve(self.depth.min(KEPT_OF_ALL + 1));
         let kept = self.kept.len();
         let (filter, ignored) = (&self.filter, self.ignored);
@@ -77,7 +79,8 @@ impl FilteredSubscription {
         Ok(())
     }
 
-    /// The next message that passes. Data path: allocates nothing, unless more messages are kept than ever before.
+    /// The next message that passes the filter. Data path: allocates nothing, unless more messages are kept than
+    /// ever before.
     pub fn take(&mut self) -> gantry::Result<Option<GenericSample>> {
         if self.looks_before_take() {
             self.look();
@@ -95,8 +98,8 @@ impl FilteredSubscription {
         Ok(sample)
     }
 
-    /// Whether messages pass now that `received` did not count before: messages that a KEEP_ALL subscription left in
-    /// the history until it had room.
+    /// Whether messages have passed that `received` did not count before: a KEEP_ALL subscription left them in the
+    /// history until it had room.
     pub fn has_room_filled(&mut self) -> bool {
         let has_room = !self.is_keep_last && self.is_selective() && self.kept.is_empty();
         if has_room {
@@ -105,12 +108,12 @@ impl FilteredSubscription {
         has_room && !self.kept.is_empty()
     }
 
-    /// The number of messages that no caller got although they passed, or may have passed.
+    /// The number of messages that no caller got although they passed, or may have passed, the filter.
     pub fn lost(&self) -> u64 {
         self.library.lost() + self.counts.displaced
     }
 
-    /// The number of messages that `received` counted, and that are not available any more.
+    /// The number of messages that `received` counted and that are not available any more.
     pub fn gone(&self) -> u64 {
         let Counts { taken, displaced, withdrawn, .. } = self.counts;
         taken + displaced + withdrawn + self.library.overwritten() + self.library.expired()
@@ -120,13 +123,14 @@ impl FilteredSubscription {
         self.filter.is_some() || self.ignored.is_some()
     }
 
-    /// Whether a take or a wait has to look. A KEEP_ALL subscription looks again when it keeps no more messages, and
-    /// then announces those that pass ([`Self::has_room_filled`]).
+    /// Whether a take or a wait has to look at the history. A KEEP_ALL subscription looks again when it keeps no
+    /// more messages, and then announces the messages that pass ([`Self::has_room_filled`]).
     fn looks_before_take(&self) -> bool {
         self.is_selective() && (self.is_keep_last || self.kept.is_empty())
     }
 
-    /// Looks at the messages in the history, and keeps those that pass. Returns whether it looked at all of them.
+    /// Looks at the messages in the history, and keeps the ones that pass. Returns `false` if it stopped
+    /// at [`MAX_LOOKED_AT`].
     fn look(&mut self) -> bool {
         for _ in 0..MAX_LOOKED_AT {
             let is_full = !self.is_keep_last && self.kept.len() >= self.depth;
@@ -151,7 +155,7 @@ impl FilteredSubscription {
 }
 
 impl Receive for FilteredSubscription {
-    /// Control path if publishers came or went.
+    /// Whether there is a message to take. Control path if publishers came or went.
     fn is_ready(&mut self) -> gantry::Result<bool> {
         let mut has_more = self.library.is_ready()?; // finds publishers, which a take does not always do
         if has_more && self.is_selective() {
@@ -160,7 +164,7 @@ impl Receive for FilteredSubscription {
         Ok(has_more || !self.kept.is_empty() || self.failure.is_some())
     }
 
-    /// The number of messages that were ever available, without those that were refused.
+    /// The number of messages that were ever available, without the messages that were refused.
     fn received(&mut self) -> gantry::Result<u64> {
         let received = self.library.received()?;
         if !self.is_selective() {

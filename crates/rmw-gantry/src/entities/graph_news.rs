@@ -1,7 +1,7 @@
-//! The guard conditions of nodes, which changes of the graph trigger.
+//! The guard conditions of nodes, which are triggered when the graph changes.
 //!
-//! The graph is watched from the first wait for one of these guard conditions on: a watch wakes this process at each
-//! change of the domain.
+//! The graph is watched from the first wait for one of these guard conditions on: the watch wakes this process at
+//! each change of the domain.
 
 use super::wake_up::Flag;
 use crate::lock::lock;
@@ -12,10 +12,10 @@ use std::{
     task::Wake,
 };
 
-/// The watch of the nodes of one context.
+/// The watch of the graph for the nodes of one context.
 #[derive(Default)]
 pub struct GraphNews {
-    /// Whether the graph is watched; held while that changes.
+    /// Whether the graph is watched; the lock is held while the watch begins or ends.
     is_watched: Mutex<bool>,
     changes: Mutex<Option<GraphChanges>>,
     /// The flags of the nodes' guard conditions.
@@ -23,12 +23,12 @@ pub struct GraphNews {
 }
 
 impl GraphNews {
-    /// Adds the flag of a node's guard condition: changes of the graph set it.
+    /// Adds the flag of a node's guard condition: changes of the graph set this flag.
     pub fn add(&self, flag: &Arc<Flag>) {
         lock(&self.flags).push(Arc::downgrade(flag));
     }
 
-    /// The counterpart of [`GraphNews::add`]; with the last one, the watch ends.
+    /// Removes the flag that [`GraphNews::add`] added. The watch ends when the last flag is removed.
     pub fn remove(&self, flag: &Arc<Flag>) {
         let mut is_watched = lock(&self.is_watched);
         let mut flags = lock(&self.flags);
@@ -42,7 +42,8 @@ impl GraphNews {
         }
     }
 
-    /// Watches the graph from now on, if it is not watched yet. Earlier changes are news for all guard conditions.
+    /// Watches the graph from now on, if it is not watched yet. When the watch begins, it triggers all guard
+    /// conditions, because of earlier changes.
     pub fn watch(self: &Arc<GraphNews>, node: &WeakNode) -> Result<()> {
         let mut is_watched = lock(&self.is_watched);
         if !*is_watched && let Some(node) = node.upgrade() {
@@ -61,7 +62,8 @@ impl GraphNews {
 impl Wake for GraphNews {
     fn wake(self: Arc<GraphNews>) {
         if let Some(changes) = &mut *lock(&self.changes) {
-            // This call lets the next news wake again. It fails only in a forked child, which has no control thread.
+            // This call re-arms the waker for the next change. It fails only in a forked child, which has no
+            // control thread.
             let _ = changes.take();
         }
         let flags: Vec<_> = lock(&self.flags).iter().filter_map(Weak::upgrade).collect();

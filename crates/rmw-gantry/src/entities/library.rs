@@ -1,7 +1,8 @@
-//! Objects of the library behind a lock: ROS 2 uses an entity on any thread.
+//! Objects of the library behind a lock, because ROS 2 may use an entity on any thread.
 //!
-//! An object ends with its entity, or with the entity's node if the node is destroyed first. The latter is needed
-//! because rclpy 7.1 never destroys a node's service `get_type_description`, which would keep the node in the graph.
+//! An object ends with its entity, or with the entity's node if the node is destroyed first. The second case is
+//! needed because rclpy 7.1 never destroys a node's service `get_type_description`, which would keep the node in
+//! the graph.
 
 use crate::lock::lock;
 use rmw_abi::failure::{Failure, Result};
@@ -23,14 +24,14 @@ impl<T> Library<T> {
     /// Calls `call` with the object.
     ///
     /// # Errors
-    /// An error of `call`; the node was destroyed.
+    /// An error of `call`, or the node was destroyed.
     pub fn with<R>(&self, call: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
         let destroyed =
             || Err(Failure::error("the node of this entity is destroyed; destroy the entity before its node"));
         self.with_open(call).unwrap_or_else(destroyed)
     }
 
-    /// The same; `None` if the node was destroyed.
+    /// Calls `call` with the object; `None` if the node was destroyed.
     pub fn with_open<R>(&self, call: impl FnOnce(&mut T) -> R) -> Option<R> {
         lock(&self.0).as_mut().map(call)
     }

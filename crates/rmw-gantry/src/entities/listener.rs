@@ -1,13 +1,13 @@
 //! The listener: the thread that calls the `on_new_message` callbacks of subscriptions, services and clients.
 //!
-//! No thread of this process announces samples, so a thread has to wait for them. The listener is started for the first
-//! callback of a context.
+//! No thread of this process announces samples, so a thread has to wait for them. The first callback of a context
+//! starts the listener.
 
 use gantry::{Collector, ListenerSource};
 use rmw_abi::failure::{Failure, Result};
 use std::thread::{self, JoinHandle};
 
-/// The handle of the thread, which ends with it.
+/// The handle of the listener's thread. The thread ends when the handle is dropped.
 pub struct Listener {
     listener: gantry::Listener<Box<dyn ListenerSource>>,
     thread: Option<JoinHandle<()>>,
@@ -21,12 +21,12 @@ impl Listener {
         Ok(Listener { listener, thread: Some(thread) })
     }
 
-    /// Adds a source, whose callback is called for its messages from now on; `id` is the source's.
+    /// Adds a source, whose callback is called for new messages from now on; `id` is the id of the source.
     pub fn add(&self, id: u64, source: impl ListenerSource) {
         self.listener.add(id, Box::new(source));
     }
 
-    /// Ends the calls of a source's callback. The source may be called until its callback is removed.
+    /// Ends the calls of a source's callback. The listener may still call the source until its callback is removed.
     pub fn remove(&self, source: u64) {
         self.listener.remove(source);
     }

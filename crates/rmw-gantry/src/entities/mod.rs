@@ -1,4 +1,4 @@
-//! The entities behind the handles: safe Rust over the library.
+//! The entities behind the handles, in safe Rust, which use the library.
 
 use rmw_abi::failure::Result;
 
@@ -33,11 +33,11 @@ pub use source::AnySource;
 pub use subscription::Subscription;
 pub use wait_set::{Conditions, WaitSet};
 
-/// The largest number of malformed messages that one take skips, so that a program that sends such messages without end
-/// does not keep another program in a call. The next wait finds the remaining ones.
+/// The largest number of malformed messages that one take skips. The limit ends the call even if a publisher sends
+/// malformed messages without end. The next wait finds the remaining messages.
 const MAX_MALFORMED: usize = 64;
 
-/// The next message of `take` that `read` accepts; `skip` counts and logs the messages that are not of the type.
+/// The next message of `take` that `read` accepts. `skip` counts and logs the messages that are not of the type.
 fn take_valid<T>(
     mut take: impl FnMut() -> Result<Option<T>>,
     mut read: impl FnMut(&T) -> Result<()>,

@@ -11,11 +11,11 @@ use std::{
     sync::{Arc, Mutex, Weak, atomic::Ordering::Relaxed},
 };
 
-/// A node, and the guard condition that changes of the graph trigger.
+/// A node, and the guard condition that is triggered by changes of the graph.
 pub struct Node {
     pub library: gantry::Node,
     pub context: Arc<Context>,
-    /// The name and the namespace in the form that the program gave; the library may have completed them.
+    /// The name and the namespace as the program gave them; the library may have completed them.
     pub name: CString,
     pub namespace: CString,
     /// The `data` of the handle below.
@@ -25,7 +25,7 @@ pub struct Node {
     owned: Mutex<Vec<Weak<dyn Close>>>,
 }
 
-// SAFETY: the handle's pointers are constants, to memory that the node itself keeps.
+// SAFETY: the pointers in the handle never change, and point to memory that the node keeps.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
@@ -52,7 +52,7 @@ impl Node {
         Ok(Node { library, context, name, namespace, graph, graph_handle, owned: Mutex::default() })
     }
 
-    /// Has an object closed when the node is destroyed.
+    /// Registers an object, which is closed when the node is destroyed.
     pub fn own(&self, object: &Arc<impl Close + 'static>) {
         let mut owned = lock(&self.owned);
         owned.retain(|object| object.strong_count() > 0);
@@ -73,5 +73,5 @@ impl Drop for Node {
     }
 }
 
-/// The name under which other programs see such nodes.
+/// The name of this RMW, under which other programs see its nodes.
 const RMW: &str = "rmw_gantry";

@@ -22,7 +22,7 @@ pub struct Publisher {
     pub message_type: Arc<MessageType>,
     /// The QoS that the library granted.
     pub qos: Qos,
-    /// The topic as the program named it.
+    /// The name of the topic, as the program gave it.
     pub topic: CString,
     /// The loans that a program has, by the addresses of their bytes.
     loans: Mutex<Vec<GenericLoan>>,
@@ -36,11 +36,11 @@ impl Publisher {
         Publisher { library, gid, message_type, qos, topic, loans, events: EndpointEvents::new() }
     }
 
-    /// Publishes a message: a plain message by one copy, any other serialised straight into the slot. Without a `time`,
-    /// the library reads the clock.
+    /// Publishes a message: a plain message by one copy, any other message by serialising it straight into the
+    /// slot. Without a `time`, the library reads the clock.
     ///
     /// # Safety
-    /// `message` is a message of the publisher's type, which no other thread writes meanwhile.
+    /// `message` is a message of the publisher's type, which no other thread writes during the call.
     pub unsafe fn publish(&self, message: *const c_void, time: Option<SourceTime>) -> Result<()> {
         // SAFETY: the promise of the caller.
         let size_bytes = unsafe { self.message_type.size_bytes(message) }?;
@@ -70,7 +70,7 @@ impl Publisher {
         self.library.with(|library| Ok(library.loan(size_bytes)?))
     }
 
-    /// Publishes a CDR body in place. After a failure the loan is in `loan` still.
+    /// Publishes a CDR body in place. After a failure, `loan` still has the loan.
     pub fn publish_in_place(&self, loan: &mut Option<GenericLoan>, time: Option<SourceTime>) -> Result<()> {
         self.library.with(|library| {
             let Some(given) = loan.take() else { return Ok(()) };
@@ -82,7 +82,7 @@ impl Publisher {
         })
     }
 
-    /// Memory for a plain message, in shared memory.
+    /// Memory for a plain message, which lies in shared memory.
     pub fn borrow(&self) -> Result<*mut c_void> {
         let Some(size_bytes) = self.message_type.plain_bytes() else {
             let name = &self.message_type.description().name;
@@ -96,7 +96,7 @@ impl Publisher {
         Ok(address.cast())
     }
 
-    /// Takes back a loan that the program had.
+    /// Takes a loan back from the program.
     fn take_back(&self, message: *const c_void) -> Result<GenericLoan> {
         let mut loans = lock(&self.loans);
         let index = loans.iter().position(|loan| std::ptr::eq(loan.bytes().as_ptr(), message.cast()));

@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-/// The largest depth of the library's services and clients; deeper profiles get this depth.
+/// The largest depth of the library's services and clients; a profile with a larger depth gets this depth.
 const MAX_DEPTH: u32 = 10_000;
 
 /// A service, which any thread may use.
@@ -25,13 +25,13 @@ pub struct Service {
     pub service_type: ServiceType,
     /// The QoS that the library granted.
     pub qos: Qos,
-    /// The name as the program gave it.
+    /// The name of the service, as the program gave it.
     pub name: CString,
     pub context: Arc<Context>,
     taken: AtomicU64,
 }
 
-/// The QoS that a service or a client with this full name is granted.
+/// The QoS that the library grants to a service or a client with this full name.
 pub(super) fn granted(name: &str, profile: &rmw_qos_profile_t) -> Result<Qos> {
     check_full_name("service", name)?;
     let qos = service_qos(profile)?;
@@ -40,7 +40,7 @@ pub(super) fn granted(name: &str, profile: &rmw_qos_profile_t) -> Result<Qos> {
 
 impl Service {
     /// # Errors
-    /// A name that is not full; a QoS with unknown policies; the library's.
+    /// The name is not a full name; the QoS has unknown policies; an error of the library.
     pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Service> {
         let qos = granted(name, profile)?;
         let library = node.library.create_generic_service_with_qos(name, service_type.description(), qos)?;
@@ -50,7 +50,7 @@ impl Service {
         Ok(Service { source, service_type, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// The next request that `read` accepts. Other requests are not of the type, and get no answer.
+    /// The next request that `read` accepts. Requests that `read` refuses are not of the type, and get no response.
     pub fn take_valid_request(
         &self,
         read: impl FnMut(&GenericRequest) -> Result<()>,
@@ -72,17 +72,18 @@ impl Service {
         )
     }
 
-    /// The number of requests that were available, and are not any more.
+    /// The number of requests that were available and are not available any more.
     pub fn gone(&self) -> u64 {
         self.taken.load(Relaxed)
     }
 
-    /// Answers a request: the response is serialised straight into memory that the client reads. If the client is gone,
-    /// the response is dropped. If the client holds all memory for its responses, or shared memory is full, this
-    /// response is lost: an error would end the server for all clients. Without a `time`, the library reads the clock.
+    /// Sends the response to a request: the response is serialised straight into memory that the client reads. If
+    /// the client does not exist any more, the response is dropped. If the client holds all memory for its
+    /// responses, or shared memory is full, this response is lost: an error would end the server for all clients.
+    /// Without a `time`, the library reads the clock.
     ///
     /// # Safety
-    /// `response` is a response of the service's type, which no other thread writes meanwhile.
+    /// `response` is a response of the service's type, which no other thread writes during the call.
     pub unsafe fn send_response(
         &self,
         request: RequestId,
@@ -114,7 +115,7 @@ impl Service {
     }
 }
 
-/// Whether there is no memory for a response now.
+/// Whether the error means that there is no memory for a response now.
 fn is_full(error: &Error) -> bool {
     use EngineError::{NoInode, NoRoom, OutOfMemory};
     matches!(error, Error::Engine(OutOfMemory { .. } | NoRoom { .. } | NoInode { .. }))

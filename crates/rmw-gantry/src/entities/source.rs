@@ -18,10 +18,10 @@ use std::{
 
 /// An endpoint that takes messages.
 pub struct Source<E> {
-    /// The source's number in this process, which is not used again.
+    /// The number of the source, which this process gives to no other source.
     pub id: u64,
     pub library: Library<E>,
-    /// The callback for new messages, and its count of them.
+    /// The callback for new messages, and the number of messages that it has been called for.
     pub callback: Mutex<Callback>,
 }
 
@@ -29,16 +29,16 @@ pub struct Source<E> {
 pub trait Receive: Send {
     /// Whether there is something to take.
     fn is_ready(&mut self) -> gantry::Result<bool>;
-    /// The number of messages that were ever available to it. It never decreases.
+    /// The number of messages that were ever available to the endpoint. The number never decreases.
     fn received(&mut self) -> gantry::Result<u64>;
-    /// The endpoint as a collector attaches it.
+    /// The endpoint, in the form in which a collector attaches it.
     fn waitable(&mut self) -> &mut dyn Waitable;
 }
 
 /// A source of any kind.
 pub trait AnySource: Send + Sync {
     fn id(&self) -> u64;
-    /// Whether there is something to take. `false` if the node was destroyed.
+    /// Whether there is a message to take; `false` if the node was destroyed.
     fn is_ready(&self) -> Result<bool>;
     fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>>;
     /// The number of messages that were ever available to this source.
@@ -54,9 +54,9 @@ impl<E> Source<E> {
         Source { id, library: Library::new(endpoint), callback: Mutex::default() }
     }
 
-    /// Sets the callback for new messages, or removes it. `gone` is the number of messages that were available once and
-    /// are gone. The callback is called here for messages that have come already, as in the other implementations; the
-    /// listener of the context calls it for later messages.
+    /// Sets the callback for new messages, or removes it. `gone` is the number of messages that were available
+    /// once and are gone. This function calls the callback for messages that have come already, as the other
+    /// implementations do; the listener of the context calls it for later messages.
     ///
     /// # Safety
     /// As [`Callback::set`].
@@ -79,7 +79,7 @@ impl<E> Source<E> {
         // SAFETY: the promise of the caller.
         unsafe { callback.set(function, user_data) };
         callback.notify(|| self.received());
-        // Under the lock, so that the listener gets the changes in their order.
+        // The lock of the callback is held here, so that the listener gets the changes in their order.
         match function {
             Some(_) => listener.add(self.id, ListenedSource(Arc::downgrade(self))),
             None => listener.remove(self.id),
@@ -87,20 +87,20 @@ impl<E> Source<E> {
         Ok(())
     }
 
-    /// Has the listener notify the callback of messages that no arrival announces. The caller may be the callback
-    /// itself.
+    /// Makes the listener call the callback for messages that no arrival announces. The callback itself may call
+    /// this function.
     pub fn announce(self: &Arc<Source<E>>, context: &Context)
     where
         E: Receive + 'static,
     {
-        // A lock that is held means that a callback runs or is set.
+        // If the lock is held, a callback runs or is being set.
         let may_be_set = self.callback.try_lock().map_or(true, |callback| callback.is_set());
         if may_be_set && let Some(listener) = context.started_listener() {
             listener.add(self.id, ListenedSource(Arc::downgrade(self)));
         }
     }
 
-    /// Ends the callback, before the entity is destroyed: no call runs after this.
+    /// Removes the callback, before the entity is destroyed: no call runs after this.
     pub fn end_callback(&self, context: &Context) {
         *lock(&self.callback) = Callback::default();
         if let Some(listener) = context.started_listener() {
@@ -109,7 +109,7 @@ impl<E> Source<E> {
     }
 }
 
-/// A source whose callback is set, as the listener has it.
+/// A source whose callback is set, in the form that the listener keeps.
 struct ListenedSource<E>(Weak<Source<E>>);
 
 impl<E: Receive + 'static> ListenerSource for ListenedSource<E> {
@@ -117,7 +117,7 @@ impl<E: Receive + 'static> ListenerSource for ListenedSource<E> {
         self.0.upgrade().map_or(Ok(None), |source| AnySource::attach(&*source, collector))
     }
 
-    /// The lock of the source is not held in the callback, which may take.
+    /// The lock of `library` is not held while the callback runs, because the callback may take messages.
     fn on_news(&self) {
         let Some(source) = self.0.upgrade() else { return };
         source.callback().notify(|| source.received());

@@ -29,11 +29,11 @@ pub struct Subscription {
     pub message_type: Arc<MessageType>,
     /// The QoS that the library granted.
     pub qos: Qos,
-    /// The topic as the program named it.
+    /// The name of the topic, as the program gave it.
     pub topic: CString,
     /// The messages that a program holds.
     held: Mutex<Vec<Held>>,
-    /// The last messages that the program returned, whose long sequences are empty.
+    /// The last messages that the program returned; their long sequences are empty.
     returned: Mutex<VecDeque<MessageInPlace>>,
     taken: AtomicU64,
     /// The number of losses that the event of lost messages has counted.
@@ -41,14 +41,14 @@ pub struct Subscription {
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
 }
 
-/// A pointer to a returned message, which a program must not use, leads to an empty message for this number of returns
-/// and not to freed memory.
+/// The number of returned messages that are kept. A program must not use the pointer to a returned message; if it
+/// does, it finds an empty message, and not freed memory, for this number of returns.
 const KEPT_RETURNED: usize = 16;
 
 /// A message that a program holds.
 struct Held {
-    /// The struct of a message with sequences in place, which ends before its sample; the struct of a plain message is
-    /// the sample's bytes.
+    /// The message, if it has sequences in place; it ends before its sample. `None` for a plain message, whose
+    /// struct is the sample's bytes.
     message: Option<MessageInPlace>,
     sample: GenericSample,
 }
@@ -106,7 +106,7 @@ impl Subscription {
         self.source.library.with(|library| look(library.filter()))
     }
 
-    /// Sets or removes the content filter, for messages that wait and for later ones.
+    /// Sets or removes the content filter, for waiting messages and for later ones.
     pub fn set_filter(&self, filter: Option<ContentFilter>) -> Result<()> {
         self.source.library.with(|library| Ok(library.set_filter(filter)?))?;
         self.source.announce(&self.context); // messages that a KEEP_ALL subscription left in the history
@@ -122,7 +122,7 @@ impl Subscription {
         take_valid(|| self.take(), |(sample, _)| read(sample), |(sample, _), why| self.skip_malformed(sample, why))
     }
 
-    /// Counts a sample that is no message of the type as lost.
+    /// Counts a sample that is not a message of the type as lost.
     pub fn skip_malformed(&self, sample: &GenericSample, why: impl Display) -> Result<()> {
         let lost = self.source.library.with(|library| {
             library.library.skip_malformed(sample, why);
@@ -132,25 +132,25 @@ impl Subscription {
         Ok(())
     }
 
-    /// Adds new losses to the event of lost messages. `lost` is the number of all losses so far.
+    /// Adds new losses to the event of lost messages. `lost` is the number of all losses until now.
     fn tell_lost(&self, lost: u64) {
         let told = self.told_lost.load(Relaxed);
-        // Relaxed, as all of these counters: no counter orders other memory.
+        // Relaxed, as for all of these counters: no counter orders other memory.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
             self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
         }
     }
 
-    /// The number of messages that were available, and are not any more: taken, overwritten or expired.
+    /// The number of messages that were available and are not available any more: taken, overwritten or expired.
     pub fn gone(&self) -> u64 {
         self.source.library.with(|library| Ok(library.gone())).unwrap_or(0)
     }
 
-    /// The next message, which the program holds until it returns it; `info` gets it with its sample and the number of
-    /// the take.
+    /// The next message, which the program holds until it returns it. `info` gets the message, its sample and the
+    /// number of the take.
     ///
     /// # Errors
-    /// The type's messages have to be deserialised.
+    /// Messages of the type cannot be used in place: they have to be deserialised.
     pub fn loan(&self, info: impl FnOnce(*const c_void, &GenericSample, u64)) -> Result<Option<*mut c_void>> {
         let message_type = &self.message_type;
         if !message_type.can_be_loaned() {
@@ -176,7 +176,7 @@ impl Subscription {
     /// Releases a message that a program held.
     ///
     /// # Errors
-    /// It is not on loan; the program changed a sequence that lies in place.
+    /// The message is not on loan, or the program changed a sequence that lies in place.
     pub fn return_loan(&self, message: *const c_void) -> Result<()> {
         let mut held = lock(&self.held);
         let index = held.iter().position(|held| std::ptr::eq(held.as_ptr(), message));

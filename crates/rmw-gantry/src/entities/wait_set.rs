@@ -1,7 +1,7 @@
-//! Wait sets: `rmw_wait` over a collector and flags that stay attached from one wait to the next.
+//! Wait sets: `rmw_wait` over a collector and flags, which stay attached from one wait to the next.
 //!
 //! Invariants:
-//! - A source that is not `maybe_ready` has nothing to take, unless the collector has its bit.
+//! - A source that is not `maybe_ready` has nothing to take, unless its bit is set in the collector.
 //! - Each flag in `flags` is detached before it leaves the list, at the latest when the wait set is dropped.
 
 use super::{
@@ -17,18 +17,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest sleep of a wait set while one of its flags rings another wait set.
+/// The longest sleep of a wait set if one of its flags is attached to another wait set, which the flag wakes instead.
 const SHARED_SLICE: Duration = Duration::from_millis(1);
 
-/// Waits for sources, guard conditions and events; used by one thread at a time.
+/// A wait set: it waits for sources, guard conditions and events. Only one thread uses it at a time.
 pub struct WaitSet(Mutex<Waiting>);
 
 struct Waiting {
     collector: Collector,
-    /// The sources of the last wait, in its order.
+    /// The sources of the last wait, in the order of that wait.
     sources: Vec<Waited>,
     wake_up: Box<WakeUp>,
-    /// The flags of the last wait, in its order.
+    /// The flags of the last wait, in the order of that wait.
     flags: Vec<Arc<Flag>>,
 }
 
@@ -38,7 +38,7 @@ struct Waited {
     maybe_ready: bool,
 }
 
-/// The conditions of one wait; afterwards, whether each is ready.
+/// The conditions of one wait. Each has a flag, which is true after the wait if the condition is ready.
 #[derive(Default)]
 pub struct Conditions<'a> {
     pub sources: Vec<(&'a dyn AnySource, bool)>,
@@ -53,8 +53,8 @@ impl WaitSet {
         Ok(WaitSet(Mutex::new(Waiting { collector, sources: Vec::new(), wake_up, flags: Vec::new() })))
     }
 
-    /// Waits until one of the conditions is ready; `false` at the deadline (`None`: no limit). Guard conditions that
-    /// are ready are also taken, so they are not ready afterwards.
+    /// Waits until one of the conditions is ready; `false` if the deadline passes first (`None`: no limit). Guard
+    /// conditions that are ready are also taken, so they are not ready afterwards.
     pub fn wait(&self, conditions: &mut Conditions<'_>, deadline: Option<Instant>) -> Result<bool> {
         let mut waiting = match self.0.try_lock() {
             Ok(waiting) => waiting,
@@ -121,7 +121,7 @@ impl Waiting {
             };
             self.sources.push(waited);
         }
-        // A source that the last wait had twice has one entry in this wait.
+        // A source that the last wait had twice has only one entry in this wait.
         let left = kept.into_iter().filter_map(|waited| waited.attachment);
         left.for_each(|attachment| self.collector.detach(attachment));
         Ok(())
@@ -144,7 +144,7 @@ impl Waiting {
             unsafe { flag.attach(wake_up) };
         }
         if !is_same {
-            // The check comes after the attachment: news that arrives meanwhile wakes this wait set.
+            // The check comes after the attachment: a change that comes between the two wakes this wait set.
             conditions.guard_conditions.iter().try_for_each(|(guard_condition, _)| guard_condition.prepare())?;
         }
         Ok(())
@@ -190,7 +190,7 @@ impl Conditions<'_> {
         self.flags().any(|flag| flag.is_set())
     }
 
-    /// A guard condition is one news for one wait.
+    /// Takes the ready guard conditions: one trigger ends one wait.
     fn take_guard_conditions(&mut self) {
         self.guard_conditions
             .iter_mut()
@@ -204,7 +204,7 @@ mod tests {
     use crate::entities::{filtered_subscription::FilteredSubscription, source::Source};
     use gantry::{Node, Qos, TypeDescription};
 
-    /// If the attachment stayed, each message of the topic would wake the wait set for ever.
+    /// If the attachment stayed, each message of the topic would wake the wait set from then on.
     #[test]
     fn a_source_that_was_in_a_wait_twice_leaves_nothing() {
         const DOMAIN_ID: u32 = 98;

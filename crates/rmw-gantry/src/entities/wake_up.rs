@@ -1,4 +1,4 @@
-//! The wake-up of a thread in `rmw_wait` by news that is no message: guard conditions and events.
+//! The wake-up of a thread in `rmw_wait` by a guard condition or an event.
 
 use gantry::Bell;
 use std::{
@@ -16,7 +16,7 @@ pub struct WakeUp {
 }
 
 impl WakeUp {
-    /// The bell is that on which the thread sleeps.
+    /// `bell` is the bell on which the thread sleeps.
     pub fn new(bell: Bell) -> WakeUp {
         WakeUp { has_news: AtomicBool::new(false), bell }
     }
@@ -26,8 +26,8 @@ impl WakeUp {
         self.has_news.load(Acquire) // partner: `ring`
     }
 
-    /// Forgets earlier rings. The caller reads its flags after this, and sees the values that were stored before those
-    /// rings.
+    /// Forgets earlier rings. The caller reads its flags after this, and then sees the values that were stored
+    /// before those rings.
     pub fn reset(&self) {
         self.has_news.swap(false, AcqRel); // partner: `ring`
     }
@@ -39,19 +39,19 @@ impl WakeUp {
     }
 }
 
-/// A guard condition's or event's part of the wake-up: a flag, and the wake-up of the wait set that waited for it last.
-/// Setting the flag takes no lock and does not allocate, so a signal handler may do it.
+/// The flag of a guard condition or an event, and the wake-up of the wait set that waited for it last. Setting the
+/// flag takes no lock and does not allocate, so a signal handler may do it.
 #[derive(Debug, Default)]
 pub struct Flag {
     is_set: AtomicBool,
-    /// Null, or a wake-up that stays until [`Flag::detach`] returned.
+    /// Null, or a wake-up that lives until [`Flag::detach`] has returned.
     wake_up: AtomicPtr<WakeUp>,
     /// The number of threads in [`Flag::ring`].
     ringing: AtomicUsize,
 }
 
 impl Flag {
-    /// Sets it, and wakes the wait set.
+    /// Sets the flag, and wakes the wait set.
     pub fn set(&self) {
         self.mark();
         self.ring();
@@ -59,8 +59,8 @@ impl Flag {
 
     /// Sets it; [`Flag::ring`] is to follow.
     pub fn mark(&self) {
-        // SeqCst, and so is the load of the wake-up in `ring`: either this thread sees the wake-up that `attach`
-        // stored, or the check after `attach` sees this store.
+        // SeqCst, as the load of the wake-up in `ring`: either this thread sees the wake-up that `attach` stored,
+        // or the check after `attach` sees this store.
         self.is_set.store(true, SeqCst); // partner: `is_set`, `take`
     }
 
@@ -69,7 +69,7 @@ impl Flag {
         self.is_set.load(SeqCst) // partner: `set`
     }
 
-    /// Whether it was set since it was last taken.
+    /// Whether the flag was set since it was last taken. The flag is cleared.
     pub fn take(&self) -> bool {
         self.is_set() && self.is_set.swap(false, AcqRel)
     }
@@ -87,11 +87,11 @@ impl Flag {
         self.ringing.fetch_sub(1, Release); // partner: `detach`: the use of the wake-up is over
     }
 
-    /// Attaches a wait set, which is woken from now on. The caller reads the flag after this. The wait set that was
-    /// attached before is woken a last time, so that its wait ends.
+    /// Attaches a wait set, which the flag wakes from now on. The caller reads the flag after this. The wait set
+    /// that was attached before is woken a last time, so that its wait ends.
     ///
     /// # Safety
-    /// `wake_up` stays until [`Flag::detach`] returned.
+    /// `wake_up` lives until [`Flag::detach`] has returned.
     pub unsafe fn attach(&self, wake_up: &WakeUp) {
         if !self.is_attached(wake_up) {
             self.ring();
@@ -99,7 +99,7 @@ impl Flag {
         }
     }
 
-    /// Whether this wait set is the attached one.
+    /// Whether this wait set is attached to the flag.
     pub fn is_attached(&self, wake_up: &WakeUp) -> bool {
         self.wake_up.load(SeqCst) == from_ref(wake_up).cast_mut()
     }
@@ -107,7 +107,7 @@ impl Flag {
     /// Ends the attachment of [`Flag::attach`]: the flag does not use `wake_up` after this.
     pub fn detach(&self, wake_up: &WakeUp) {
         let attached = from_ref(wake_up).cast_mut();
-        // Another wake-up may be attached by now: then the last ring of `wake_up` may still be under way.
+        // If another wake-up is attached by now, the last ring of `wake_up` may still be running.
         let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
         // The wait is short: a ring takes at most one system call, and a signal handler that rings on this thread has
         // returned when this thread continues. The sleep lets a ringing thread with a lower real-time priority

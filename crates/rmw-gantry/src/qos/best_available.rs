@@ -1,5 +1,5 @@
-//! Policies that are best available: an endpoint gets them from the topic's endpoints of the other kind when it is
-//! made. `rmw/types.h` has the rules.
+//! Policies of the kind *best available*: a new endpoint gets them from the endpoints of the other kind on its
+//! topic. `rmw/types.h` has the rules.
 
 use gantry::Qos;
 use rmw_abi::{
@@ -8,10 +8,10 @@ use rmw_abi::{
     qos::{BEST_AVAILABLE, qos_from_profile, qos_profile},
 };
 
-/// The QoS of a publisher of this topic: the best that the topic's subscriptions can use.
+/// The QoS of a publisher of this topic: the best QoS that the topic's subscriptions can use.
 ///
 /// # Errors
-/// A policy is unknown; the sentence names it. The domain cannot be read.
+/// A policy is unknown (the sentence names it), or the domain cannot be read.
 pub fn publisher_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic: &str) -> Result<Qos> {
     let mut profile = *profile;
     if is_any_best_available(&profile) {
@@ -21,7 +21,7 @@ pub fn publisher_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic: &s
     qos_from_profile(&profile)
 }
 
-/// The QoS of a subscription to this topic: the best that all publishers of the topic offer.
+/// The QoS of a subscription to this topic: the best QoS that all publishers of the topic offer.
 ///
 /// # Errors
 /// As [`publisher_qos`].
@@ -52,7 +52,7 @@ pub(super) fn choose_for_subscription(profile: &mut rmw_qos_profile_t, publisher
     adopt(profile, &Qos::default().best_offered_by(publishers));
 }
 
-/// Replaces the policies that are best available.
+/// Replaces the policies that have the value *best available*.
 fn adopt(profile: &mut rmw_qos_profile_t, chosen: &Qos) {
     let chosen = qos_profile(chosen);
     if profile.reliability == RMW_QOS_POLICY_RELIABILITY_BEST_AVAILABLE {

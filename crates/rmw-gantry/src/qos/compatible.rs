@@ -1,6 +1,6 @@
 //! The compatibility of two profiles, with the reasons: `rmw_qos_profile_check_compatible`.
 //!
-//! An error is certain; a warning depends on a policy that is a system default or unknown. Nothing is allocated.
+//! An error is certain; a warning depends on a policy that is a system default or unknown. The check allocates nothing.
 
 use rmw_abi::{bindings::*, qos::limit};
 use std::{
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// A text in a buffer of C: it is cut where the buffer ends, and always ends with a 0.
+/// A text in a buffer of C. The text is cut at the end of the buffer, and always ends with a 0.
 struct Text<'a> {
     buffer: &'a mut [u8],
     length_bytes: usize,
@@ -28,16 +28,16 @@ impl Write for Text<'_> {
     }
 }
 
-/// A value of a policy in this check.
+/// A value of a policy in this check of compatibility.
 #[derive(Clone, Copy, PartialEq)]
 enum Value {
-    /// Less than the other.
+    /// The value is less than the other endpoint's value.
     Less(&'static str),
-    /// A subscription that requests this value needs a publisher that offers it.
+    /// If a subscription requests this value, the publisher has to offer it.
     More(&'static str),
-    /// The value is not known beforehand: a system default, or an unknown value.
+    /// The value is a system default or unknown, so it cannot be compared.
     Open(&'static str),
-    /// The value follows the other end's value.
+    /// The value follows the value of the other endpoint.
     Adapts,
 }
 
@@ -82,8 +82,8 @@ fn liveliness(value: rmw_qos_liveliness_policy_t) -> Value {
     }
 }
 
-/// Whether a publisher and a subscription with these profiles match. `reason` gets a sentence for each error, or else
-/// for each warning, each followed by a semicolon. It is cut at the end of the buffer.
+/// Whether a publisher and a subscription with these profiles match. `reason` gets a sentence for each error or, if
+/// there are no errors, for each warning. A semicolon follows each sentence. The text is cut at the end of the buffer.
 pub fn check_compatible(
     publisher: &rmw_qos_profile_t,
     subscription: &rmw_qos_profile_t,

@@ -1,4 +1,4 @@
-//! The QoS of entities by the profiles that programs ask for.
+//! The QoS of entities, made from the profiles of the program.
 
 mod best_available;
 mod compatible;
@@ -9,11 +9,11 @@ pub use compatible::check_compatible;
 use gantry::Qos;
 use rmw_abi::{bindings::*, failure::Result, qos::qos_from_profile};
 
-/// The QoS of a service or a client: policies that are best available come from `rmw_qos_profile_services_default`.
-/// Requests and responses are reliable, whatever the profile asks for.
+/// The QoS of a service or a client. Policies with the value *best available* come from
+/// `rmw_qos_profile_services_default`. Requests and responses are reliable, even if the profile requests best effort.
 ///
 /// # Errors
-/// A policy is unknown; the sentence names it.
+/// A policy is unknown; the sentence of the error names it.
 pub fn service_qos(profile: &rmw_qos_profile_t) -> Result<Qos> {
     let mut profile = *profile;
     if profile.reliability != RMW_QOS_POLICY_RELIABILITY_UNKNOWN {

@@ -1,4 +1,4 @@
-//! The bindings agree with the headers of a ROS 2, and the shared library exports the functions of an RMW.
+//! Test of the bindings against the headers of a ROS 2, and of the functions that the shared library exports.
 //!
 //! `GANTRY_ROS_INCLUDE` is a directory with `rmw/`, `rcutils/`, `rosidl_runtime_c/` and so on; without it, the
 //! directories of `AMENT_PREFIX_PATH` are searched. Without headers or a C compiler the tests that need them are
@@ -18,13 +18,13 @@ use std::{
 };
 use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 
-/// The functions that Jazzy's `rmw` declares and that its `librmw.so` does not define, one a line.
+/// The functions that Jazzy's `rmw` declares and that its `librmw.so` does not define, one on each line.
 const FUNCTIONS: &str = include_str!("functions.txt");
 
-/// The functions beside rmw's; `include/rmw_gantry.h` declares them.
+/// The functions of this library that do not belong to rmw; `include/rmw_gantry.h` declares them.
 const OWN: &[&str] = &["rmw_gantry_in_place"];
 
-/// No library of Jazzy defines these functions, and none calls them.
+/// The functions that no library of Jazzy defines and none calls.
 const ONLY_DECLARED: &[&str] = &["rmw_get_dynamic_data_from_middleware", "rmw_get_dynamic_type_from_middleware"];
 
 fn main() -> ExitCode {
@@ -101,7 +101,7 @@ fn the_headers_declare_the_functions() {
 }
 
 fn the_library_exports_the_functions() {
-    // The prototypes are read from the source, so no function may come out of a macro.
+    // The prototypes are read from the source, so no macro may generate a function.
     let defined: BTreeSet<String> =
         source::read().functions.iter().map(|function| function.ident.to_string()).collect();
     let functions: BTreeSet<String> =
@@ -123,7 +123,7 @@ fn functions() -> BTreeSet<String> {
     FUNCTIONS.lines().map(str::to_owned).collect()
 }
 
-/// The symbols that a library defines for others.
+/// The symbols that a library exports.
 fn exports(library: &Path) -> BTreeSet<String> {
     let output =
         Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(library).output().unwrap();

@@ -60,7 +60,7 @@ impl Source {
     }
 }
 
-/// Whether the layout depends on the distribution: another struct, with a parameter, has it.
+/// Whether the layout of the struct depends on the distribution. Another struct, with a type parameter, has the layout.
 fn is_opaque(item: &ItemStruct) -> bool {
     item.fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "opaque"))
 }
@@ -73,7 +73,7 @@ fn struct_of(item: &ItemStruct) -> Struct {
     Struct { name, fields: fields.collect() }
 }
 
-/// A type of a field, with Jazzy's layouts.
+/// The type of a field, with Jazzy's layouts.
 fn c_type(of: &Type) -> Type {
     let Type::Path(path) = of else { return of.clone() };
     match path.path.segments.last() {
@@ -126,6 +126,6 @@ impl Visit<'_> for Source {
         visit::visit_item_fn(self, item);
     }
 
-    // Functions of others are looked up by their names.
+    // Declarations of foreign functions are skipped: the functions are looked up by name.
     fn visit_foreign_item_fn(&mut self, _: &ForeignItemFn) {}
 }

@@ -1,4 +1,4 @@
-//! Rust's declarations in C, as assertions that a C compiler checks.
+//! Rust's declarations, translated to C as assertions that a C compiler checks.
 
 use crate::source::{Source, Struct};
 use std::{collections::BTreeSet, fmt::Write};
@@ -34,7 +34,7 @@ const HEADERS: &[&str] = &[
     "rmw_gantry.h",
 ];
 
-/// C's name of a type or constant that has a shorter one in Rust.
+/// The C name of a type or a constant that has a shorter name in Rust.
 fn c_name(name: &str) -> String {
     match name {
         "MessageMember" | "MessageMembers" | "ServiceMembers" => format!("rosidl_typesupport_introspection_c__{name}"),
@@ -44,14 +44,14 @@ fn c_name(name: &str) -> String {
     }
 }
 
-/// Fields whose type in Rust differs on purpose: only their places are compared.
+/// The fields whose type differs in Rust on purpose: only their offsets are compared.
 const PLACES_ONLY: &[(&str, &str)] = &[
-    // The C introspection returns whether there was memory, the C++ one returns nothing.
+    // The function of C returns whether there was memory; the function of C++ returns nothing.
     ("MessageMembers", "init_function"),
     ("MessageMember", "resize_function"),
 ];
 
-/// The program that compiles where the headers agree with `source`.
+/// A C program that compiles if the headers agree with `source`.
 pub fn program(source: &Source) -> String {
     let mut text = String::from("#include <stddef.h>\n#include <stdint.h>\n#include <stdbool.h>\n");
     HEADERS.iter().for_each(|header| writeln!(text, "#include <{header}>").unwrap());
@@ -70,12 +70,12 @@ fn constant(text: &mut String, name: &str, value: i64) {
 }
 
 fn alias(text: &mut String, name: &str, target: &Type) {
-    // A type that Rust does not look into.
+    // The target is a type whose fields are not declared in Rust.
     if is_void(target) {
         return;
     }
     let (c, target) = (c_name(name), declare(target, "", false));
-    // An enumeration is no integer type to C, so size and sign are compared where the types are not the same.
+    // In C, an enumeration is a type of its own, so sizes and signedness are compared where the types are not the same.
     let test = if ["unsigned int ", "int ", "int32_t "].contains(&&target[..]) {
         format!("sizeof({c}) == sizeof({target}) && (({c})-1 < ({c})1) == (({target})-1 < ({target})1)")
     } else {
@@ -84,7 +84,7 @@ fn alias(text: &mut String, name: &str, target: &Type) {
     writeln!(text, "_Static_assert({test}, \"{name} is not {target}\");").unwrap();
 }
 
-/// Compares a struct with a twin of Rust's fields.
+/// Compares a struct of C with a struct that has Rust's fields.
 fn layout(text: &mut String, item: &Struct, structs: &BTreeSet<&str>) {
     let (name, c) = (&item.name, c_name(&item.name));
     writeln!(text, "struct twin_{name} {{").unwrap();
@@ -112,7 +112,8 @@ fn layout(text: &mut String, item: &Struct, structs: &BTreeSet<&str>) {
     writeln!(text, "const {c} every_field_of_{name} = {{{}}};", values.join(", ")).unwrap();
 }
 
-/// Fails to compile if C has no such function, or one of another type.
+/// Declares the function with Rust's types: the program does not compile if C has no such function, or one with
+/// another type.
 fn prototype(text: &mut String, function: &Signature) {
     let name = function.ident.to_string();
     let arguments: Vec<String> = function.inputs.iter().map(argument).collect();
@@ -137,12 +138,12 @@ fn returned(output: &ReturnType, declarator: &str) -> String {
     }
 }
 
-/// C's name of a field: `impl` is a word of Rust.
+/// The C name of a field: `impl` is a keyword in Rust.
 fn field_name(name: &str) -> &str {
     if name == "implementation" { "impl" } else { name }
 }
 
-/// The declaration of `declarator` with the type `of` in C's syntax, which is read from the inside to the outside.
+/// The declaration of `declarator` with the type `of` in C's syntax, which is built from the inside to the outside.
 fn declare(of: &Type, declarator: &str, is_const: bool) -> String {
     let qualifier = if is_const { "const " } else { "" };
     match of {

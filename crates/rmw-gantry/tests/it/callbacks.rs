@@ -26,7 +26,7 @@ struct Counter {
 }
 
 unsafe extern "C" fn count(user_data: *const c_void, number_of_events: usize) {
-    // SAFETY: the counter that the test passed, which stays until the callback is removed.
+    // SAFETY: the counter that the test passed, which lives until the callback is removed.
     let counter = unsafe { &*user_data.cast::<Counter>() };
     *counter.lock() += number_of_events;
     counter.changed.notify_all();
@@ -37,14 +37,14 @@ impl Counter {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the counter is beyond `news`.
+    /// Waits until the counter is greater than `news`.
     fn wait_for_more_than(&self, news: usize) {
         let limit = Duration::from_secs(TIME_LIMIT.sec);
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |counted| *counted <= news);
         assert!(waited.is_ok_and(|(counted, _)| *counted > news), "no call after message {news}");
     }
 
-    /// Waits until the counter is `news`, and checks that it does not go further.
+    /// Waits until the counter is `news`, and checks that it does not increase further.
     fn wait_for(&self, news: usize) {
         let limit = Duration::from_secs(TIME_LIMIT.sec);
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |counted| *counted < news);
@@ -64,7 +64,7 @@ fn a_callback_is_told_of_each_message_once() {
     let publisher = ros.publisher(c"/callback", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/callback", &DEFAULT_QOS);
     let counter = Counter::default();
-    // Three messages come before the callback, and one of them is taken.
+    // Three messages come before the callback is set, and one of them is taken.
     (0..3).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     assert_eq!(take(subscription).map(|(point, _)| point.number), Some(0));
     set(subscription, Some(count), &counter);
@@ -112,8 +112,8 @@ fn a_callback_is_told_of_messages_that_pass_a_filter() {
     ros.end(&[publisher], &[subscription]);
 }
 
-/// A KEEP_ALL subscription with a filter keeps some messages, and leaves others in the history: no arrival announces
-/// these.
+/// A KEEP_ALL subscription with a filter keeps some messages, and leaves further ones in the history. No arrival
+/// announces the latter.
 fn a_callback_is_told_of_all_of_a_long_history() {
     let all = rmw_qos_profile_t { history: RMW_QOS_POLICY_HISTORY_KEEP_ALL, ..DEFAULT_QOS };
     let ros = Ros::new();
@@ -125,7 +125,7 @@ fn a_callback_is_told_of_all_of_a_long_history() {
     (0..SENT).for_each(|number| publish(publisher, Point { x: (number % 2) as f64, number }));
     let expected: Vec<u64> = (0..SENT).filter(|number| number % 2 == 0).collect();
     let mut numbers = Vec::new();
-    // As an executor of events: a take for each message that the callback was called for.
+    // As an executor of events does: one take for each message that the callback was called for.
     while numbers.len() < expected.len() {
         counter.wait_for_more_than(numbers.len());
         let reported = *counter.lock();

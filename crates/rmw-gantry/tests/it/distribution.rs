@@ -1,4 +1,4 @@
-//! Processes of several distributions of ROS 2: those that the library knows, and others.
+//! Processes of several distributions of ROS 2: distributions that the library supports, and others.
 
 use crate::ros::{self, DEFAULT_QOS, malloc, point_type};
 use rmw_abi::bindings::*;
@@ -28,10 +28,10 @@ unsafe extern "C" {
     ) -> rmw_ret_t;
 }
 
-/// The argument with which this program is a child that uses a context and an event.
+/// The argument that makes this program a child that uses a context and an event.
 pub const USE: &str = "--use";
 
-/// The argument with which this program is the child.
+/// The argument that makes this program the child.
 pub const BEGIN: &str = "--begin";
 
 /// The role of the child: initializes options with the first function that a program calls, and prints the result.
@@ -42,7 +42,7 @@ pub fn begin() {
     println!("code {code}, options {}", if options == [0; 64] { "untouched" } else { "written" });
 }
 
-/// A struct of C, with memory behind it that is not the library's.
+/// A struct of C, followed by memory that the library must not write.
 #[repr(C)]
 struct Guarded<T> {
     value: T,
@@ -58,7 +58,8 @@ impl<T> Guarded<T> {
     }
 }
 
-/// The role of the child: goes from options to an event and back with the layouts of `ROS_DISTRO`.
+/// The role of the child: initializes options, a context and an event with the layouts of `ROS_DISTRO`, and
+/// finalizes them.
 pub fn go() {
     match std::env::var("ROS_DISTRO").as_deref() {
         Ok("jazzy") => go_through::<Jazzy>(0),
@@ -156,7 +157,8 @@ fn another_name_of_the_distribution_is_refused_before_a_struct_is_written() {
     assert!(outcome(Some("jazzy"), None).0.ends_with("code 0, options written"));
 }
 
-/// The stand-ins have the functions by which the library recognises the distribution, and `ROS_DISTRO` is not set.
+/// The substitute libraries have the functions by which the library recognises the distribution, and `ROS_DISTRO`
+/// is not set.
 fn libraries_of_another_distribution_are_refused_before_a_struct_is_written() {
     if let Some(why) = missing_compiler("cc", "c") {
         ignore(why);

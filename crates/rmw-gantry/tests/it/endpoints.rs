@@ -44,7 +44,7 @@ fn a_loan_is_read_where_it_was_written() {
     unsafe { loan.cast::<Point>().write(Point { x: 2.5, number: 9 }) };
     // SAFETY: a loan of this publisher.
     assert_eq!(unsafe { rmw_publish_loaned_message(publisher, loan, null_mut()) }, RMW_RET_OK);
-    // SAFETY: the same address, which is on loan no longer: it is refused and not used.
+    // SAFETY: the same address, which is not on loan any more: it is refused and not used.
     let again = unsafe { rmw_publish_loaned_message(publisher, loan, null_mut()) };
     assert_eq!(again, RMW_RET_INVALID_ARGUMENT, "a loan is published once");
 
@@ -56,7 +56,7 @@ fn a_loan_is_read_where_it_was_written() {
     assert_eq!(unsafe { message.cast::<Point>().read() }, Point { x: 2.5, number: 9 });
     // SAFETY: a loan of this subscription.
     assert_eq!(unsafe { rmw_return_loaned_message_from_subscription(subscription, message) }, RMW_RET_OK);
-    // SAFETY: as above; it is refused and not used.
+    // SAFETY: as above; the message is refused and not used.
     let again = unsafe { rmw_return_loaned_message_from_subscription(subscription, message) };
     assert_eq!(again, RMW_RET_ERROR, "a loan is returned once");
     ros.end(&[publisher], &[subscription]);
@@ -140,7 +140,7 @@ fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
     let publisher = ros.publisher(c"/closed", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/closed", &DEFAULT_QOS);
     ros.node = node;
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a node of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_node(short_lived) }, RMW_RET_OK);
     let point = Point::default();
     // SAFETY: a publisher of this library and a message of its type.
@@ -148,7 +148,7 @@ fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
     // SAFETY: a context of this library.
     let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     assert_eq!(wait(wait_set, &[subscription], &[], &mut [], NOW).0, RMW_RET_TIMEOUT, "others could be ready");
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[subscription]);
 }

@@ -21,7 +21,7 @@ fn event(publisher: *const rmw_publisher_t, kind: rmw_event_type_t) -> rmw_event
     event
 }
 
-/// Takes the status of an event, whether it happened or not.
+/// Takes the status of an event, even if no event has happened.
 fn status_of<S>(event: &rmw_event_t) -> S {
     // SAFETY: zeros are a status, of numbers only.
     let (mut status, mut taken): (S, bool) = unsafe { std::mem::zeroed() };
@@ -38,7 +38,7 @@ fn take_event<S>(ros: &mut Ros, event: &mut [rmw_event_t; 1]) -> S {
     assert_eq!(wait(wait_set, &[], &[], event, TIME_LIMIT), (RMW_RET_OK, vec![true]));
     let status = status_of(&event[0]);
     assert_eq!(wait(wait_set, &[], &[], event, NOW), (RMW_RET_TIMEOUT, vec![false]));
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     status
 }
@@ -53,7 +53,7 @@ fn a_publisher_is_told_of_its_matches() {
         (status.total_count, status.total_count_change, status.current_count, status.current_count_change)
     };
     assert_eq!(counts(&status), (1, 1, 1, 1));
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a subscription of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_subscription(ros.node, subscription) }, RMW_RET_OK);
     let status: rmw_matched_status_t = take_event(&mut ros, &mut matched);
     assert_eq!(counts(&status), (1, 0, 0, -1));
@@ -72,7 +72,7 @@ fn a_publisher_is_told_which_policy_is_incompatible() {
     ros.end(&[publisher], &[subscription]);
 }
 
-/// rcl takes a status whenever a program asks for it, also before an event.
+/// rcl takes a status whenever a program requests it, even before an event.
 fn without_an_event_no_policy_is_named() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/eventless", &DEFAULT_QOS);
@@ -82,8 +82,8 @@ fn without_an_event_no_policy_is_named() {
     ros.end(&[publisher], &[]);
 }
 
-/// The thread that creates the events counts the library's events, and the control thread does so at the same time; the
-/// newest event must have the current count.
+/// Two threads count the library's events at the same time: the thread that creates the events, and the control
+/// thread. The newest event must have the current count.
 fn matches_that_come_while_their_events_are_made_are_all_counted() {
     let ros = Ros::new();
     let mut spins = fastrand::Rng::with_seed(12345);
@@ -106,7 +106,7 @@ fn matches_that_come_while_their_events_are_made_are_all_counted() {
             (status.current_count, status.total_count) == (3, 3)
         });
         for subscription in subscriptions {
-            // SAFETY: of this library, and not used any more.
+            // SAFETY: a subscription of this library, which is not used any more.
             assert_eq!(unsafe { rmw_destroy_subscription(ros.node, subscription.get()) }, RMW_RET_OK);
         }
         // SAFETY: as above.
@@ -127,10 +127,10 @@ fn messages_of_publishers_that_left_are_lost_with_an_event() {
     for number in 0..5 {
         let publisher = ros.publisher(c"/left", &DEFAULT_QOS);
         publish(publisher, Point { x: 0.0, number });
-        // SAFETY: of this library, and not used any more.
+        // SAFETY: a publisher of this library, which is not used any more.
         assert_eq!(unsafe { rmw_destroy_publisher(ros.node, publisher) }, RMW_RET_OK);
     }
-    // A take gives nothing while the control thread holds the discovery.
+    // A take returns nothing while the control thread holds the lock of discovery.
     let first = std::iter::repeat_with(|| take(subscription)).flatten().next();
     assert_eq!(first.map(|(point, _)| point.number), Some(3));
     let status: rmw_message_lost_status_t = status_of(&lost);

@@ -60,7 +60,7 @@ fn a_wait_names_a_subscription_only_for_messages_that_pass() {
         assert_eq!(is_ready(), passes, "{number}, which was not taken, again");
         assert_eq!(take_numbers(subscription), if passes { vec![number] } else { vec![] });
     }
-    // A thread that sleeps wakes for the message that passes.
+    // A sleeping thread wakes for the message that passes.
     let address = publisher as usize;
     let thread = std::thread::spawn(move || {
         (0..2000).for_each(|number| {
@@ -81,7 +81,7 @@ fn a_wait_names_a_subscription_only_for_messages_that_pass() {
     publish(publisher, Point { x: 9.0, number: 9 });
     assert!(is_ready());
     assert_eq!(take_numbers(subscription), [9]);
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[subscription]);
 }
@@ -106,14 +106,14 @@ fn messages_that_do_not_pass_are_no_losses_and_take_no_room() {
     }
     assert_eq!(take_numbers(subscription), [1, 2]);
     assert_eq!(ready(), [false, false]);
-    // The newest two of three that pass.
+    // The newest two of the three messages that pass.
     for number in [3, 0, 4, 0, 5] {
         publish(publisher, Point { x: 0.0, number });
         assert_eq!(ready(), [true, false]);
     }
     assert_eq!(take_numbers(subscription), [4, 5]);
     assert_eq!(ready(), [false, true], "the loss of 3");
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[subscription]);
 }
@@ -135,7 +135,7 @@ fn a_subscription_hears_others_and_ignores_its_own_process() {
     publish(publisher, Point { x: 0.0, number: 1 });
     assert_eq!(wait(wait_set, &[subscription], &[], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false]));
     assert_eq!(take_numbers(subscription), []);
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[subscription]);
 }
@@ -173,7 +173,7 @@ fn arguments_that_are_wrong_change_nothing() {
     // SAFETY: the string that the call made.
     assert_eq!(unsafe { CStr::from_ptr(found.filter_expression) }, c"number = 1");
     assert_eq!(found.expression_parameters.size, 0);
-    // SAFETY: as above; it is not used any more.
+    // SAFETY: as above; the string is not used any more.
     unsafe { libc::free(found.filter_expression.cast()) };
     (0..3).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     assert_eq!(take_numbers(subscription), [1]);

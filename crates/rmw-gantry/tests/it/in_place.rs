@@ -23,7 +23,7 @@ fn empty_sample() -> gantry_sample {
     unsafe { zeroed() }
 }
 
-/// A loan with the bytes of a point.
+/// A loan that has the bytes of a point.
 fn loan(publisher: *const rmw_publisher_t, point: Point) -> gantry_loan {
     // SAFETY: zeros are no loan.
     let mut loan: gantry_loan = unsafe { zeroed() };
@@ -68,7 +68,7 @@ fn a_body_is_read_where_it_was_written() {
     let mut sample = take_in_place(subscription);
     // SAFETY: the bytes of a point.
     assert_eq!(unsafe { sample.data.cast::<Point>().read() }, Point { x: 1.5, number: 4 });
-    // SAFETY: zeros are a struct; its size follows.
+    // SAFETY: zeros are a valid struct; its size is set next.
     let mut info: gantry_sample_info = unsafe { zeroed() };
     info.struct_size = size_of::<gantry_sample_info>();
     // SAFETY: a sample of this library, with its functions.
@@ -91,7 +91,7 @@ fn a_loan_that_is_not_published_stays_the_programs() {
     // SAFETY: the loan's point.
     assert_eq!(unsafe { loan.data.cast::<Point>().read() }, Point { x: 2.5, number: 5 });
     assert_eq!(publish_in_place(publishers[0], &mut loan), RMW_RET_OK);
-    // Nor does a program lose a loan whose node is gone; it returns the loan.
+    // A program does not lose a loan whose node is gone, either; it returns the loan.
     loan = self::loan(publishers[0], Point { x: 2.5, number: 6 });
     ros.end(&publishers, &[]);
     // SAFETY: a loan of this library, with its functions.

@@ -1,4 +1,5 @@
-//! The C functions as rcl calls them, without a ROS 2: contexts, endpoints, waits, callbacks and events of one process.
+//! Tests of the C functions, called as rcl calls them, without a ROS 2: contexts, endpoints, waits, callbacks and
+//! events of one process.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 #![allow(clippy::print_stdout, reason = "children report to their parents")]

@@ -1,4 +1,4 @@
-//! Messages that are not of their type, from a program that breaks the protocol.
+//! Messages that are not of their topic's type, from a program that breaks the protocol.
 
 use crate::ros::*;
 use gantry::{Node, Qos, ServiceTypeDescription, TypeDescription};
@@ -24,7 +24,7 @@ fn intruder(ros: &Ros) -> Node {
     Node::builder("intruder").domain_id(domain_id).build().unwrap()
 }
 
-/// The type of [`Point`], without the length of its messages.
+/// The type of [`Point`], but without the fixed length of its messages.
 fn any_size_type() -> TypeDescription {
     TypeDescription {
         name: "test_rmw/msg/Point".to_owned(),
@@ -38,7 +38,7 @@ fn ask_of_any_size() -> ServiceTypeDescription {
     ServiceTypeDescription { name: "test_rmw/srv/Ask".to_owned(), request: any_size_type(), response: any_size_type() }
 }
 
-/// Publishes bytes on a topic of [`Point`] for `ros`, from a node of its own.
+/// Publishes bytes on a topic of [`Point`], from a node of its own in the domain of `ros`.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn publish_bytes(ros: &Ros, topic: &str, messages: &[&[u8]]) -> gantry::GenericPublisher {
     let qos = Qos::default().keep_last(10);
@@ -69,7 +69,7 @@ fn lost_count(event: &rmw_event_t) -> usize {
     status.total_count
 }
 
-/// A point with that number, as CDR.
+/// The CDR of a point with this number.
 fn point(number: u64) -> Vec<u8> {
     [0f64.to_le_bytes(), number.to_le_bytes()].concat()
 }
@@ -110,7 +110,7 @@ fn a_malformed_message_is_no_loan() {
         // SAFETY: a subscription of this library, and outputs.
         let code = unsafe { rmw_take_loaned_message(subscription, &raw mut loan, &raw mut taken, null_mut()) };
         assert_eq!((code, taken), (RMW_RET_OK, expected.is_some()));
-        // SAFETY: null or a loan, which is a point of this test's type.
+        // SAFETY: `loan` is null or a loan, which is a point of this test's type.
         let number = unsafe { loan.cast::<Point>().as_ref() }.map(|point| point.number);
         assert_eq!(number, expected);
         if taken {
@@ -139,7 +139,7 @@ fn a_malformed_request_gets_no_answer_and_the_next_one_comes() {
         let code = unsafe { rmw_take_request(service, &raw mut header, (&raw mut asked).cast(), &raw mut taken) };
         assert_eq!((code, taken.then_some(asked.number)), (RMW_RET_OK, expected));
     }
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a service of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_service(ros.node, service) }, RMW_RET_OK);
     ros.end(&[], &[]);
 }
@@ -173,7 +173,7 @@ fn a_malformed_response_is_lost_and_the_next_one_comes() {
         let found = taken.then_some((header.request_id.sequence_number, answer.number));
         assert_eq!((code, found), (RMW_RET_OK, expected));
     }
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a client of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_client(ros.node, client) }, RMW_RET_OK);
     ros.end(&[], &[]);
 }

@@ -11,7 +11,7 @@ tests![
     in_a_full_file_system_a_client_that_takes_no_responses_ends_no_server,
 ];
 
-/// The argument with which this program is the child in a small file system.
+/// The argument that makes this program the child in a small file system.
 pub const ANSWER: &str = "--answer";
 
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
@@ -33,7 +33,7 @@ fn client(node: &Node, service_name: &str) -> GenericClient {
     client
 }
 
-/// Sends a request, and lets the server answer with these bytes, of which the first becomes the number.
+/// Sends a request, and lets the server answer with these bytes. The first byte becomes the number.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn answer(client: &mut GenericClient, service: *const rmw_service_t, bytes: &mut [u8], number: u8) {
     client.send_request_copy(&[0; 16]).unwrap();
@@ -59,11 +59,12 @@ fn take_all(client: &mut GenericClient) -> Vec<gantry::GenericResponse> {
 }
 
 fn a_client_that_takes_no_responses_ends_no_server() {
-    // The size of a map or an image: a client has room for 22 of them in its gigabyte.
+    // Each response has the size of a map or an image: 22 of them fill the client's gigabyte.
     outlast_an_idle_client(c"/load", 48_000_000);
 }
 
-/// The file system is as small as Docker's shared memory: it has room for one map, or for twelve of these responses.
+/// The file system is as small as Docker's shared memory: it has room for one map, or for twelve of the responses
+/// in this test.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn in_a_full_file_system_a_client_that_takes_no_responses_ends_no_server() {
     let directory = tempfile::tempdir().unwrap();
@@ -76,13 +77,13 @@ fn in_a_full_file_system_a_client_that_takes_no_responses_ends_no_server() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "lost and counted\n");
 }
 
-/// The role of the child: the file system is full long before the client's limit.
+/// The role of the child: the file system is full long before the client's limit is reached.
 pub fn answer_in_a_small_file_system() {
     outlast_an_idle_client(c"/small", 5_000_000);
     say("lost and counted");
 }
 
-/// Answers a client that takes nothing with more responses than the memory can hold, then answers another client.
+/// Sends more responses than the memory can hold to a client that takes none, then answers another client.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn outlast_an_idle_client(service_name: &CStr, response_bytes: usize) {
     let ros = Ros::new();
@@ -94,7 +95,7 @@ fn outlast_an_idle_client(service_name: &CStr, response_bytes: usize) {
     let mut bytes = vec![0; response_bytes];
     const SENT: u8 = 25;
     (1..=SENT).for_each(|number| answer(&mut idle, service, &mut bytes, number));
-    // The oldest responses are lost for the newest, and the client counts them.
+    // The oldest responses are lost in favour of the newest, and the client counts the lost ones.
     let held = take_all(&mut idle);
     let numbers: Vec<u8> = held.iter().map(|response| response.bytes()[4]).collect();
     assert!((1..SENT.into()).contains(&numbers.len()), "{numbers:?}");
@@ -111,7 +112,7 @@ fn outlast_an_idle_client(service_name: &CStr, response_bytes: usize) {
     answer(&mut idle, service, &mut bytes, 32);
     assert!(idle.wait(PATIENCE).unwrap());
     assert_eq!(take_all(&mut idle).iter().map(|response| response.bytes()[4]).collect::<Vec<_>>(), [32]);
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a service of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_service(ros.node, service) }, RMW_RET_OK);
     ros.end(&[], &[]);
 }

@@ -26,7 +26,7 @@ struct World {
     guard_condition: Shared<rmw_guard_condition_t>,
 }
 
-/// A thread's work, done again and again; the number is the round.
+/// The work of a thread, which repeats it; the number is the round.
 type Work = fn(&World, u64);
 
 impl World {
@@ -37,7 +37,7 @@ impl World {
         wait_set
     }
 
-    /// Waits with a wait set of its own for a millisecond.
+    /// Waits for a millisecond, with a wait set of its own.
     fn wait(&self, subscriptions: &[*mut rmw_subscription_t], guard_conditions: &[*const rmw_guard_condition_t]) {
         let wait_set = self.wait_set();
         for _ in 0..5 {
@@ -47,7 +47,7 @@ impl World {
                 let _ = take(*subscription);
             }
         }
-        // SAFETY: of this library, and not used any more.
+        // SAFETY: a wait set of this library, which is not used any more.
         assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     }
 
@@ -71,7 +71,7 @@ impl World {
         // SAFETY: a context of this library.
         let own = unsafe { rmw_create_guard_condition(self.ros.context()) };
         self.wait(&[subscription], &[own, self.guard_condition.get()]);
-        // SAFETY: of this library, and not used any more; likewise below.
+        // SAFETY: a guard condition of this library, which is not used any more; likewise below.
         assert_eq!(unsafe { rmw_destroy_guard_condition(own) }, RMW_RET_OK);
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_destroy_subscription(self.ros.node, subscription) }, RMW_RET_OK);
@@ -167,7 +167,7 @@ fn all_threads_of_a_context_go_on_and_end() {
     }
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     let World { ros, publisher, subscription, guard_condition } = Arc::into_inner(world).unwrap();
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a guard condition of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_guard_condition(guard_condition.get()) }, RMW_RET_OK);
     ros.end(&[publisher.get()], &[subscription.get()]);
 }

@@ -1,5 +1,5 @@
-//! The tracepoints of ROS 2's tracing: a stand-in for its library, `tracetools.c`, prints the calls, and a child prints
-//! what it did.
+//! The tracepoints of ROS 2's tracing. A substitute for its library, `tracetools.c`, prints the calls, and a child
+//! prints its own actions.
 
 use crate::ros::*;
 use rmw_abi::bindings::*;
@@ -14,7 +14,7 @@ use test_support::{eventually, ignore, say, tests};
 
 tests![each_call_is_recorded_with_the_times_of_the_messages];
 
-/// The argument with which this program is the child; the path of the stand-in, or nothing, follows.
+/// The argument that makes this program the child. The path of the substitute library, or nothing, follows it.
 pub const TRACE: &str = "--trace";
 
 unsafe extern "C" {
@@ -22,7 +22,7 @@ unsafe extern "C" {
     fn rmw_get_gid_for_client(client: *const rmw_client_t, gid: *mut rmw_gid_t) -> rmw_ret_t;
 }
 
-/// A call that a tracepoint has to record.
+/// Prints a call that a tracepoint has to record.
 fn expect(call: impl Display) {
     say(&format!("expected {call}"));
 }
@@ -31,11 +31,11 @@ fn hex(gid: [u8; 16]) -> String {
     gid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The role of a child: publishes, takes and asks with the tracing library that its argument names.
+/// The role of a child: publishes, takes and calls a service, with the tracing library in its argument.
 pub fn trace() {
     if let Some(path) = std::env::args().nth(2) {
         let path = CString::new(path).unwrap();
-        // SAFETY: a string that ends with 0; the stand-in has no initialisers.
+        // SAFETY: a string that ends with 0; the substitute library has no initialisers.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         assert!(!library.is_null(), "{path:?}");
     }
@@ -144,7 +144,7 @@ fn trace_service(ros: &Ros) {
     assert_eq!(unsafe { rmw_destroy_service(ros.node, service) }, RMW_RET_OK);
 }
 
-/// The lines of a child: the calls that it expects, and the calls that were recorded.
+/// The output of a child: the calls that it expects, and the calls that were recorded.
 fn calls(library: Option<&Path>, is_traced: bool) -> [Vec<String>; 2] {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.arg(TRACE).args(library);
@@ -158,7 +158,7 @@ fn calls(library: Option<&Path>, is_traced: bool) -> [Vec<String>; 2] {
     [expected, recorded].map(|calls| {
         let mut calls: Vec<String> = calls.iter().map(|call| call.trim_start_matches("expected ").to_owned()).collect();
         for call in &mut calls {
-            // No function of `rmw` has the gid of a subscription.
+            // The gid of a subscription is left out: no function of `rmw` returns it.
             if call.starts_with("rmw_subscription_init ") {
                 *call = call.split(' ').take(2).collect::<Vec<_>>().join(" ");
             }
@@ -184,7 +184,7 @@ fn each_call_is_recorded_with_the_times_of_the_messages() {
     let [expected, recorded] = calls(Some(&library), true);
     assert_eq!(recorded, expected);
     assert!(expected.len() >= 12, "{expected:?}");
-    // No session records, and a process without the library.
+    // A process in which no session records, and a process without the library.
     for library in [Some(library.as_path()), None] {
         let [expected, recorded] = calls(library, false);
         assert!(expected.len() >= 12 && recorded.is_empty(), "{recorded:?}");

@@ -1,4 +1,4 @@
-//! The library is closed while a context lives, as `rmw_implementation` closes it at the end of a program.
+//! Test: the library is closed while a context lives, as `rmw_implementation` closes it at the end of a program.
 
 use crate::ros::malloc;
 use rmw_abi::bindings::*;
@@ -10,11 +10,11 @@ use test_support::{eventually, tests};
 
 tests![a_program_that_closes_the_library_under_a_living_context_ends_in_order];
 
-/// The argument with which this program is the child.
+/// The argument that makes this program the child.
 pub const CLOSE: &str = "--close";
 
 /// # Safety
-/// The library has a function of that name and type.
+/// The library has a function with this name and type.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 unsafe fn function<F: Copy>(library: *mut c_void, name: &str) -> F {
     let name = CString::new(name).unwrap();
@@ -25,7 +25,7 @@ unsafe fn function<F: Copy>(library: *mut c_void, name: &str) -> F {
     unsafe { std::mem::transmute_copy(&address) }
 }
 
-/// The role of a child: closes the library, then goes on, forks and ends.
+/// The role of a child: closes the library, then continues, forks and ends.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 pub fn close_and_go_on() {
     type Init = unsafe extern "C" fn(*const rmw_init_options_t, *mut rmw_context_t) -> rmw_ret_t;
@@ -55,7 +55,7 @@ pub fn close_and_go_on() {
     eventually("the node is there", is_there);
     // SAFETY: no function of the library is called after this.
     assert_eq!(unsafe { libc::dlclose(library) }, 0);
-    // The control thread of the library continues: it sees nodes that come and go.
+    // The control thread of the library continues to run: it notices nodes that come and go.
     for number in 0..20 {
         drop(gantry::Node::builder(&format!("other_{number}")).domain_id(99).build().unwrap());
     }

@@ -24,7 +24,7 @@ fn a_wait_names_the_subscriptions_that_have_messages() {
     for number in 0..100 {
         publish(publisher, Point { x: 0.5, number });
         assert_eq!(wait(wait_set, &subscriptions, &[], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![false, true]));
-        // A message that was not taken is named again.
+        // A message that was not taken makes the next wait return, too.
         assert_eq!(wait(wait_set, &subscriptions, &[], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![false, true]));
         assert_eq!(take_numbers(subscriptions[1]), [number]);
         assert_eq!(wait(wait_set, &subscriptions, &[], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false, false]));
@@ -33,7 +33,7 @@ fn a_wait_names_the_subscriptions_that_have_messages() {
     publish(publisher, Point::default());
     assert_eq!(wait(wait_set, &subscriptions[..1], &[], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false]));
     assert_eq!(wait(wait_set, &subscriptions[1..], &[], &mut [], NOW), (RMW_RET_OK, vec![true]));
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &subscriptions);
 }
@@ -58,7 +58,7 @@ fn messages_of_another_thread_end_each_sleep() {
     }
     assert_eq!(numbers, (0..1000).collect::<Vec<_>>());
     thread.join().unwrap();
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[subscription]);
 }
@@ -89,7 +89,7 @@ fn each_trigger_of_a_guard_condition_ends_a_wait() {
     thread.join().unwrap();
     assert_eq!(wait(wait_set, &[], &[ping, pong], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false, false]));
     for wait_set in [wait_set, wait_set_of_thread as *mut rmw_wait_set_t] {
-        // SAFETY: of this library, and not used any more.
+        // SAFETY: a wait set of this library, which is not used any more.
         assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     }
     for guard_condition in [ping, pong] {
@@ -108,7 +108,7 @@ fn changes_of_the_graph_trigger_the_guard_condition_of_a_node() {
     while wait(wait_set, &[], &[graph], &mut [], NOW).0 == RMW_RET_OK {} // of the node itself
     let publisher = ros.publisher(c"/graph", &DEFAULT_QOS);
     assert_eq!(wait(wait_set, &[], &[graph], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[]);
 }
@@ -124,11 +124,11 @@ fn a_node_learns_of_another_one_that_leaves() {
         let other = unsafe { rmw_create_node(ros.context(), c"other".as_ptr(), c"/".as_ptr()) };
         assert_eq!(wait(wait_set, &[], &[graph], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
         while wait(wait_set, &[], &[graph], &mut [], NOW).0 == RMW_RET_OK {}
-        // SAFETY: of this library, and not used any more.
+        // SAFETY: a node of this library, which is not used any more.
         assert_eq!(unsafe { rmw_destroy_node(other) }, RMW_RET_OK);
         assert_eq!(wait(wait_set, &[], &[graph], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
     }
-    // SAFETY: of this library, and not used any more.
+    // SAFETY: a wait set of this library, which is not used any more.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[], &[]);
 }
@@ -148,10 +148,10 @@ fn two_wait_sets_may_take_turns_at_a_guard_condition() {
         assert_eq!(unsafe { rmw_trigger_guard_condition(guard_condition) }, RMW_RET_OK);
         assert_eq!(thread.join().ok(), Some((RMW_RET_OK, vec![true])));
     }
-    // SAFETY: of this library, and not used any more; likewise below.
+    // SAFETY: a guard condition of this library, which is not used any more; likewise below.
     assert_eq!(unsafe { rmw_destroy_guard_condition(guard_condition) }, RMW_RET_OK);
     for wait_set in wait_sets {
-        // SAFETY: as above. The guard condition that it waited for is destroyed.
+        // SAFETY: as above. The guard condition for which the wait set waited is destroyed.
         assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     }
     ros.end(&[], &[]);

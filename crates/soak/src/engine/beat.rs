@@ -1,4 +1,4 @@
-//! The progress of each thread of a worker, so that a thread that hangs is found.
+//! The progress of each thread in a worker, by which a hanging thread is found.
 
 use crate::Result;
 use std::sync::{
@@ -6,11 +6,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// The number of checks in a row without progress after which a thread counts as hung. The limit counts checks, not
-/// seconds: a worker that is stopped does not check.
+/// The number of consecutive checks without progress after which a thread counts as hung. The limit counts checks,
+/// not seconds, because a stopped worker does not check.
 const HANG_CHECKS: u32 = 600;
 
-/// More steps than any thread makes.
+/// The number of steps of a resting thread, which is more than any thread makes.
 const RESTING: u64 = 1 << 63;
 
 /// The progress of one thread.
@@ -27,7 +27,7 @@ impl Beat {
         self.steps.fetch_add(1, Relaxed);
     }
 
-    /// Waits for other threads, which are checked themselves.
+    /// Notes that the thread waits for other threads, which are checked themselves.
     pub fn rest(&self) {
         self.steps.store(RESTING, Relaxed);
     }
@@ -44,7 +44,7 @@ struct Watched {
 }
 
 impl Beats {
-    /// Adds a thread, until it drops its beat.
+    /// Adds a thread, which is checked until it drops its beat.
     pub fn add(&self) -> Arc<Beat> {
         let beat = Arc::new(Beat::default());
         let watched = Watched { beat: beat.clone(), steps: 0, checks: 0 };
@@ -52,7 +52,7 @@ impl Beats {
         beat
     }
 
-    /// Checks all threads; must be called every 100 ms.
+    /// Checks all threads. The caller calls this every 100 ms.
     pub fn check_all(&self) -> Result<()> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|watched| Arc::strong_count(&watched.beat) > 1);

@@ -1,10 +1,10 @@
 //! The rules for the samples and the losses of a subscription.
 //!
 //! The rules:
-//! - each sample's bytes are its publisher's, and sequences of a publisher only grow;
-//! - no gap is larger than the counted losses; on a topic with one publisher both are equal;
-//! - there is no gap at all if both sides are RELIABLE and KEEP_ALL, except for samples that were lost before the two
-//!   were matched;
+//! - the bytes of each sample are its publisher's, and the sequence numbers of a publisher only increase;
+//! - no gap is larger than the counted losses; on a topic with one publisher, both are equal;
+//! - there is no gap at all if publisher and subscription are RELIABLE and KEEP_ALL, except for samples that were
+//!   lost before the two were matched;
 //! - a late joiner that requests TRANSIENT_LOCAL gets the history of a TRANSIENT_LOCAL publisher.
 
 use crate::{
@@ -23,19 +23,19 @@ pub struct Checker {
     qos: Qos,
     publishers: HashMap<Gid, PublisherState>,
     losses: Losses,
-    /// The counted losses that show in no gap so far: from publishers of which no sample was taken before the loss, or
-    /// after it.
+    /// The number of counted losses that no gap has shown until now: they come from publishers of which no sample
+    /// was taken before the loss, or after it.
     unexplained: u64,
-    /// The losses among `unexplained` that happened before the two endpoints were matched.
+    /// The number of losses among `unexplained` from before the two endpoints were matched.
     unexplained_before_matched: u64,
 }
 
 /// The state of one publisher.
 struct PublisherState {
-    /// The sequence of the sample taken last.
+    /// The sequence number of the sample that was taken last.
     last: u64,
-    /// The last sequence of its history, and the time at which the first sample was taken. The history was published
-    /// before that time.
+    /// The last sequence number of the publisher's history, and the time at which the first sample was taken. The
+    /// history was published before that time.
     history: Option<(u64, u64)>,
 }
 
@@ -62,7 +62,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Checks a sample that the subscription took; `losses` are its losses now.
+    /// Checks a sample that the subscription took. `losses` are the subscription's losses now.
     pub fn took(&mut self, sample: &Sample, losses: Losses) -> Result<()> {
         let info = sample.info();
         let (gid, sequence) = (info.publisher_gid, info.sequence);
@@ -81,7 +81,7 @@ impl Checker {
             None => {
                 let history = self.history_from(offer, sequence);
                 if self.publishers.is_empty() {
-                    // The losses came before the first sample of any publisher.
+                    // The losses happened before the first sample of any publisher was taken.
                     (self.unexplained, self.unexplained_before_matched) = (0, 0);
                 }
                 self.publishers.insert(gid, PublisherState { last: sequence, history });
@@ -90,7 +90,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Checks that the gap between two samples equals the losses.
+    /// Checks that the gap between two samples agrees with the losses.
     fn follows(&mut self, gid: Gid, offer: Offer, last: u64, sequence: u64) -> Result<()> {
         if sequence <= last {
             return Err(self.sentence(&format!("sample {sequence} of {gid:02x?} came after sample {last}")));
@@ -120,13 +120,13 @@ impl Checker {
         self.qos.history == History::KeepAll && self.qos.reliability == Reliability::Reliable
     }
 
-    /// The last sequence of the history that begins with `first`, and the time before which that sample was published,
-    /// if there must be a history.
+    /// If there must be a history: its last sequence number, if it begins with `first`, and the time before which
+    /// that sample was published.
     fn history_from(&self, offer: Offer, first: u64) -> Option<(u64, u64)> {
         let wants = self.qos.durability == Durability::TransientLocal && offer.is_transient_local;
-        // After a loss, the beginning of the history is not known; for KEEP_ALL, its length is not known either. The
-        // depth of the subscription may also have skipped the beginnings of several publishers' histories before the
-        // first sample was taken.
+        // After a loss, the first sample of the history is not known; for KEEP_ALL, the length of the history is
+        // not known, either. The depth of the subscription may also have skipped the first samples of several
+        // publishers' histories before the first sample was taken.
         let was_skipped = self.losses.overwritten > 0 && !self.topic.is_survivors;
         if !wants || first == 1 || self.unexplained > 0 || was_skipped || offer.depth == 0 {
             return None;
@@ -150,13 +150,13 @@ impl Checker {
         Ok(())
     }
 
-    /// An error sentence that names the subscription.
+    /// The sentence of an error, which names the subscription.
     pub fn sentence(&self, what: &str) -> String {
         format!("subscription to {} ({:?}): {what}", self.topic.name, self.qos)
     }
 }
 
-/// The time now, on the clock of publishers.
+/// The current time, by the clock that publishers use.
 pub fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64

@@ -1,5 +1,5 @@
-//! The coordinator of the run. It starts workers, and kills, stops and ends them at random. It checks them all the
-//! time, and checks at the end that nothing is left.
+//! The coordinator of the run. It starts workers, and kills, stops and ends them at random. It checks them during
+//! the whole run, and checks at the end that nothing is left.
 
 use crate::{
     Result,
@@ -25,12 +25,12 @@ use std::{
 
 /// The time between two checks.
 const TICK: Duration = Duration::from_millis(10);
-/// Longer than the time limit of the registry lock.
+/// The longest time for which a worker is stopped, longer than the time limit of the registry lock.
 const LONGEST_STALL_MS: u64 = 7000;
-/// The time limit for a state that must come about by itself.
+/// The time limit for a state that has to come about without help.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
-/// A process that waits for the registry lock gives up 5 s after its holder was stopped, and may be slow to report
-/// that.
+/// The time after a stop in which a busy registry is allowed. A process that waits for the registry lock gives up
+/// 5 s after the holder of the lock was stopped, and may be slow to report that.
 const BUSY_AFTER_STOP: Duration = Duration::from_secs(15);
 
 /// The coordinator's actions, counted.
@@ -50,7 +50,7 @@ struct Soak<'a> {
     rng: Rng,
     survivor: Survivor,
     workers: Vec<Process>,
-    /// Forked children whose workers have died; they are the coordinator's children now.
+    /// Forked children whose workers have died, so that they are the coordinator's children now.
     orphans: Vec<Pid>,
     /// The counts of workers that have exited.
     counts: Counts,
@@ -61,7 +61,7 @@ struct Soak<'a> {
     interrupted: Arc<AtomicBool>,
 }
 
-/// Runs, prints the outcome, and removes the run's directory if there was no error.
+/// Does the run, prints the outcome, and removes the run's directory if there was no error.
 pub fn run(run: &Run) -> Result<()> {
     let (seed, seconds) = (run.seed, run.duration.as_secs());
     report::line(&format!("soak: seed {seed}, {seconds} s, at most {} workers", run.processes));
@@ -107,8 +107,8 @@ fn soak(run: &Run, root: &Path) -> Result<()> {
     let alone_again = Usage::now(root)?;
     let (counts, actions, pauses_ms) = (soak.all_counts(), soak.actions, soak.survivor.longest_pauses_ms());
     soak.survivor.stop()?;
-    // The last process that leaves a domain removes it; the next one that joins removes the files of dead processes in
-    // other domains.
+    // The last process that leaves a domain removes the domain's files; the next process that joins any domain
+    // removes the files of dead processes in the others.
     drop(Participant::join_under(root, 0).map_err(|error| error.to_string())?);
     let after = Usage::now(root)?;
     if !after.is_back_at(&before) {
@@ -128,7 +128,7 @@ fn usage_sentence(root: &Path) -> String {
 }
 
 impl Soak<'_> {
-    /// Acts on workers at random, for the duration of the run.
+    /// Does random things to workers, for the duration of the run.
     fn act_at_random(&mut self, began: Instant) -> Result<()> {
         let mut progress = Progress::new();
         let mut next_event = Instant::now();
@@ -175,7 +175,7 @@ impl Soak<'_> {
         worker.kill()
     }
 
-    /// Starts a worker. Some workers are killed or stopped while they join, perhaps with the registry locked.
+    /// Starts a worker. Some workers are killed or stopped while they join, possibly while they hold the registry lock.
     fn start(&mut self) -> Result<()> {
         self.actions.starts += 1;
         let mut worker = Process::start(self.actions.starts, self.rng.u64(..), self.root)?;
@@ -198,7 +198,7 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// Checks all processes, and resumes workers that were stopped long enough.
+    /// Checks all processes, and resumes workers that have been stopped for long enough.
     fn check_all(&mut self) -> Result<()> {
         self.survivor.check()?;
         let mut index = 0;

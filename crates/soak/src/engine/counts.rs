@@ -1,4 +1,4 @@
-//! The counters of this process; workers report them to the coordinator line by line.
+//! The counters of this process, which workers report to the coordinator line by line.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -51,7 +51,7 @@ pub fn count_longest_hold(ms: u64) {
     HERE[Count::LongestHoldMs as usize].fetch_max(ms, Relaxed);
 }
 
-/// The counts of this process so far.
+/// The counts of this process until now.
 pub fn here() -> Counts {
     std::array::from_fn(|kind| HERE[kind].load(Relaxed))
 }

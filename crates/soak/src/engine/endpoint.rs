@@ -1,4 +1,4 @@
-//! Publishers that write checkable samples, and subscriptions that check them.
+//! Publishers that write verifiable samples, and subscriptions that verify them.
 
 use crate::{
     Result,
@@ -26,7 +26,7 @@ pub struct Talker {
 }
 
 impl Talker {
-    /// Creates a publisher; `None` if there was no room for it.
+    /// Creates a publisher; `None` if shared memory had no room for it.
     pub fn new(
         participant: &Arc<Participant>,
         topic: &'static Topic,
@@ -39,12 +39,12 @@ impl Talker {
         Ok(Some(Talker { publisher, loans: Vec::new(), topic, offer: Offer::from_qos(&qos), sequence: 0 }))
     }
 
-    /// A loan of any length; `None` if all memory is in use.
+    /// Takes a loan of random length; `None` if all memory is in use.
     pub fn loan(&mut self, rng: &mut Rng) -> Result<Option<Loan>> {
         allowed(self.publisher.loan(self.topic.length_bytes(rng)))
     }
 
-    /// Writes and publishes a sample; returns the loan if that failed.
+    /// Writes and publishes a sample. If publishing failed, returns the loan.
     pub fn publish(&mut self, mut loan: Loan) -> Result<Option<Loan>> {
         let (gid, next) = (self.publisher.description().gid, self.sequence + 1);
         message::fill(loan.bytes_mut(), gid, next);
@@ -71,7 +71,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Creates a subscription; `None` if there was no room for it.
+    /// Creates a subscription; `None` if shared memory had no room for it.
     pub fn new(participant: &Arc<Participant>, topic: &'static Topic, qos: Qos) -> Result<Option<Listener>> {
         let made = Subscription::new(participant.clone(), NODE, topic.name, topic.message_type(), qos);
         let Some(subscription) = allowed(made)? else { return Ok(None) };
@@ -92,7 +92,7 @@ impl Listener {
         }
     }
 
-    /// Checks that publishers are unmatched only because of their QoS, or because shared memory is full.
+    /// Checks that no publisher is unmatched, except because of its QoS or because shared memory is full.
     pub fn check_mismatches(&self) -> Result<()> {
         match self.subscription.mismatches().into_iter().find(|why| !is_expected(why)) {
             Some(why) => Err(self.checker.sentence(&format!("its publisher is not matched: {why:?}"))),
@@ -101,12 +101,13 @@ impl Listener {
     }
 }
 
-/// Whether a mismatch is one that this run causes.
+/// Whether a mismatch is of a kind that this run is expected to cause.
 pub fn is_expected(mismatch: &str) -> bool {
     mismatch.contains("do not agree on") || mismatch.contains("no room in shared memory")
 }
 
-/// The value of a success. Errors that this run causes are counted and give `None`; all others end the run.
+/// The value of a success. Errors that this run is expected to cause are counted and give `None`; all others end
+/// the run.
 pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
     let kind = match result {
         Ok(value) => return Ok(Some(value)),
@@ -114,7 +115,7 @@ pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
         Err(Error::OutOfMemory { .. }) => Count::OutOfMemory,
         Err(Error::NoRoom { .. }) => Count::NoRoom,
         Err(Error::RegistryBusy { .. }) => Count::RegistryBusy,
-        // QoS are drawn at random, so a wait may end without a match.
+        // QoS are drawn at random, so that a wait may end without a match.
         Err(Error::IncompatibleQos { .. }) => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };

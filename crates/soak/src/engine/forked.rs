@@ -1,4 +1,4 @@
-//! Forks without exec: a child that has a copy of everything must get errors, and do no harm.
+//! Forks without exec: a child that has a copy of all objects must get errors, and must do no harm.
 
 use crate::{Result, player::Player};
 use gantry_shm::{Error, SourceTime};
@@ -8,7 +8,7 @@ use rustix::{
 };
 use std::time::Duration;
 
-/// The time limit of a child; the kernel kills a child that lives longer, and its parent sees that.
+/// The time limit of a child. The kernel kills a child that lives longer, which its parent notices.
 const LIMIT_SECONDS: u32 = 60;
 /// The meanings of the child's exit codes.
 const FINDINGS: [&str; 8] = [
@@ -22,17 +22,17 @@ const FINDINGS: [&str; 8] = [
     "could wait with a wait set",
 ];
 
-/// Forks. The child tries the calls that must fail, drops everything, lives on for a while, and ends.
+/// Forks. The child tries the calls that must fail, drops all objects, lives on for a while, and ends.
 pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
-    // SAFETY: the child has only this thread, and calls nothing that waits for another thread except the allocator,
-    // which glibc and musl prepare for fork. The child ends with `_exit`.
+    // SAFETY: the child has only this thread, and calls nothing that waits for another thread except the
+    // allocator, which glibc and musl prepare for a fork. The child ends with `_exit`.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         // SAFETY: a plain system call.
         unsafe { libc::alarm(LIMIT_SECONDS) };
         for descriptor in [0, 1] {
-            // SAFETY: these pipes to the coordinator have no further use here. While they are open, the coordinator
-            // would mistake this process for its parent.
+            // SAFETY: this process does not use the pipes to the coordinator any more. While they are open, the
+            // coordinator would mistake this process for its parent.
             unsafe { libc::close(descriptor) };
         }
         let found = finding(player);
@@ -45,13 +45,13 @@ pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
     Pid::from_raw(pid.max(0)).ok_or_else(|| format!("cannot fork: {error}"))
 }
 
-/// Whether the child has ended; an error if a call succeeded in it.
+/// Whether the child has ended; an error if a call that must fail succeeded in the child.
 pub fn has_ended(child: Pid) -> Result<bool> {
     outcome_of(waitpid(Some(child), WaitOptions::NOHANG))
 }
 
-/// As `has_ended`, for a child whose parent has exited. If the parent had waited for the child, it is not a child of
-/// this process.
+/// As `has_ended`, for a child whose parent has exited. If the parent had waited for the child before, it is not a
+/// child of this process.
 pub fn orphan_has_ended(child: Pid) -> Result<bool> {
     match waitpid(Some(child), WaitOptions::NOHANG) {
         Err(Errno::CHILD) => Ok(true),
@@ -73,7 +73,7 @@ fn outcome_of(waited: std::result::Result<Option<(Pid, WaitStatus)>, Errno>) -> 
     }
 }
 
-/// The index in [`FINDINGS`] of the first call that succeeded with the parent's handles; 0 if all failed.
+/// The index in [`FINDINGS`] of the first call that succeeded with the parent's handles; 0 if all calls failed.
 fn finding(player: &mut Player) -> i32 {
     for talker in &mut player.talkers {
         if !is_forked(&talker.publisher.loan(0)) {

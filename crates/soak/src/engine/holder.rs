@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most that the holder thread keeps; players hold some, too.
+/// The largest number of objects that the holder thread keeps; players hold some, too.
 const MOST: usize = 48;
 /// The time between two releases.
 const PERIOD: Duration = Duration::from_millis(10);
@@ -46,7 +46,7 @@ impl Held {
     }
 }
 
-/// An object that a player hands to the holder thread, which releases it.
+/// An object that a player passes to the holder thread, which releases it.
 pub enum HeldItem {
     Sample(Held),
     Loan(Loan),
@@ -64,7 +64,7 @@ impl HeldItem {
     }
 }
 
-/// Releases the objects that players hand over, until no player is left.
+/// Releases the objects that players pass to this thread, until no player is left.
 pub fn run(things: &Receiver<HeldItem>, mut rng: Rng, beat: &Beat) -> Result<()> {
     let mut held = Vec::new();
     loop {

@@ -1,11 +1,11 @@
-//! `cargo run --release -p soak --bin soak -- --minutes 10 --seed 1`: processes that come, go, stall and die
-//! at random for the given time, while every sample is checked; at the end nothing may be left.
+//! `cargo run --release -p soak --bin soak -- --minutes 10 --seed 1`: processes join, leave, stall and die at
+//! random for the given time, while every sample is checked; at the end nothing may be left.
 //!
-//! A coordinator (`coordinator`) starts workers, this program again, kills some, stops some for a while and starts
-//! others; it also has endpoints of its own, which survive the whole run (`survivor`). A worker (`worker`) joins, lets
-//! some players (`player`) follow a seeded random generator, leaves and joins again. The seed decides the actions; the
-//! scheduler decides their times, so that two runs with one seed are alike but not the same. The first process that
-//! sees a broken rule ends the run with a sentence.
+//! A coordinator (`coordinator`) starts workers, which are this program again, kills some, stops some for a while
+//! and starts others. It also has its own endpoints, which survive the whole run (`survivor`). A worker (`worker`)
+//! joins, lets some players (`player`) act by a seeded random generator, leaves and joins again. The seed
+//! determines the actions, but the scheduler determines their times, so that two runs with one seed are similar
+//! but not equal. The first process that finds a broken rule ends the run with a sentence.
 
 mod beat;
 mod checker;

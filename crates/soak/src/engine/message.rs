@@ -1,14 +1,14 @@
-//! The contents of a sample: its bytes follow from its publisher, its sequence and its length, so that each of them can
-//! be checked at any time without a copy.
+//! The contents of a sample: the bytes follow from the sample's publisher, sequence number and length, so that the
+//! sample can be checked at any time without a copy.
 
 use crate::Result;
 use gantry_shm::Gid;
 
-/// The words at the beginning of a message that name its publisher and its sequence, for the error if the bytes belong
-/// to another sample. Short messages do not have them.
+/// The number of words at the beginning of a message that name its publisher and its sequence number, for the
+/// error if the bytes belong to another sample. Short messages do not have these words.
 const NAME_WORDS: usize = 3;
 const WORD_BYTES: usize = 8;
-/// A multiplier that is odd and has no pattern.
+/// A multiplier that is odd and whose bits have no pattern.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Writes the sample with that sequence.

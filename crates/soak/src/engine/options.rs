@@ -31,7 +31,7 @@ pub struct Options {
 
 /// The options of a run.
 pub struct Run {
-    /// The time for which workers are started, killed and stopped.
+    /// The time in which workers are started, killed and stopped.
     pub duration: Duration,
     /// The seed, for a similar run.
     pub seed: u64,
@@ -55,7 +55,7 @@ pub enum Role {
 }
 
 impl Options {
-    /// Parses the command line; ends the process after an error or `--help`.
+    /// Parses the command line. Ends the process after an error or `--help`.
     pub fn read() -> Options {
         Options::parse()
     }

@@ -1,4 +1,4 @@
-//! A thread of a worker: it creates and drops publishers and subscriptions, and uses them, step by step, at random.
+//! A thread of a worker. In random steps it creates and drops publishers and subscriptions, and uses them.
 
 use crate::{
     Result,
@@ -25,7 +25,8 @@ const MOST_ENDPOINTS: usize = 3;
 const MOST_HELD: usize = 16;
 const MOST_LOANS: usize = 3;
 const MOST_STEPS: u32 = 3000;
-/// The survivor publishes many times a second; a reader without a sample for that long missed one.
+/// The longest time without a sample from the survivor, which publishes many times a second: a reader that waits
+/// longer missed a sample.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The endpoints and samples of a thread.
@@ -68,7 +69,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Drops everything without a check. A forked child may call this.
+    /// Drops all objects without a check. A forked child may call this.
     pub fn drop_all(&mut self) {
         self.listeners.clear();
         self.held.clear();
@@ -183,7 +184,7 @@ impl Player<'_> {
         self.beat.at("waiting");
         let Some(index) = any_of(&mut self.listeners, &mut self.rng) else { return Ok(()) };
         let listener = &mut self.listeners[index];
-        // Whether a sample is sure to come on the topic.
+        // Whether a sample will certainly come on the topic.
         let is_sure = listener.topic.is_survivors
             && !listener.topic.is_gated
             && allowed(listener.subscription.publisher_count())? == Some(1);
@@ -205,7 +206,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Takes all samples, as must be done before a wait on the descriptor; waits if there was none.
+    /// Takes all samples, which is required before a wait on the descriptor. Waits if there was no sample.
     fn poll(&mut self, index: usize, timeout: Duration) -> Result<Option<bool>> {
         let mut took = false;
         while let Some(held) = self.listeners[index].take()? {

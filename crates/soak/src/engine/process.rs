@@ -1,4 +1,4 @@
-//! A worker process, as the coordinator holds it.
+//! A worker process, as the coordinator handles it.
 
 use crate::{
     Result,
@@ -15,13 +15,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A running worker reports every 100 ms.
+/// The longest time without a report from a running worker, which reports every 100 ms.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
-/// The time limit for a worker to end when asked. One operation may wait 5 s for the registry lock, and some operations
-/// follow each other.
+/// The time limit for the end of a worker that was asked to end. One operation may wait 5 s for the registry lock,
+/// and several operations may follow each other.
 const END_LIMIT: Duration = Duration::from_secs(120);
 
-/// The state that the coordinator gave the worker.
+/// The state into which the coordinator has put the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Runs,
@@ -84,7 +84,7 @@ impl Process {
         self.send(Signal::CONT)
     }
 
-    /// Asks the worker to end, by the end of its input.
+    /// Asks the worker to end, by closing the worker's input.
     pub fn ask_to_end(&mut self) {
         self.state = State::Ends { asked: Instant::now() };
         self.stdin = None;
@@ -100,7 +100,7 @@ impl Process {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the worker has exited as it was asked to. It is an error if the worker was not asked, or if it hangs.
+    /// Whether the worker has exited as asked. It is an error if the worker exited without being asked, or if it hangs.
     pub fn has_exited(&mut self) -> Result<bool> {
         let status = self.child.try_wait().map_err(|e| format!("cannot wait for worker {}: {e}", self.number))?;
         let Some(status) = status else { return self.check_life().map(|()| false) };
@@ -163,7 +163,7 @@ impl Drop for Process {
     }
 }
 
-/// Reads reports. The last line of a killed worker may be cut off.
+/// Reads the reports of a worker. The last line of a killed worker may be incomplete.
 fn read_reports(stdout: ChildStdout, reports: &Mutex<Reports>) {
     for line in BufReader::new(stdout).lines().map_while(|line| line.ok()) {
         let mut reports = reports.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The printed output: a line of progress now and then, and a table at the end.
+//! The printed output: progress lines, and a table at the end.
 
 use crate::{
     coordinator::Actions,
@@ -11,12 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time between two lines of progress, in a file and on a terminal, where each line overwrites the last.
+/// The time between two progress lines, in a file and on a terminal, where each line overwrites the previous one.
 const PERIODS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(1)];
 
 /// Prints a line.
 pub fn line(text: &str) {
-    // The reader of the output may be gone.
+    // The program that reads the output may have closed it.
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
@@ -31,7 +31,7 @@ impl Progress {
         Progress { is_terminal: std::io::stdout().is_terminal(), next: Instant::now() }
     }
 
-    /// Prints the line if it is due.
+    /// Prints the progress line if it is due.
     pub fn say(
         &mut self,
         elapsed: Duration,

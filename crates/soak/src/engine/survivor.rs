@@ -1,7 +1,7 @@
-//! The coordinator's own endpoints: publishers and subscriptions that live as long as the run, and must make progress
-//! all the time.
+//! The coordinator's own endpoints: publishers and subscriptions that live as long as the run, and must always
+//! make progress.
 //!
-//! There are two threads: one publishes, one takes. Neither may pause for long, whatever other processes do.
+//! There are two threads: one publishes, the other takes. Neither may pause for long, independent of other processes.
 
 use crate::{
     Result,
@@ -21,16 +21,16 @@ use std::{
     time::Duration,
 };
 
-/// The limit of a pause. It is much more than the pauses on a loaded machine.
+/// The longest allowed pause. It is much longer than the pauses on a loaded machine.
 const PAUSE_LIMIT_MS: u64 = 15_000;
 /// The time between two rounds of publishing.
 const PERIOD: Duration = Duration::from_micros(500);
 const WAIT: Duration = Duration::from_millis(100);
 const MOST_HELD: usize = 12;
-/// The number of samples of one topic in a row, so that no topic starves.
+/// The number of samples that are taken from one topic in succession, so that no topic starves.
 const TAKES: usize = 64;
 
-/// The time of the last progress, and the longest pause so far.
+/// The time of the last progress, and the longest pause until now.
 #[derive(Default)]
 struct Progress {
     last_ns: AtomicU64,
@@ -57,7 +57,7 @@ impl Progress {
 #[derive(Default)]
 struct Shared {
     stops: AtomicBool,
-    /// For each of the survivor's own topics, in their order.
+    /// The progress on each of the survivor's own topics, in the order of the topics.
     published: [Progress; SURVIVORS.len()],
     taken: [Progress; SURVIVORS.len()],
 }
@@ -75,7 +75,7 @@ impl Survivor {
         let shared = Arc::new(Shared::default());
         let (mut talkers, mut listeners) = (Vec::new(), Vec::new());
         for (topic, qos) in SURVIVORS.iter().zip(survivors_qos()) {
-            // A wait for a stopped reader takes time from the other topics.
+            // The time limit is short, because a wait for a stopped reader takes time from the other topics.
             let options = PublisherOptions { max_blocking_time: Duration::from_millis(2), ..Default::default() };
             talkers.extend(Talker::new(&participant, topic, qos, options)?);
             listeners.extend(Listener::new(&participant, topic, qos)?);
@@ -95,7 +95,7 @@ impl Survivor {
         Ok(Survivor { shared, threads })
     }
 
-    /// Returns an error if a thread failed or makes no progress.
+    /// Checks the threads: an error if a thread failed or makes no progress.
     pub fn check(&mut self) -> Result<()> {
         if let Some(index) = self.threads.iter().position(JoinHandle::is_finished) {
             return join(self.threads.swap_remove(index));
@@ -115,7 +115,7 @@ impl Survivor {
         self.shared.taken.iter().all(|progress| progress.last_ns.load(Relaxed) > 0)
     }
 
-    /// The longest pauses on a topic that no reader can block, in publishing and in taking, ms.
+    /// The longest pauses in publishing and in taking, in ms, on topics that no reader can block.
     pub fn longest_pauses_ms(&self) -> [u64; 2] {
         [&self.shared.published, &self.shared.taken].map(|all| {
             let longest = all.iter().zip(&SURVIVORS).filter(|(_, topic)| !topic.is_gated);
@@ -171,7 +171,7 @@ fn listen(mut listeners: Vec<Listener>, mut wait_set: WaitSet, mut rng: Rng, sha
                 }
             }
         }
-        // Samples of publishers that are gone are not held for long.
+        // Samples of publishers that are gone must not be held for long.
         if rng.u32(..256) == 0 {
             held.drain(..).try_for_each(|sample| sample.release())?;
         }

@@ -1,10 +1,10 @@
-//! The topics, and the QoS of endpoints on them.
+//! The topics of the run, and the QoS of the endpoints on them.
 
 use fastrand::Rng;
 use gantry_shm::{History, PublishMode, PublisherOptions, Qos, Reliability, SampleInfo, SourceTime, TypeDescription};
 use std::time::Duration;
 
-/// Deep enough to make a ring grow.
+/// The largest depth of a history, which is large enough to make a ring grow.
 const MAX_DEPTH: u32 = 1000;
 const MIB: usize = 1 << 20;
 
@@ -12,17 +12,17 @@ const MIB: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Topic {
     pub name: &'static str,
-    /// The largest payload of its type; `usize::MAX` for no bound.
+    /// The largest payload of the topic's type; `usize::MAX` if there is no limit.
     payload_bytes: usize,
     /// The longest message that is sent.
     longest_bytes: usize,
-    /// Whether only the survivor publishes on the topic, and does so all the time.
+    /// Whether only the survivor publishes on the topic. It does so all the time.
     pub is_survivors: bool,
     /// Whether a stopped reader may block the topic's publisher.
     pub is_gated: bool,
 }
 
-/// Topics of all players, with publishers of any QoS.
+/// The topics of all players, with publishers of any QoS.
 pub const COMMON: [Topic; 5] = [
     Topic::common("/state", 256, 256),
     Topic::common("/scan", 16 << 10, 16 << 10),
@@ -31,7 +31,7 @@ pub const COMMON: [Topic; 5] = [
     Topic::common("/cloud", usize::MAX, 4 * MIB),
 ];
 
-/// Topics that have one publisher for the whole run, the survivor's, each with the QoS of [`survivors_qos`].
+/// The topics that have one publisher for the whole run, which is the survivor's. Each has a QoS of [`survivors_qos`].
 pub const SURVIVORS: [Topic; 4] = [
     Topic::survivors("/survivor/last", 1 << 10, 1 << 10),
     Topic::survivors("/survivor/any", usize::MAX, 64 << 10),
@@ -39,7 +39,7 @@ pub const SURVIVORS: [Topic; 4] = [
     Topic { is_gated: true, ..Topic::survivors("/survivor/all", 1 << 10, 1 << 10) },
 ];
 
-/// The QoS of the survivor's publisher on each of its topics.
+/// The QoS of the survivor's publishers, one for each of its topics.
 pub fn survivors_qos() -> [Qos; SURVIVORS.len()] {
     let qos = Qos::default();
     [qos.keep_last(4), qos.keep_last(1).best_effort(), qos.keep_last(16).transient_local(), qos.keep_all()]
@@ -69,7 +69,7 @@ impl Topic {
         }
     }
 
-    /// The length of a message; all orders of magnitude are equally likely.
+    /// The random length of a message. All orders of magnitude are equally likely.
     pub fn length_bytes(&self, rng: &mut Rng) -> usize {
         let magnitude = rng.u32(..=self.longest_bytes.ilog2());
         rng.usize(..=1 << magnitude).min(self.longest_bytes)
@@ -88,7 +88,7 @@ pub fn any_qos(rng: &mut Rng) -> Qos {
     if rng.u32(..5) < 2 { qos.transient_local() } else { qos }
 }
 
-/// Limits that keep the whole run within a few hundred megabytes, and that publishers reach now and then.
+/// Random options. Their limits keep the whole run within a few hundred megabytes, and publishers sometimes reach them.
 pub fn any_options(rng: &mut Rng) -> PublisherOptions {
     let period = Duration::from_micros(rng.u64(20..5_000));
     PublisherOptions {
@@ -102,7 +102,7 @@ pub fn any_options(rng: &mut Rng) -> PublisherOptions {
     }
 }
 
-/// The QoS of a publisher as one word. Each of its samples carries the word in its wall time.
+/// The QoS of a publisher, as a word that each of its samples carries in the wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// 0: KEEP_ALL.
@@ -115,7 +115,7 @@ pub struct Offer {
 const OFFER_BITS: u32 = 12;
 
 impl Offer {
-    /// The offer of a publisher with that QoS.
+    /// The offer of a publisher with this QoS.
     pub fn from_qos(qos: &Qos) -> Offer {
         Offer {
             depth: if qos.history == History::KeepAll { 0 } else { qos.depth },
@@ -124,8 +124,8 @@ impl Offer {
         }
     }
 
-    /// The current time with this offer encoded in it. The encoding changes the difference between the clocks by
-    /// little, so that small samples still travel inline.
+    /// The current time with this offer encoded in it. The encoding changes the difference between the two clocks
+    /// only a little, so that small samples still travel inline.
     pub fn to_time(self) -> SourceTime {
         let word = u64::from(self.depth) << 2 | u64::from(self.is_reliable) << 1 | u64::from(self.is_transient_local);
         let now = SourceTime::now();
@@ -133,13 +133,13 @@ impl Offer {
         SourceTime { wall_ns: now.monotonic_ns + apart_ns + word, ..now }
     }
 
-    /// The offer in the time of a sample.
+    /// The offer that is encoded in the time of a sample.
     pub fn from_time(info: &SampleInfo) -> Offer {
         let word = (info.source_wall_time_ns - info.source_time_ns) % (1 << OFFER_BITS);
         Offer { depth: (word >> 2) as u32, is_reliable: word >> 1 & 1 == 1, is_transient_local: word & 1 == 1 }
     }
 
-    /// Whether the publisher waits for gating readers: then they must not miss a sample.
+    /// Whether the publisher waits for gating readers, which then must not miss a sample.
     pub fn gates(self) -> bool {
         self.depth == 0 && self.is_reliable
     }

@@ -1,4 +1,4 @@
-//! The resources that this process uses, by the kernel's account.
+//! The resources that this process uses, as the kernel counts them.
 
 use crate::Result;
 use std::{fmt, path::Path};
@@ -9,7 +9,7 @@ pub struct Usage {
     pub descriptors: usize,
     /// All mappings.
     pub mappings: usize,
-    /// Mappings of files in the run's directory.
+    /// The number of mappings of files in the run's directory.
     pub shared_mappings: usize,
     pub resident_kb: u64,
 }
@@ -30,8 +30,8 @@ impl Usage {
         })
     }
 
-    /// Whether the descriptors and shared mappings since `before` were given back. Other mappings and memory may be the
-    /// allocator's.
+    /// Whether the descriptors and shared mappings since `before` were released. Other mappings and memory may
+    /// belong to the allocator.
     pub fn is_back_at(&self, before: &Usage) -> bool {
         self.descriptors <= before.descriptors && self.shared_mappings <= before.shared_mappings
     }

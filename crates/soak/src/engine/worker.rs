@@ -1,7 +1,8 @@
-//! A worker process: it joins, lets players work, leaves, and joins again, until it is asked to end, or killed.
+//! A worker process. It joins, lets players work, leaves, and joins again, until the coordinator asks it to end or
+//! kills it.
 //!
-//! The end of its standard input asks it to end. On its standard output it writes lines: its counts so far (`counts N N
-//! …`), a forked child (`forked PID`), and its error (`failed SENTENCE`).
+//! The end of its standard input asks the worker to end. On its standard output it writes lines: its counts until
+//! now (`counts N N …`), a forked child (`forked PID`), and its error (`failed SENTENCE`).
 
 use crate::{
     Result,
@@ -26,7 +27,7 @@ use std::{
 };
 
 const CHECK_PERIOD: Duration = Duration::from_millis(100);
-/// No process stays in the second domain: it comes and goes.
+/// The domains of workers. No process stays in domain 1, so that this domain is often removed and created again.
 const DOMAINS: [u32; 8] = [0, 0, 0, 0, 0, 0, 0, 1];
 const MOST_PLAYERS: usize = 3;
 
@@ -37,7 +38,7 @@ pub fn must_end() -> bool {
     MUST_END.load(Relaxed)
 }
 
-/// Writes a line to the coordinator; ends the process if the coordinator is gone.
+/// Writes a line to the coordinator. Ends the process if the coordinator is gone.
 pub fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
@@ -50,10 +51,10 @@ fn fail(why: &str) -> ! {
     std::process::exit(1);
 }
 
-/// Works until it is asked to end.
+/// Works until the coordinator asks the worker to end.
 pub fn run(root: &Path, seed: u64) -> Result<()> {
     std::panic::set_hook(Box::new(|panic| fail(&panic.to_string())));
-    // The signal also ends a process that is stopped.
+    // The signal also ends a stopped process.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| format!("cannot ask for a signal: {e}"))?;
     let mut rng = Rng::with_seed(seed);
     let beats = Arc::new(Beats::default());

@@ -1,8 +1,8 @@
-//! Nodes with parameter services that come and go: what they cost, and what they leave behind.
+//! Nodes with parameter services that come and go: their cost, and the resources that they leave behind.
 //!
-//! Each round makes the nodes in this process, lets a node that stays call one service of each, and drops them. The
-//! program fails if a round leaves more than the second round did (topic lines, files, bytes of shared memory,
-//! mappings, resident memory), or takes more than twice its CPU time for a node.
+//! Each round makes the nodes in this process, lets a node that stays call one service of each, and drops them.
+//! The program fails if a round leaves more resources behind than the second round (topic lines, files, bytes of
+//! shared memory, mappings, resident memory), or needs more than twice the second round's CPU time for a node.
 //!
 //! ```sh
 //! cargo run --release -p soak --bin node_soak -- --nodes 1000 --rounds 10
@@ -16,9 +16,9 @@ use gantry_msgs::rcl_interfaces::srv::{ListParameters, ListParameters_Request};
 use rustix::time::{ClockId, clock_gettime};
 use std::{error::Error, fmt, fs, process::ExitCode, time::Duration};
 
-/// The time for which a node waits for a server and its answer.
+/// The time for which a caller waits for a server and its answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Nodes that are called in each round.
+/// The number of nodes that are called in each round.
 const CALLED: usize = 20;
 
 /// The largest cost of a node, as a multiple of its cost in the second round.
@@ -94,13 +94,13 @@ fn call(caller: &Node, node: &Node) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Time of all threads of this process on CPUs.
+/// The CPU time of all threads in this process.
 fn cpu_ms() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// The resources of this process and its domain that nodes use.
+/// The amounts of resources that nodes use in this process and its domain.
 #[derive(Clone)]
 struct Remains {
     lines: usize,
@@ -124,8 +124,8 @@ impl Remains {
         })
     }
 
-    /// Whether resources grew since `first`. The allocator may keep memory, so resident memory may be a tenth higher;
-    /// more is a leak.
+    /// Whether resources grew since `first`. The allocator may keep memory, so resident memory may be a tenth
+    /// larger; more is a leak.
     fn grew_since(&self, first: &Remains) -> bool {
         self.lines > first.lines
             || self.files > first.files

@@ -1,4 +1,4 @@
-//! Clients: hot clients call back to back, slow clients take responses rarely.
+//! The clients: hot clients call without a pause, slow clients take responses rarely.
 
 use super::{AnyResult, Arguments, CLIENTS_PER_PROCESS, SERVICE, SLOW_IN_FLIGHT, counts::Counts, until_told};
 use gantry::{Client, EngineError, Error, Node, Response};
@@ -15,11 +15,11 @@ use std::{
 
 /// Longer than any server is stopped.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The pauses, by turns, after which a slow client looks for responses, in milliseconds.
+/// The pauses after which a slow client looks for responses, in turn, in milliseconds.
 const PAUSES_MS: [u64; 4] = [1, 5, 20, 50];
 const REPORT_PERIOD: Duration = Duration::from_millis(100);
 
-/// Runs the clients of this process, and prints counts, until the coordinator ends it.
+/// Runs the clients of this process and prints counts, until the coordinator ends the process.
 pub fn run(arguments: &Arguments) -> AnyResult<()> {
     let (counts, stop) = (Arc::new(Counts::default()), Arc::new(AtomicBool::new(false)));
     let end = until_told();
@@ -52,13 +52,13 @@ struct Caller {
 }
 
 impl Caller {
-    /// The next request. No other client has its sum.
+    /// The next request, whose sum is unique among all clients.
     fn request(&mut self) -> AddTwoInts_Request {
         self.calls += 1;
         AddTwoInts_Request { a: self.number << 40, b: self.calls }
     }
 
-    /// Counts the end of a request with that sum.
+    /// Counts the end of a request whose answer has to be this sum.
     fn count(&self, sum: i64, outcome: gantry::Result<Response<AddTwoInts>>) {
         let count = match outcome {
             Ok(response) if response.sum == sum => &self.counts.answered,
@@ -81,7 +81,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Whether there was no server, or a server that took nothing for long; counts the latter.
+    /// Whether there was no server, or a server took no requests for a long time. Counts the latter case.
     fn was_not_sent(&self, error: &Error) -> bool {
         let is_held_up = matches!(error, Error::Engine(EngineError::PublishTimeout { .. }));
         self.counts.not_sent.fetch_add(is_held_up.into(), Relaxed);

@@ -1,4 +1,4 @@
-//! The coordinator: it starts the processes, kills some, adds up their counts and judges them.
+//! The coordinator. It starts the processes, kills some, adds up their counts and checks them.
 
 use super::{AnyResult, Arguments, CLIENTS_PER_PROCESS, Role, SLOW_IN_FLIGHT, counts::Counts};
 use clap::ValueEnum;
@@ -14,7 +14,7 @@ use std::{
 
 const LOOK_PERIOD: Duration = Duration::from_millis(20);
 const REPORT_PERIOD: Duration = Duration::from_secs(10);
-/// Time without any answered call after which the run has failed.
+/// The time without any answered call after which the run has failed.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// A process of servers or clients, and the thread that reads its counts.
@@ -36,7 +36,7 @@ pub fn run(arguments: &Arguments) -> AnyResult<()> {
         .collect::<AnyResult<Vec<Worker>>>()?;
     let begin = Instant::now();
     let server_kills = starter.run_and_kill(&mut workers)?;
-    // Clients first: their last requests need servers.
+    // Clients end first, because their last requests need servers.
     let (servers, clients): (Vec<_>, Vec<_>) = workers.into_iter().partition(|worker| worker.role == Role::Server);
     clients.into_iter().chain(servers).try_for_each(Worker::finish)?;
     println!("{counts}, {} kills, {server_kills} of them of servers, in {:.0?}", arguments.kills, begin.elapsed());
@@ -75,7 +75,7 @@ impl Starter<'_> {
         Ok(Worker { role, first, child, reader: Some(thread::spawn(read)) })
     }
 
-    /// Lets the clients call, and kills workers meanwhile; returns how many of them were servers.
+    /// Lets the clients call, and kills workers meanwhile. Returns the number of killed servers.
     fn run_and_kill(&self, workers: &mut [Worker]) -> AnyResult<u64> {
         let Arguments { calls, kills, mut seed, .. } = *self.arguments;
         let (mut killed, mut server_kills) = (0, 0);

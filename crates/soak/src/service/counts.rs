@@ -1,4 +1,4 @@
-//! The ends of requests, counted. A process of clients prints them as a line of numbers.
+//! The counts of requests by the way in which they ended. A process of clients prints the counts as a line of numbers.
 
 use std::{
     fmt,
@@ -14,8 +14,7 @@ pub struct Counts {
     pub server_gone: AtomicU64,
     /// The number of requests that failed for another reason, or had a wrong answer.
     pub failed: AtomicU64,
-    /// The number of requests that were not sent, because a server took nothing for 100 ms while other servers
-    /// continued.
+    /// The number of requests that were not sent, because a server took none for 100 ms while other servers continued.
     pub not_sent: AtomicU64,
 }
 
@@ -24,12 +23,12 @@ impl Counts {
         [&self.answered, &self.server_gone, &self.failed, &self.not_sent]
     }
 
-    /// A line with the counts since the last line.
+    /// A line with the counts that were added since the last line.
     pub fn take_line(&self) -> String {
         self.all().map(|count| count.swap(0, Relaxed).to_string()).join(" ")
     }
 
-    /// Adds a line of another process; one that was cut by its death counts nothing.
+    /// Adds a line of another process. An incomplete line, of a process that was killed, counts nothing.
     pub fn add_line(&self, line: &str) {
         let numbers: Vec<u64> = line.split(' ').map_while(|number| number.parse().ok()).collect();
         if numbers.len() == self.all().len() {

@@ -1,11 +1,11 @@
-//! Calls of a service by many clients, with kills: no request fails that a server answered. Run it with
-//! `cargo run --release -p soak --bin service_soak`.
+//! Calls of a service by many clients, while processes are killed: no request may fail that a server answered. Run
+//! it with `cargo run --release -p soak --bin service_soak`.
 //!
-//! Servers and clients are processes; a process has up to ten clients, each in a thread. Every other client is hot: it
-//! calls back to back. The others are slow: they send a few requests, and look for responses every few milliseconds.
-//! The program kills servers and processes of clients at random and starts them again. It exits with 1 and a sentence
-//! if a response is wrong, if a request fails for another reason than the death of all its servers, if more requests
-//! fail for that reason than were in flight at the kills, or if files are left behind.
+//! Servers and clients are processes; a process has up to ten clients, each in a thread. Every other client is
+//! hot: it calls without a pause. The others are slow: they send a few requests, and look for responses every few
+//! milliseconds. The program kills servers and processes of clients at random and starts them again. It exits with
+//! 1 and a sentence if a response is wrong, if a request fails for another reason than the death of all its
+//! servers, if more requests fail for that reason than were in flight at the kills, or if files are left behind.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -52,7 +52,7 @@ enum Role {
 type AnyResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const SERVICE: &str = "service_soak";
-/// Requests that a slow client has in flight.
+/// The number of requests that a slow client has in flight.
 const SLOW_IN_FLIGHT: u64 = 3;
 /// Clients of one process.
 const CLIENTS_PER_PROCESS: u64 = 10;
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether the coordinator wants this process to continue; a thread reads the end of its input.
+/// Starts a thread that reads the process's input and ends when the coordinator closes it.
 fn until_told() -> std::thread::JoinHandle<()> {
     std::thread::spawn(|| {
         // The coordinator closes the pipe.

@@ -4,7 +4,7 @@ use super::Target;
 use fastrand::Rng;
 use std::path::Path;
 
-/// Runs a target on its inputs in the corpus, and on `damaged` changes of each.
+/// Runs a target on its inputs in the corpus, and on `damaged` changed copies of each.
 pub fn run_corpus(name: &str, target: Target, damaged: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
     let mut inputs = 0;

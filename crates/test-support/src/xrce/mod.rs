@@ -1,7 +1,7 @@
-//! The fuzz targets for DDS-XRCE. `cargo test` runs them on the corpus, too. [`streams`] has faulty lines as well.
+//! The fuzz targets for DDS-XRCE. `cargo test` also runs them on the corpus. [`streams`] also has faulty lines.
 //!
-//! A function panics if its input breaks a promise: a message that is read differs after it is written and read again,
-//! or a decoder loses count.
+//! A target panics if a promise is broken for its input: a message that was read differs after it is written and
+//! read again, or a decoder does not account for all bytes.
 
 #[cfg(feature = "agent")]
 pub mod agent;
@@ -44,7 +44,7 @@ pub fn messages(input: &[u8]) {
 /// Reads the payload of a submessage, writes it, and reads it again.
 ///
 /// # Errors
-/// The error of the payload.
+/// The error of the payload's bytes.
 pub fn read_again(submessage: &Submessage<'_>) -> Result<(), Error> {
     macro_rules! as_one_of {
         ($($payload:ident),*) => {
@@ -88,7 +88,7 @@ pub fn read_again(submessage: &Submessage<'_>) -> Result<(), Error> {
 
 /// A message with the payload as its only submessage.
 fn written<'p, P: Payload<'p>>(submessage: &Submessage<'_>, payload: &P) -> Vec<u8> {
-    // An empty text can grow by its zero byte and padding.
+    // An empty text can become longer by its zero byte and padding.
     let mut bytes = vec![0xaa; 2 * submessage.payload.left_bytes() + 16];
     let header = Header::streamless(SessionId::CLIENT);
     let mut builder = MessageBuilder::new(&mut bytes, &header, submessage.payload.order()).unwrap();
@@ -99,7 +99,8 @@ fn written<'p, P: Payload<'p>>(submessage: &Submessage<'_>, payload: &P) -> Vec<
     bytes
 }
 
-/// The first byte of the input is the length of chunks, the rest is the bytes of a line, and a message.
+/// The fuzz target for framings. The first byte of the input is the length of chunks; the rest serves as the bytes
+/// of a line, and as a message.
 pub fn frames(input: &[u8]) {
     let Some((&chunk_bytes, line)) = input.split_first() else { return };
     let chunk_bytes = usize::from(chunk_bytes).max(1);
@@ -110,7 +111,7 @@ pub fn frames(input: &[u8]) {
     socket_can_frame(line);
 }
 
-/// Chunks make no difference, and each byte is accounted for.
+/// Checks that the division into chunks has no effect, and that each byte is accounted for.
 fn serial_line(line: &[u8], chunk_bytes: usize) {
     let decode = |chunk_bytes: usize| {
         let mut decoder = SerialDecoder::new(SerialEncoder::AGENT);
@@ -130,7 +131,7 @@ fn serial_line(line: &[u8], chunk_bytes: usize) {
     assert_eq!(decode(chunk_bytes), decode(line.len().max(1)));
 }
 
-/// Checks that a frame arrives after any noise on the line, whatever the chunks in which it is written.
+/// Checks that a frame arrives after any noise on the line, for any division into chunks.
 fn serial_frame(message: &[u8], chunk_bytes: usize) {
     let mut decoder = SerialDecoder::new(SerialEncoder::AGENT);
     let mut buffer = vec![0; message.len()];
@@ -171,7 +172,7 @@ fn tcp_connection(bytes: &[u8], chunk_bytes: usize) {
     }
 }
 
-/// A frame of SocketCAN, to which zeros are added, comes again from its parts.
+/// Checks that a SocketCAN frame, padded with zeros, stays the same when it is parsed and written.
 fn socket_can_frame(bytes: &[u8]) {
     let mut frame = [0; FRAME_BYTES];
     frame.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
@@ -182,7 +183,8 @@ fn socket_can_frame(bytes: &[u8]) {
     assert_eq!(Frame::parse(bytes).is_ok(), bytes.len() == FRAME_BYTES && Frame::parse(&frame).is_ok());
 }
 
-/// A message of a frame is shorter than the frame, and arrives again in a frame that CAN-FD has.
+/// Checks that the message in a frame is shorter than the frame, and arrives again in a frame whose length
+/// CAN-FD allows.
 fn can_frame(frame: &[u8]) {
     let Some(message) = can_fd::decode(frame) else { return };
     let mut again = [0; can_fd::MAX_FRAME_BYTES];

@@ -1,4 +1,4 @@
-//! CAN FD: a message is a frame, and each client has an identifier of 29 bits for both directions. The bus is a
+//! CAN FD: a message is one frame, and each client has a 29-bit identifier for both directions. The bus is a
 //! SocketCAN interface or, with the feature `simulated-can`, a simulated bus.
 
 #[cfg(feature = "simulated-can")]
@@ -35,9 +35,9 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The size of the send buffer. The kernel raises the value to its minimum, which holds about six frames. A small
-/// buffer keeps further frames in the agent until the bus takes them; by default they would wait in the longer queue of
-/// the interface.
+/// The size of the send buffer. The kernel raises the value to its minimum, which holds about six frames. With a
+/// small buffer, further frames wait in the agent until the bus takes them; by default they would wait in the
+/// longer queue of the interface.
 const SEND_BUFFER_BYTES: usize = 1;
 
 /// `CAN_RAW` of `linux/can.h`.
@@ -46,12 +46,12 @@ const CAN_RAW: Option<Protocol> = Some(Protocol::from_raw(NonZeroU32::MIN));
 /// `CAN_MTU` of `linux/can.h`.
 const CLASSIC_MTU: &str = "16";
 
-/// Clients on a CAN bus, until this is dropped.
+/// The clients on a CAN bus, which are served until this value is dropped.
 #[derive(Debug)]
 pub struct Can {
     bus: Arc<Bus>,
     thread: Option<JoinHandle<()>>,
-    /// The bus itself, if this process simulates it.
+    /// The simulated bus, if this process simulates it.
     #[cfg(feature = "simulated-can")]
     _simulated: Option<simulated::SimulatedBus>,
 }
@@ -64,11 +64,11 @@ struct Bus {
 }
 
 impl Can {
-    /// Takes clients on an interface, such as `can0`. If the interface goes away, as with its adapter, it is opened
-    /// again when it returns.
+    /// Serves clients on an interface, such as `can0`. If the interface disappears, as when its adapter is
+    /// unplugged, it is opened again when it returns.
     ///
     /// # Errors
-    /// The kernel has no CAN, or no interface of this name; or the interface has classic CAN only.
+    /// The kernel has no CAN or no interface with this name, or the interface has classic CAN only.
     pub fn open(agent: &Agent, interface: &str) -> Result<Can> {
         let failed = |source: io::Error| {
             let advice = match source.raw_os_error().map(Errno::from_raw_os_error) {
@@ -80,10 +80,10 @@ impl Can {
             };
             Error::Open { what: format!("CAN interface {interface}"), source, advice }
         };
-        // This check comes first, because a missing interface is a different error.
+        // This check comes first, because a kernel without CAN is a different error from a missing interface.
         socket(AddressFamily::CAN, SocketType::RAW, CAN_RAW).map_err(|error| failed(error.into()))?;
         let line = open_interface(interface).map_err(failed)?;
-        // A classic interface refuses each frame, and a client would wait for an answer.
+        // A classic interface refuses each CAN FD frame, so a client would wait for an answer without end.
         if fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"))
             .is_ok_and(|mtu| mtu.trim() == CLASSIC_MTU)
         {
@@ -98,8 +98,8 @@ impl Can {
         Ok(Self::start(agent, line, format!("can {interface}"), false, Some(Box::new(open)))?.0)
     }
 
-    /// Takes clients on a non-blocking packet socket, which tests use in place of an interface. `open` opens the socket
-    /// again after an error.
+    /// Serves clients on a non-blocking packet socket, which tests use in place of an interface. After an error,
+    /// `open` opens the socket again.
     ///
     /// # Errors
     /// The transport's thread cannot be started.
@@ -157,9 +157,10 @@ impl Bus {
         self.device.run(port, open, |stream| {
             loop {
                 match stream.run(received, &mut || port.has_room_for_all(), &mut || true) {
-                    // An interface that is down reports one error. Its socket works again when the interface is up.
+                    // An interface that is down reports one error. The socket works again when the interface is up.
                     Err(error) if error.kind() == io::ErrorKind::NetworkDown => port.failed(&error),
-                    // After other errors, as when an adapter is pulled out, the socket belongs to no interface.
+                    // After other errors, as when an adapter is unplugged, the socket does not belong to an
+                    // interface any more.
                     ended => return ended,
                 }
             }

@@ -1,4 +1,5 @@
-//! A client without a microcontroller, over a socket or over a faulty pipe in this process, and the host's side.
+//! A client without a microcontroller, over a socket or over a faulty pipe in this process, and Gantry's nodes on
+//! the host.
 
 mod pipe;
 
@@ -50,7 +51,7 @@ pub enum Told {
 /// The way to the agent.
 pub trait Wire {
     fn send(&mut self, message: &[u8]);
-    /// Waits for a message at most this long.
+    /// Waits for a message, at most for this time.
     fn receive(&mut self, timeout: Duration) -> Option<Vec<u8>>;
 }
 
@@ -75,14 +76,14 @@ impl Wire for UdpSocket {
     }
 }
 
-/// A socket that is connected with the agent's.
+/// A socket that is connected to the agent's socket.
 pub fn socket(agent: &Udp) -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(SocketAddr::from(([127, 0, 0, 1], agent.address().port()))).unwrap();
     socket
 }
 
-/// An agent at a free port, and the lines of its log.
+/// Starts an agent at a free port. Returns the lines of its log, too.
 pub fn agent(config: Config) -> (Agent, Udp, Arc<Mutex<Vec<String>>>) {
     agent_at(config, 0)
 }
@@ -94,7 +95,7 @@ pub fn agent_at(config: Config, port: u16) -> (Agent, Udp, Arc<Mutex<Vec<String>
     (agent, udp, lines)
 }
 
-/// An agent whose clock stands still, and the lines of its log.
+/// Starts an agent whose clock is stopped. Returns the lines of its log, too.
 pub fn stopped_agent(config: Config) -> (Agent, Arc<Mutex<Vec<String>>>) {
     let (config, lines) = logged(config);
     (Agent::with_stopped_clock(config).unwrap(), lines)
@@ -148,7 +149,7 @@ impl TestClient {
         Instant::from_us(self.origin.elapsed().as_micros() as u64)
     }
 
-    /// Does all work that can be done now, and then waits at most this long for one message.
+    /// Does all work that can be done now, and then waits at most for this time for one message.
     pub fn spin(&mut self, longest: Duration) {
         let now = self.now();
         let Self { session, wire, told, .. } = self;
@@ -232,7 +233,7 @@ impl TestClient {
         self.create(ObjectId::new(number, ObjectKind::TOPIC), Entity::Topic(topic), Owner::Object(PARTICIPANT))
     }
 
-    /// Creates a topic and a data writer of it, both with this number.
+    /// Creates a topic and a data writer for it, both with this number.
     #[track_caller]
     pub fn create_writer(&mut self, number: u16, topic: &str, type_name: &str) -> ObjectId {
         assert_eq!(self.create_topic(number, topic, type_name), StatusValue::OK);
@@ -245,7 +246,7 @@ impl TestClient {
         id
     }
 
-    /// Creates a topic and a data reader of it, both with this number.
+    /// Creates a topic and a data reader for it, both with this number.
     #[track_caller]
     pub fn create_reader(&mut self, number: u16, topic: &str, type_name: &str) -> ObjectId {
         assert_eq!(self.create_topic(number, topic, type_name), StatusValue::OK);
@@ -256,7 +257,7 @@ impl TestClient {
         id
     }
 
-    /// Asks for data of an object. Returns when the agent has the request.
+    /// Asks for data of an object. Returns as soon as the agent has the request.
     #[track_caller]
     pub fn read(&mut self, object: ObjectId, stream: StreamId, max_samples: u16) {
         let control = DeliveryControl { max_samples, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };
@@ -288,7 +289,7 @@ impl TestClient {
         self.request(|session| session.write(stream, object, identity, data))
     }
 
-    /// The data of an object that has come so far.
+    /// The data of an object that has arrived until now.
     pub fn data(&self, object: ObjectId) -> Vec<&[u8]> {
         let data = self.told.iter().filter_map(|told| match told {
             Told::Data(request, data) if request.object == object => Some(&data[..]),

@@ -1,4 +1,4 @@
-//! A pipe to the agent in this process, with seeded faults.
+//! A pipe to the agent in this process, with faults from a seeded generator.
 
 use super::Wire;
 use gantry_agent::{Agent, PeerAddress, Port, Transport};
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// Faults of a pipe: the probability of each, for a message.
+/// The faults of a pipe: the probability of each fault for each message.
 #[derive(Clone, Copy)]
 pub struct Faults {
     pub loss: f64,
@@ -16,7 +16,7 @@ pub struct Faults {
     pub reordering: f64,
 }
 
-/// No faults.
+/// A pipe without faults.
 pub const GOOD: Faults = Faults { loss: 0.0, duplication: 0.0, reordering: 0.0 };
 
 /// A direction of a faulty pipe.

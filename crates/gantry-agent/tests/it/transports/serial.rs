@@ -1,4 +1,4 @@
-//! Serial lines, and the program on one.
+//! Tests of serial lines, and of the program on a serial line.
 
 use super::{STRING, exchange, wires::SerialWire};
 use crate::support::{TestClient, agent, host, socket};
@@ -32,7 +32,8 @@ fn clients_share_a_serial_line() {
     let serial = Serial::pseudoterminal(&agent).unwrap();
     let mut client = TestClient::open(SerialWire::open(serial.path(), 1), 0x0704);
     exchange(&mut client, "over_serial");
-    // Each program with the line open gets a part of its bytes, so one follows the other here.
+    // If two programs had the line open, each would get only some of its bytes, so the second client opens it
+    // after the first.
     drop(client);
     let mut other = TestClient::open(SerialWire::open(serial.path(), 2), 0x0705);
     exchange(&mut other, "over_serial_too");
@@ -54,7 +55,7 @@ fn noise_on_a_serial_line_is_survived_and_logged() {
     let serial = Serial::pseudoterminal(&agent).unwrap();
     let mut client = TestClient::open(SerialWire::open(serial.path(), 1), 0x0706);
     let mut line = File::options().write(true).open(serial.path()).unwrap();
-    // A frame with a wrong checksum, the beginning of another one, and bytes of no frame.
+    // A frame with a wrong checksum, the beginning of another frame, and bytes outside of frames.
     line.write_all(&[0x7e, 1, 0, 2, 0, 5, 5, 0, 0, 0x7e, 1, 0, 0xff, 0, 0x55]).unwrap();
     exchange(&mut client, "over_noise");
     let lines = lines.lock().unwrap();
@@ -69,13 +70,13 @@ fn a_slow_line_holds_up_nobody() {
     slow.read(reader, StreamId::BEST_EFFORT, u16::MAX);
     let mut publisher = host().create_publisher::<String>("/too_fast", Qos::default().keep_last(100)).unwrap();
     let text = |number: u32| format!("{number:0>150}");
-    // The client does not read its line, which takes some kilobytes.
+    // The client does not read its line, whose buffer holds some kilobytes.
     for number in 0..1000 {
         publisher.publish_copy(&String { data: text(number) }).unwrap();
     }
     let mut other = TestClient::open(socket(&udp), 0x0709);
     exchange(&mut other, "beside_a_slow_line");
-    // When the client reads again, it gets all bytes that waited.
+    // When the client reads again, it gets all waiting bytes.
     slow.until("the newest sample", |slow| {
         slow.data(reader).last().is_some_and(|data| data.windows(150).any(|window| window == text(999).as_bytes()))
     });
@@ -85,7 +86,7 @@ fn a_slow_line_holds_up_nobody() {
     assert_eq!(counts.delivered + counts.overwritten, 1000);
 }
 
-/// A pseudoterminal stands for the device: the agent opens the path, and the client has this end.
+/// A pseudoterminal in place of a device: the agent opens the path, and the client has this end.
 fn device() -> (File, PathBuf) {
     let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     unlockpt(&end).unwrap();
@@ -102,7 +103,7 @@ fn a_serial_device_that_comes_back_is_opened_again() {
     let serial = Serial::open(&agent, &link, 115_200).unwrap();
     assert_eq!(serial.path(), link);
     let mut client = TestClient::open(SerialWire::over(end, 1), 0x070a);
-    // The device is pulled out and plugged in again. Meanwhile no client is there.
+    // The device is unplugged and plugged in again. Meanwhile it has no client.
     let (end, path) = device();
     client.wire = Box::new(SerialWire::over(end, 1));
     eventually("the device is gone", || lines.lock().unwrap().iter().any(|line| line.contains("failed")));

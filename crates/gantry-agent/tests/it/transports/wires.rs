@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-/// Bytes of a device or a connection, as they come.
+/// The byte stream of a device or a connection.
 struct Bytes<L> {
     line: L,
     /// Read, and not decoded yet.
@@ -28,7 +28,7 @@ impl<L: AsFd + Read + Write> Bytes<L> {
         Self { line, read: Vec::new() }
     }
 
-    /// Waits for bytes at most this long.
+    /// Waits for bytes, at most for this time.
     fn wait(&mut self, timeout: Duration) {
         if !self.read.is_empty() {
             return;
@@ -54,7 +54,7 @@ impl TcpWire {
         Self::over(TcpStream::connect(tcp.address()).unwrap())
     }
 
-    /// A connection whose address looks like another machine's.
+    /// A connection whose address looks like an address of another machine.
     pub fn connect_from(host: Ipv4Addr, tcp: &Tcp) -> Self {
         Self::over(Self::connection_from(host, tcp))
     }

@@ -1,4 +1,4 @@
-//! Messages whose names and texts are hard to write as Rust. The test is that they compile without a warning.
+//! Messages whose names and texts are hard to express in Rust. The test is that they compile without a warning.
 
 #![no_std]
 #![forbid(unsafe_code)]

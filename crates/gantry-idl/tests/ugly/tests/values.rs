@@ -9,7 +9,7 @@ fn zeroed<T: Message>(shape: impl Shape<T>) -> AlignedBytes {
     AlignedBytes::zeroed(T::shape_bytes(shape).unwrap())
 }
 
-/// Memory with the remains of another message.
+/// Memory that has old bytes of another message.
 fn used<T: Message>(shape: impl Shape<T>) -> AlignedBytes {
     let mut memory = zeroed::<T>(shape);
     memory.as_mut().fill(0xee);

@@ -1,4 +1,4 @@
-//! Frames of CAN FD over a socket that does not block, as SocketCAN has them.
+//! Frames of CAN FD over a non-blocking socket, in SocketCAN's format.
 
 use gantry_xrce::framing::socket_can::{FRAME_BYTES, Frame, MAX_IDENTIFIER};
 use rustix::{
@@ -7,7 +7,7 @@ use rustix::{
 };
 use std::{io, os::fd::AsFd};
 
-/// The identifier, if it has 29 bits.
+/// Returns the identifier if it has at most 29 bits.
 pub fn check_identifier(identifier: u32) -> io::Result<u32> {
     let error = || io::Error::new(io::ErrorKind::InvalidInput, "the identifier of a client has 29 bits");
     (identifier <= MAX_IDENTIFIER).then_some(identifier).ok_or_else(error)
@@ -18,13 +18,14 @@ pub fn write_frame(socket: impl AsFd, frame: Frame<'_>) -> io::Result<bool> {
     let bytes = frame.to_bytes().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     match send(socket, &bytes, SendFlags::NOSIGNAL) {
         Ok(_) => Ok(true),
-        // The last of these errors: the queue of the interface is full.
+        // The last of these errors means that the queue of the interface is full.
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The length of the next frame with the identifier, whose data lies in `data`. Others are none of the client's.
+/// The length of the next frame with the identifier, whose data is copied to `data`. Frames with other identifiers
+/// are skipped.
 pub fn read_frame(socket: impl AsFd, identifier: u32, data: &mut [u8; 64]) -> io::Result<Option<usize>> {
     let mut bytes = [0; FRAME_BYTES];
     loop {

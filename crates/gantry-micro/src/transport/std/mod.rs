@@ -1,4 +1,4 @@
-//! Transports of a host, which are tested with and serve programs that run there.
+//! Transports for a host. Tests use them, and so do programs that run on a host.
 
 mod can_frames;
 mod port;
@@ -19,7 +19,7 @@ pub use udp::UdpTransport;
 
 use std::io;
 
-/// The connection is lost, or no agent listens: the session notices.
+/// Whether the error means that the connection is lost or that no agent listens. The session notices this itself.
 fn is_absence(error: &io::Error) -> bool {
     use io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, NotFound, UnexpectedEof,

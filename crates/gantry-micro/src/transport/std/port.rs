@@ -7,7 +7,7 @@ use rustix::{
 };
 use std::{io, os::fd::AsFd};
 
-/// A file descriptor that does not block, as a port of `embedded-io`.
+/// A non-blocking file descriptor, as a port of `embedded-io`.
 #[derive(Debug)]
 pub struct Port<F>(pub F);
 
@@ -22,7 +22,7 @@ impl<F: AsFd> Port<F> {
     }
 }
 
-/// Nothing was moved: the descriptor does not block.
+/// The number of bytes that were read or written; 0 if the descriptor would have to block.
 fn moved(result: Result<usize, Errno>) -> io::Result<usize> {
     match result {
         Ok(bytes) => Ok(bytes),

@@ -19,11 +19,12 @@ use std::{
     path::Path,
 };
 
-/// The kernel raises it to its minimum, which holds about six frames: as many as a controller has mailboxes.
+/// The size of the send buffer. The kernel raises it to its minimum, which holds about six frames: as many as a
+/// controller has mailboxes.
 const SEND_BUFFER_BYTES: usize = 1;
 
-/// A node of the bus that `gantry-agent can --simulated PATH` hosts. If the bus is gone, as after the end of the agent,
-/// each frame to send tries to connect again.
+/// A node of the bus that `gantry-agent can --simulated PATH` hosts. If the bus is gone, as after the end of the
+/// agent, each frame to send is an attempt to connect again.
 #[derive(Debug)]
 pub struct SimulatedCan {
     bus: SocketAddrUnix,
@@ -35,7 +36,7 @@ impl SimulatedCan {
     /// Makes a transport over the bus at `path`, which need not exist yet, for the client with the 29-bit `identifier`.
     ///
     /// # Errors
-    /// Another program than a bus listens at the path, or the path is longer than the address of a socket may be; the
+    /// A program other than a bus listens at the path, or the path is too long for the address of a socket; or the
     /// identifier has more than 29 bits.
     pub fn connect(path: impl AsRef<Path>, identifier: u32) -> io::Result<CanFdTransport<Self>> {
         let bus = SocketAddrUnix::new(path.as_ref())?;
@@ -44,7 +45,7 @@ impl SimulatedCan {
         Ok(CanFdTransport::new(node))
     }
 
-    /// Whether the node is connected to the bus. The end of the bus shows at the next frame.
+    /// Whether the node is connected to the bus. The end of the bus is noticed only at the next frame.
     pub fn is_connected(&self) -> bool {
         self.socket.is_some()
     }
@@ -64,7 +65,7 @@ impl SimulatedCan {
         set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES)?;
         match connect(&socket, &self.bus) {
             Ok(()) => self.socket = Some(socket),
-            // Too many connect at once: the next frame tries again.
+            // Too many nodes connect at the same time: the next frame is another attempt.
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(error) => return lost(error.into(), ()),
         }
@@ -72,7 +73,8 @@ impl SimulatedCan {
     }
 }
 
-/// The result of a call that failed: the result of a lost frame, if the bus is not there. The session notices.
+/// The result of a call that failed. If the bus is not there, it is `result`, as for a lost frame, and the session
+/// notices it.
 fn lost<T>(error: io::Error, result: T) -> io::Result<T> {
     if is_absence(&error) { Ok(result) } else { Err(error) }
 }
@@ -83,7 +85,7 @@ impl CanFd for SimulatedCan {
     fn transmit(&mut self, data: &[u8]) -> io::Result<bool> {
         self.open()?;
         let Some(socket) = &self.socket else { return Ok(true) };
-        // The bus clears the switch if it has one bit rate.
+        // The bus clears the bit rate switch if it has only one bit rate.
         let frame = Frame { identifier: self.identifier, has_bit_rate_switch: true, data };
         write_frame(socket, frame).or_else(|error| {
             self.socket = None;

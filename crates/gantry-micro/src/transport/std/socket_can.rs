@@ -17,7 +17,7 @@ impl SocketCan {
     /// Makes a transport over `interface` for the client with the 29-bit `identifier`.
     ///
     /// # Errors
-    /// The kernel has no CAN, or not this interface; the identifier has more than 29 bits.
+    /// The kernel has no CAN or no interface with this name, or the identifier has more than 29 bits.
     pub fn open(interface: &str, identifier: u32) -> io::Result<CanFdTransport<Self>> {
         let identifier = check_identifier(identifier)?;
         let socket = CanFdSocket::open(interface)?;

@@ -1,4 +1,4 @@
-//! TCP, with a new connection after one was lost.
+//! Transport over TCP, with a new connection after the old one was lost.
 
 use super::{Port, is_absence};
 use crate::transport::{LengthPrefixTransport, Transport};
@@ -12,8 +12,8 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
-/// The size of the send buffer, which lets a few messages wait in the kernel. With the default of megabytes, a
-/// publisher that is faster than the line would not notice this, and its messages would arrive minutes late.
+/// The size of the send buffer, which lets a few messages wait in the kernel. With the default size of megabytes,
+/// a publisher that is faster than the line would not notice this, and its messages would arrive minutes late.
 const SEND_BUFFER_BYTES: usize = 8192;
 
 /// Messages over a TCP connection to one agent. If the connection is lost, the next message opens another one.
@@ -24,12 +24,12 @@ pub struct TcpTransport {
 }
 
 impl TcpTransport {
-    /// A transport to the agent at `agent`, whether it is there or not.
+    /// Makes a transport to the agent at `agent`, which need not be running yet.
     pub fn new(agent: SocketAddr) -> Self {
         Self { agent, connection: None }
     }
 
-    /// The socket, if there is a connection or one is being opened.
+    /// The socket of the connection, which may still be opening; `None` if there is no connection.
     pub fn descriptor(&mut self) -> Option<BorrowedFd<'_>> {
         self.connection.as_mut().map(|connection| connection.port().0.as_fd())
     }
@@ -38,7 +38,7 @@ impl TcpTransport {
         let family = if self.agent.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-        // Each message is to leave at once.
+        // The socket has to send each message at once.
         sockopt::set_tcp_nodelay(&socket, true)?;
         sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES)?;
         match connect(&socket, &self.agent) {

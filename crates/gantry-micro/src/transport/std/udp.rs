@@ -17,7 +17,7 @@ impl UdpTransport {
     /// Makes a socket for the agent at `agent`, which need not be running yet.
     ///
     /// # Errors
-    /// The socket's error.
+    /// An error of the socket.
     pub fn new(agent: SocketAddr) -> io::Result<Self> {
         let any = if agent.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind(SocketAddr::new(any, 0))?;
@@ -33,7 +33,7 @@ impl AsFd for UdpTransport {
     }
 }
 
-/// No agent listens now: the session notices.
+/// Whether the error means that no agent listens now. The session notices this itself.
 fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted)
 }

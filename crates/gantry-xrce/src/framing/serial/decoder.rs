@@ -1,4 +1,4 @@
-//! Frames that are found in the bytes of a line.
+//! The decoder of the serial framing, which finds frames in the bytes of a line.
 
 use super::{ESCAPE, FLAG, STUFFING};
 use crate::framing::crc;
@@ -19,19 +19,19 @@ pub struct SerialCounters {
     pub frames: u32,
     /// Bytes of those, stuffing included.
     pub frame_bytes: u32,
-    /// Bytes that were dropped: noise, and the bytes of the frames below.
+    /// The number of dropped bytes: noise, and the bytes of the frames that the other counters count.
     pub dropped_bytes: u32,
     /// Frames whose checksum is wrong.
     pub crc_errors: u32,
-    /// Frames in which another frame begins: bytes were lost.
+    /// The number of frames in which another frame begins, because bytes were lost.
     pub incomplete: u32,
-    /// Frames that are longer than the buffer.
+    /// The number of frames that are longer than the buffer.
     pub too_long: u32,
     /// Frames for another address.
     pub for_others: u32,
 }
 
-/// Finds frames in the bytes of a serial line.
+/// A decoder that finds frames in the bytes of a serial line.
 ///
 /// Frames may have any length, but only frames that fit in the buffer are delivered. Counters wrap around.
 #[derive(Clone, Debug)]
@@ -41,11 +41,11 @@ pub struct SerialDecoder {
     escape: bool,
     source: u8,
     length: u16,
-    /// The number of bytes of the message that were received.
+    /// The number of received bytes of the message.
     received: u16,
     crc: u16,
     received_crc: u8,
-    /// The bytes of this frame, stuffing included.
+    /// The number of bytes of this frame, including stuffing.
     frame_bytes: u32,
     counters: SerialCounters,
 }
@@ -65,7 +65,7 @@ enum State {
 }
 
 impl SerialDecoder {
-    /// A decoder that delivers frames for `address`.
+    /// Makes a decoder that delivers frames for `address`.
     pub fn new(address: u8) -> Self {
         Self {
             address,
@@ -81,17 +81,17 @@ impl SerialDecoder {
         }
     }
 
-    /// The bytes that were received up to now.
+    /// The counters of the bytes that were received until now.
     pub fn counters(&self) -> SerialCounters {
         self.counters
     }
 
-    /// The number of bytes of the frame under way: neither delivered nor dropped yet.
+    /// The number of bytes of the frame that is being received: they are neither delivered nor dropped yet.
     pub fn pending_bytes(&self) -> u32 {
         self.frame_bytes
     }
 
-    /// Reads `bytes` until a frame is complete or no byte is left, and leaves the bytes after it. Pass the same
+    /// Reads `bytes` until a frame is complete or no byte is left. Unread bytes stay in `bytes`. Pass the same
     /// `buffer` in each call; the message lies at its beginning.
     ///
     /// ```
@@ -121,8 +121,8 @@ impl SerialDecoder {
         None
     }
 
-    /// Takes one byte. Returns whether it is the last one of a frame for this address. The function is not inlined,
-    /// because instructions that access fields deep in a client are longer.
+    /// Takes one byte. Returns whether the byte is the last one of a frame for this address. The function is not
+    /// inlined, because instructions that access fields deep inside a client are longer.
     #[inline(never)]
     fn put(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
         if byte == FLAG {
@@ -149,7 +149,7 @@ impl SerialDecoder {
         self.advance(byte, buffer)
     }
 
-    /// Takes one byte after the flag and without stuffing.
+    /// Takes one byte after the flag, with its stuffing removed.
     fn advance(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
         self.state = match self.state {
             State::Flag => State::Flag,
@@ -206,7 +206,7 @@ impl SerialDecoder {
         true
     }
 
-    /// Drops the received part of a frame. Returns `false`: no frame ends here.
+    /// Drops the received part of a frame. Returns `false`, the value for a byte that ends no frame.
     fn drop_frame(&mut self) -> bool {
         self.counters.dropped_bytes = self.counters.dropped_bytes.wrapping_add(self.frame_bytes);
         self.frame_bytes = 0;

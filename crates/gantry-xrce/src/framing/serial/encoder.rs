@@ -6,16 +6,16 @@ use crate::framing::{TooLong, crc};
 /// Addresses and length.
 const HEADER_BYTES: u32 = 4;
 
-/// Writes one frame in chunks of any size.
+/// An encoder that writes one frame in chunks of any size.
 #[derive(Clone, Debug)]
 pub struct SerialEncoder {
     source: u8,
     destination: u8,
     length: u16,
     crc: u16,
-    /// The number of bytes that were written, before stuffing.
+    /// The number of bytes that were written, not counting stuffing.
     position: u32,
-    /// The second byte of an escaped one, if the chunk was full after the first.
+    /// The second byte of an escape sequence, if the chunk was full after the first byte.
     escaped: Option<u8>,
 }
 
@@ -25,7 +25,7 @@ impl SerialEncoder {
     /// The address that eProsima's clients use.
     pub const CLIENT: u8 = 1;
 
-    /// A frame from `source` to `destination` with a message of this length.
+    /// Encodes a frame from `source` to `destination`, whose message has this length.
     ///
     /// # Errors
     /// [`TooLong`] above 65535 bytes.
@@ -35,8 +35,9 @@ impl SerialEncoder {
         Ok(Self { source, destination, length, crc: 0, position: 0, escaped: None })
     }
 
-    /// Writes the next bytes of the frame into `chunk`, and returns their number. It is the length of `chunk` unless
-    /// the frame ends, and 0 after its end. Pass the same `message` in each call.
+    /// Writes the next bytes of the frame into `chunk`, and returns their number. The number is the length of
+    /// `chunk` unless the frame ends in this chunk, and 0 after the end of the frame. Pass the same `message` in
+    /// each call.
     pub fn encode(&mut self, message: &[u8], chunk: &mut [u8]) -> usize {
         let mut written = 0;
         for byte in chunk {
@@ -65,7 +66,8 @@ impl SerialEncoder {
                 let index = after_flag - 1 - HEADER_BYTES;
                 match index.checked_sub(self.length.into()) {
                     None => {
-                        // A message that is shorter than announced is padded, so that the line stays in step.
+                        // A message that is shorter than its announced length is padded, so that the decoder does
+                        // not lose the frame's end.
                         let byte = message.get(index as usize).copied().unwrap_or(0);
                         self.crc = crc::update(self.crc, byte);
                         byte

@@ -1,14 +1,14 @@
-//! ACKNACK: what came in a reliable stream, and what is missing.
+//! ACKNACK: the messages of a reliable stream that arrived, and the missing ones.
 
 use super::{Payload, sealed::Sealed};
 use crate::wire::{Reader, StreamId, SubmessageId, Writer};
 
-/// The messages of a reliable stream that came, and those that are missing. It is outside of streams itself.
+/// The messages of a reliable stream that arrived, and the missing ones. An ACKNACK is sent outside of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckNack {
-    /// The first sequence number that has not come.
+    /// The first sequence number that has not arrived.
     pub first_unacknowledged: u16,
-    /// Bit _i_ says that `first_unacknowledged + i` is missing. It is big endian in every message.
+    /// Bit _i_ is set if the message `first_unacknowledged + i` is missing. The bitmap is always big endian.
     pub missing: u16,
     /// The stream.
     pub stream: StreamId,

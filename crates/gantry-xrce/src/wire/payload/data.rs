@@ -3,12 +3,13 @@
 use super::{Payload, sealed::Sealed};
 use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};
 
-/// Data for a client: a sample, a request or a reply. [`Flags::data_format`](crate::wire::Flags::data_format) says how.
+/// Data for a client: a sample, a request or a reply. [`Flags::data_format`](crate::wire::Flags::data_format) is
+/// its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a> {
-    /// The request. In DATA it is the request of the READ_DATA.
+    /// The request: the one of the READ_DATA that asked for the data.
     pub request: ObjectRequest,
-    /// The data: in the format DATA, the message in CDR without an encapsulation header.
+    /// The data. In the format DATA, it is the message in CDR without an encapsulation header.
     pub data: &'a [u8],
 }
 

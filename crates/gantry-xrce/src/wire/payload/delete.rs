@@ -3,7 +3,7 @@
 use super::{Payload, sealed::Sealed};
 use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};
 
-/// A client deletes an object. With an object of the kind CLIENT, it ends its session.
+/// A client deletes an object. If the object is of the kind CLIENT, the client ends its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delete {
     /// The request, and the object.

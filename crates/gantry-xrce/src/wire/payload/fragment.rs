@@ -3,8 +3,8 @@
 use super::{Payload, sealed::Sealed};
 use crate::wire::{Reader, SubmessageId, Writer};
 
-/// A part of a submessage, its header included. [`Flags::LAST_FRAGMENT`](crate::wire::Flags::LAST_FRAGMENT) marks the
-/// last part.
+/// A part of a submessage, including its header. [`Flags::LAST_FRAGMENT`](crate::wire::Flags::LAST_FRAGMENT) marks
+/// the last part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment<'a> {
     /// The part.

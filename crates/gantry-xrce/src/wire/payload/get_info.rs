@@ -3,7 +3,8 @@
 use super::{Payload, sealed::Sealed};
 use crate::wire::{InfoMask, ObjectRequest, Reader, SubmessageId, Writer};
 
-/// A question about an object. About [`ObjectId::AGENT`](crate::wire::ObjectId::AGENT), it is a ping.
+/// A question about an object. If the object is [`ObjectId::AGENT`](crate::wire::ObjectId::AGENT), the question is
+/// a ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetInfo {
     /// The request, and the object.

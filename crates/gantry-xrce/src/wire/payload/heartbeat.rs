@@ -1,9 +1,9 @@
-//! HEARTBEAT: what a reliable stream still holds.
+//! HEARTBEAT: the messages that the sender of a reliable stream still has.
 
 use super::{Payload, sealed::Sealed};
 use crate::wire::{Reader, StreamId, SubmessageId, Writer};
 
-/// The messages that the sender of a reliable stream still holds. It is outside of streams itself.
+/// The messages that the sender of a reliable stream still has. A HEARTBEAT is sent outside of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
     /// The first sequence number that is not acknowledged.

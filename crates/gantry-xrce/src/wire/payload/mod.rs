@@ -40,12 +40,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The payload of a submessage. It is not meant to be implemented elsewhere.
+/// The payload of a submessage. The trait is sealed.
 pub trait Payload<'a>: sealed::Sealed + Sized {
     /// The identifier of its submessage.
     const ID: SubmessageId;
 
-    /// Reads it. Bytes after its last field stay unread. A defect is the reader's ([`Reader::check`]).
+    /// Reads the payload. Bytes after its last field stay unread. [`Reader::check`] returns a defect that is found.
     fn read(reader: &mut Reader<'a>) -> Self;
 
     /// Writes it.
@@ -56,7 +56,7 @@ impl<'a> Submessage<'a> {
     /// Reads the payload. The caller has compared [`id`](Self::id) with [`Payload::ID`].
     ///
     /// # Errors
-    /// [`Error`](super::Error) of the payload's bytes.
+    /// A defect in the bytes of the payload.
     pub fn read<P: Payload<'a>>(&self) -> Result<P> {
         self.payload.whole(P::read)
     }

@@ -6,15 +6,15 @@ use crate::wire::{DataFormat, ObjectRequest, Reader, StreamId, SubmessageId, Wri
 /// A client asks for data of a data reader, requester or replier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadData<'a> {
-    /// The request, and the object. DATA repeats both.
+    /// The request, and the object. The DATA that follow repeat both.
     pub request: ObjectRequest,
-    /// The stream that DATA shall come in.
+    /// The stream in which the agent has to send DATA.
     pub stream: StreamId,
     /// The format of DATA.
     pub format: DataFormat,
     /// A filter of contents.
     pub content_filter: Option<&'a str>,
-    /// How much, and how fast. Without it, one sample.
+    /// The amount of data, and its rate. Without this field, the agent sends one sample.
     pub delivery: Option<DeliveryControl>,
 }
 
@@ -41,14 +41,14 @@ impl<'a> Payload<'a> for ReadData<'a> {
     }
 }
 
-/// How much data the agent sends, and how fast.
+/// The amount of data that the agent sends, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryControl {
-    /// The number of samples. 0 cancels an earlier READ_DATA, [`UNLIMITED`](Self::UNLIMITED) has no end.
+    /// The number of samples. 0 cancels an earlier READ_DATA; [`UNLIMITED`](Self::UNLIMITED) means any number.
     pub max_samples: u16,
-    /// The time, in seconds. 0 has no end.
+    /// The time in which samples are sent, in seconds. 0 means without end.
     pub max_elapsed_s: u16,
-    /// The rate, in bytes per second. 0 has no limit.
+    /// The largest rate, in bytes per second. 0 means no limit.
     pub max_bytes_per_s: u16,
     /// The shortest time between two samples, in milliseconds.
     pub min_pace_ms: u16,

@@ -3,7 +3,7 @@
 use super::{Payload, sealed::Sealed};
 use crate::wire::{Reader, SubmessageId, Writer};
 
-/// All streams begin anew. eProsima's client never sends it.
+/// All streams begin anew. eProsima's client never sends a RESET.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reset;
 

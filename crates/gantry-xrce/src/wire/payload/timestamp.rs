@@ -8,7 +8,8 @@ use crate::wire::{Reader, SubmessageId, Time, Writer};
 pub struct Timestamp {
     /// The client's time when the request was sent.
     pub transmit: Time,
-    /// Zeros behind it, which make the request as long as its reply. The standard has none.
+    /// The number of zero bytes after the time, which make the request as long as its reply. The standard has no
+    /// such bytes.
     pub padding_bytes: usize,
 }
 

@@ -6,9 +6,9 @@ use crate::wire::{Reader, SubmessageId, Time, Writer};
 /// The answer to TIMESTAMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimestampReply {
-    /// The agent's time when this was sent.
+    /// The agent's time when the reply was sent.
     pub transmit: Time,
-    /// The agent's time when the request came.
+    /// The agent's time when the request arrived.
     pub receive: Time,
     /// The client's time from the request.
     pub originate: Time,

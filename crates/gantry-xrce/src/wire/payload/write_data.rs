@@ -1,14 +1,15 @@
-//! WRITE_DATA: a client publishes, requests or replies.
+//! WRITE_DATA: a client publishes a sample, or sends a request or a reply.
 
 use super::{Payload, sealed::Sealed};
 use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};
 
-/// A client publishes, requests or replies. [`Flags::data_format`](crate::wire::Flags::data_format) says how.
+/// A client publishes a sample, or sends a request or a reply.
+/// [`Flags::data_format`](crate::wire::Flags::data_format) is the format of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteData<'a> {
     /// The request, and the data writer, requester or replier.
     pub request: ObjectRequest,
-    /// The data: in the format DATA, the message in CDR without an encapsulation header.
+    /// The data. In the format DATA, it is the message in CDR without an encapsulation header.
     pub data: &'a [u8],
 }
 

@@ -23,7 +23,7 @@ pub type Client =
     ClientSession<ArraySlots<SLOT_BYTES, 4>, ArraySlots<SLOT_BYTES, 4>, [u8; 2048], ArraySlots<SLOT_BYTES, 2>>;
 pub type Agent = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
-/// An event of a client, without borrowed data.
+/// An event of a client, in a form without borrowed data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     Connected,
@@ -41,7 +41,7 @@ pub struct Bench {
     pub agent: Option<Agent>,
     /// The agent takes clients.
     pub is_up: bool,
-    /// The agent answers as eProsima's does, which ignores the properties that it does not know.
+    /// Whether the agent behaves as eProsima's agent, which ignores properties that it does not know.
     pub is_plain: bool,
     pub there: Line<Vec<u8>>,
     pub back: Line<Vec<u8>>,
@@ -83,7 +83,7 @@ impl Bench {
         Time::from_ns(AHEAD_NS + (self.now_us * 1000) as i64)
     }
 
-    /// Runs until `is_done`, at most until `limit_us`. Returns whether it is done.
+    /// Runs until `is_done` holds, at most until `limit_us`. Returns whether it holds.
     pub fn run(&mut self, limit_us: u64, mut is_done: impl FnMut(&mut Self) -> bool) -> bool {
         loop {
             self.exchange();
@@ -107,7 +107,7 @@ impl Bench {
         }
     }
 
-    /// Does all that can be done now.
+    /// Exchanges all messages that can be exchanged now.
     fn exchange(&mut self) {
         let now = self.now();
         while let Some(message) = self.there.receive(self.now_us) {
@@ -139,7 +139,7 @@ impl Bench {
         }
     }
 
-    /// The agent's session begins anew, with the same number.
+    /// Begins the agent's session anew, with the same session number.
     pub fn restart_agent(&mut self) {
         let peer = *self.agent.as_ref().unwrap().peer();
         self.agent = Some(new_agent(peer, self.now()));
@@ -205,7 +205,7 @@ impl Bench {
         assert!(self.run(limit_us, |bench| bench.client.is_connected() && bench.agent.is_some()), "{:?}", self.told);
     }
 
-    /// Writes a message into a stream of the client, as soon as it takes it.
+    /// Writes a message into a stream of the client, as soon as the stream takes it.
     pub fn write(&mut self, stream: StreamId, data: &[u8]) {
         let object = ObjectId(0x0015);
         let limit_us = self.now_us + 60_000_000;

@@ -1,4 +1,4 @@
-//! Cases at the edges of the protocol.
+//! Tests of rare cases of the protocol.
 
 use super::{
     GOOD, ONE_WAY_US,
@@ -80,7 +80,7 @@ fn a_late_reply_of_the_clock_is_left() {
         assert_eq!(late[4], SubmessageId::TIMESTAMP.0);
         bench.now_us += 100_000;
         bench.client.synchronise();
-        // The agent answers both, the late one first.
+        // The agent answers both messages, the late one first.
         bench.there.send(bench.now_us, late.len(), late);
         bench.run(bench.now_us + 100_000, |_| false);
         let clocks: Vec<&Told> = bench.told.iter().filter(|told| matches!(told, Told::Clock { .. })).collect();
@@ -99,7 +99,7 @@ fn a_login_states_the_mtu_without_the_message_header() {
     assert_eq!(usize::from(client.mtu_bytes), SLOT_BYTES - 4);
 }
 
-/// The events of an agent's session that takes these messages.
+/// The events of an agent's session that receives these messages.
 fn events(messages: &[&str]) -> Vec<String> {
     let peer = Peer {
         key: KEY,
@@ -137,7 +137,7 @@ fn deleting_amid_fragments_ends_the_message_only() {
     let lost = "Loss(Incomplete { length_bytes: 8 })";
     let delete = "8180 0100 03010400 000b0015";
     assert_eq!(events(&[fragment, delete, write]), [lost, "delete 0015", "write [7]"]);
-    // A DELETE outside of the stream, of the client: the stream goes on until the session is gone.
+    // A DELETE of the client, outside of the stream: the stream continues until the session has ended.
     let leave = "8100 0000 03010400 0002fffe";
     let last = "8180 0100 0d030400 01020304";
     assert_eq!(events(&[fragment, leave, last, write]), ["close", "write [1, 2, 3, 4]", "write [7]"]);

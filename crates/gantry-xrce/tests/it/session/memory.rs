@@ -1,4 +1,4 @@
-//! The memory of a session, which a host allocates when it is asked for the first time.
+//! The memory of a session, which a host allocates when the session uses it for the first time.
 
 use super::bench::KEY;
 use gantry_xrce::{
@@ -10,7 +10,7 @@ use gantry_xrce::{
 use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 use test_support::xrce::streams::HeapSlots;
 
-/// Memory that notes in a common set that it was asked for.
+/// Memory that records its first use in a common set.
 struct Noted<M> {
     memory: M,
     name: &'static str,
@@ -54,14 +54,14 @@ fn a_session_asks_for_memory_when_it_needs_it() {
         while agent.transmit(now, time).is_some() {}
         std::mem::take(&mut *asked.borrow_mut()).into_iter().collect::<Vec<_>>()
     };
-    // Questions outside of streams and in them, an acknowledgement of nothing, a heartbeat, a duplicate.
+    // Questions outside of streams and in streams, an ACKNACK without missing messages, a heartbeat, a duplicate.
     assert_eq!(step(&[0x81, 0, 0, 0, 2, 1, 8, 0, 0, 10, 0xff, 0xfd, 2, 0, 0, 0]), [""; 0]);
     assert_eq!(step(&[0x81, 0x80, 0, 0, 2, 1, 8, 0, 0, 10, 0xff, 0xfd, 2, 0, 0, 0]), [""; 0]);
     assert_eq!(step(&[0x81, 1, 0, 0, 2, 1, 8, 0, 0, 10, 0xff, 0xfd, 2, 0, 0, 0]), [""; 0]);
     assert_eq!(step(&[0x81, 0, 0, 0, 10, 1, 5, 0, 0, 0, 0xff, 0xff, 0x80]), [""; 0]);
     assert_eq!(step(&[0x81, 0, 0, 0, 11, 1, 5, 0, 0, 0, 3, 0, 0x80]), [""; 0]);
     assert_eq!(step(&[0x81, 0x80, 0, 0]), [""; 0]);
-    // A fragment, and a message before its turn.
+    // A fragment, and a message that comes before its turn.
     assert_eq!(step(&[0x81, 0x80, 1, 0, 13, 1, 4, 0, 1, 2, 3, 4]), ["assembly"]);
     assert_eq!(step(&[0x81, 0x80, 3, 0, 2, 1, 8, 0, 0, 10, 0xff, 0xfd, 2, 0, 0, 0]), ["input"]);
 }

@@ -1,4 +1,4 @@
-//! Each submessage has a byte order of its own. Headers and identifiers have always the same.
+//! Each submessage has a byte order of its own. Headers and identifiers always have the same byte order.
 
 use super::{message, only};
 use crate::hex;
@@ -118,7 +118,7 @@ fn the_configuration_of_a_client_and_locators() {
     }
 }
 
-/// The data of services, as eProsima's client 3.0.0 sent a reply.
+/// The data of a service, as in a reply that eProsima's client 3.0.0 sent.
 #[test]
 fn a_request_and_its_reply() {
     let capture = hex("01 02030405060708090a0b0c0a0b0c03 01000000 02000000 0300000000000000");

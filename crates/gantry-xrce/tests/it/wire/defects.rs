@@ -1,4 +1,4 @@
-//! Bytes that are defective or cut off are refused and do no harm.
+//! Defective or truncated bytes are refused and do no harm.
 
 use super::only;
 use crate::hex;
@@ -40,7 +40,7 @@ fn a_message_that_is_cut_off_anywhere_is_refused() {
                 },
             }
         }
-        // A submessage whose own length cuts it off.
+        // A submessage that is truncated by its own length field.
         let said = usize::from(whole[6]);
         for bytes in 0..said {
             let mut cut = whole[..8 + bytes].to_vec();
@@ -81,7 +81,8 @@ fn a_defect_says_where_it_is() {
     let format = refused("8101030001051000000d0013030500000200000000000011");
     let unknown = Problem::Unknown { code: Code::RepresentationFormat, value: 5 };
     assert_eq!(format, Error { offset: 13, problem: unknown });
-    // The binary representation counts from its own start; errors count from the message's.
+    // Alignment in the binary representation is counted from its own start; the offsets of errors are counted from
+    // the message's start.
     let text = refused("8101000001051a00000a0011010300000c0000000001000004000000696dff000000");
     assert_eq!(text, Error { offset: 24, problem: Problem::NotText });
     let unterminated = refused("8101000001051a00000a0011010300000c0000000001000004000000696d75610000");
@@ -153,7 +154,7 @@ fn data_can_be_composed_in_place() {
     let cancelled = builder.begin(SubmessageId::FRAGMENT, Flags::NONE);
     builder.writer().put(&[1]);
     builder.cancel(cancelled);
-    // A field after one that did not fit is not written, even if it would fit.
+    // After a field that did not fit, no field is written, even if it would fit.
     let started = builder.begin(SubmessageId::FRAGMENT, Flags::NONE);
     builder.writer().advance(100);
     builder.writer().put(&[1]);

@@ -1,5 +1,5 @@
-//! The messages of eProsima's client 3.0.0 that create each kind of object. Their padding has old contents of memory:
-//! it is replaced by zeros, and left out at the end of the message.
+//! The messages with which eProsima's client 3.0.0 creates each kind of object. Their padding has old contents of
+//! memory: in these tests it is replaced by zeros, and left out at the end of the message.
 
 use super::{message, only};
 use crate::hex;

@@ -1,4 +1,4 @@
-//! Bytes of eProsima's client that are not what the standard says.
+//! Bytes from eProsima's client that deviate from the standard.
 
 use super::{message, only};
 use crate::hex;
@@ -7,7 +7,7 @@ use gantry_xrce::wire::{
     ReadData, RequestId, SessionId, SubmessageId, Submessages, WriteData, parse, submessage_header,
 };
 
-/// With properties, the length of CREATE_CLIENT is that without.
+/// The length field of a CREATE_CLIENT with properties does not count the properties.
 #[test]
 fn a_login_whose_length_leaves_out_its_properties() {
     let mut bytes = hex("80000000 00011000 58524345 0100 010f aaaabbbb 81 01 0000 01000000 07000000 7578725f686c00 00
@@ -20,12 +20,12 @@ fn a_login_whose_length_leaves_out_its_properties() {
         assert_eq!(properties, [(&b"uxr_hl"[..], &b"010000"[..])]);
     };
     is(&bytes);
-    // The right length is read as well, and what follows is another submessage.
+    // The correct length is accepted as well; bytes after it are another submessage.
     bytes[6] = (bytes.len() - 8) as u8;
     is(&bytes);
 }
 
-/// Properties that are not known are ignored, also those that are not UTF-8.
+/// Unknown properties are ignored, even if they are not UTF-8.
 #[test]
 fn a_property_may_be_any_bytes() {
     let bytes = hex("80000000 00012e00 58524345 0100 010f aaaabbbb 81 01 0000 01000000 07000000 7578ff5f686c00 00
@@ -34,7 +34,7 @@ fn a_property_may_be_any_bytes() {
     assert_eq!(client.properties.unwrap().iter().next().unwrap().name, b"ux\xff_hl");
 }
 
-/// `UCLIENT_TWEAK_XRCE_WRITE_LIMIT`: data above 64 KiB comes in fragments and has no length.
+/// `UCLIENT_TWEAK_XRCE_WRITE_LIMIT`: data above 64 KiB is sent in fragments, with a length of 0.
 #[test]
 fn data_that_is_longer_than_its_length_field_can_say() {
     let request = ObjectRequest { request: RequestId(10), object: ObjectId::new(1, ObjectKind::DATA_WRITER) };
@@ -46,20 +46,20 @@ fn data_that_is_longer_than_its_length_field_can_say() {
     let read = submessages.next().unwrap().unwrap().read::<WriteData<'_>>().unwrap();
     assert_eq!(read, WriteData { request, data: &data });
     assert_eq!(submessages.next(), None);
-    // In one piece it is refused: what follows it would be taken for data.
+    // As a whole, such a submessage is refused: the bytes after it would be taken for data.
     let mut buffer = vec![0; 80_000];
     let header = Header::streamless(SessionId::CLIENT);
     let mut builder = MessageBuilder::new(&mut buffer, &header, ByteOrder::Little).unwrap();
     let error = builder.add(Flags::NONE, &WriteData { request, data: &data }).unwrap_err();
     assert_eq!(error, Error { offset: 0, problem: Problem::TooLong { bytes: 70_004 } });
     assert_eq!(builder.bytes(), 4);
-    // No other submessage may be that long.
+    // No other submessage may have more than 65535 bytes.
     let error = Error { offset: 0, problem: Problem::TooLong { bytes: 70_000 } };
     assert_eq!(submessage_header(SubmessageId::DATA, Flags::NONE, ByteOrder::Little, 70_000), Err(error));
 }
 
-/// The agent's answer to a GET_INFO has no submessage header, so it is read as two empty CREATE_CLIENTs, which are
-/// refused.
+/// The agent's answer to a GET_INFO lacks its submessage header, so it is read as two empty CREATE_CLIENTs, which
+/// are refused.
 #[test]
 fn an_info_without_its_submessage_header() {
     let bytes = hex("81000000 000a0000 00000000");

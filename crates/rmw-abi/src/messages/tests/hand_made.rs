@@ -1,4 +1,5 @@
-//! Structs of C with type supports made by hand, against the encoders of `gantry-cdr` and `gantry-dynamic`.
+//! Tests of structs of C with type supports made by hand, whose bytes are compared with the encoders of
+//! `gantry-cdr` and `gantry-dynamic`.
 
 use super::{
     super::{MessageType, serialized},
@@ -28,7 +29,7 @@ fn read<T>(message_type: &MessageType, bytes: &[u8], message: &mut T) -> Result<
     unsafe { message_type.read(bytes, (&raw mut *message).cast()) }.map_err(|failure| failure.sentence)
 }
 
-/// Random messages by the type's own definition: read, and written again.
+/// Reads random messages, which are made by the type's own definition, and writes them again.
 fn round_trips<T>(support: Support, fresh: impl Fn() -> T) {
     let message_type = resolve(support);
     let description = message_type.description();
@@ -130,7 +131,7 @@ fn small() -> Support {
     )
 }
 
-/// A struct that is its CDR wherever it stands.
+/// A struct whose memory is its CDR at any position.
 fn point() -> Support {
     let axes = [(c"x", 0), (c"y", 8), (c"z", 16)];
     support(c"Point", 24, axes.map(|(name, offset)| field(name, ROS_TYPE_DOUBLE, offset)).into())

@@ -20,13 +20,13 @@ struct Scan {
     extra: rosidl_runtime_c__Sequence,
 }
 
-/// The text has room, so that its assignment needs no function of a ROS 2.
+/// The text has room already, so that its assignment needs no function of ROS 2.
 unsafe extern "C" fn init(at: *mut c_void, _: c_uint) {
     let name = rosidl_runtime_c__String { data: unsafe { libc::calloc(1, 16) }.cast(), size: 0, capacity: 16 };
     unsafe { at.cast::<Scan>().write(Scan { name, ..zeroed() }) };
 }
 
-/// As rosidl's function: it frees the memory of each field, which ends the process if the memory is not of `malloc`.
+/// As rosidl's function: it frees the memory of each field. Memory that does not come from `malloc` ends the process.
 unsafe extern "C" fn fini(at: *mut c_void) {
     let scan = unsafe { &*at.cast::<Scan>() };
     for data in [scan.name.data.cast(), scan.ranges.data, scan.flags.data, scan.extra.data] {
@@ -96,7 +96,7 @@ fn a_sequence_that_a_callback_changed_is_named() {
     let body = body(&message_type, LEAST_BYTES, LEAST_BYTES);
     type Change = fn(&mut Scan);
     let changes: [(&str, Change); 3] = [
-        // The callback moved the elements out: memory of its own is there now.
+        // The callback moved the elements out of the field, which has memory of its own now.
         ("ranges", |scan| scan.ranges = sequence(vec![0.0_f64; 3])),
         ("ranges", |scan| std::mem::swap(&mut scan.ranges, &mut scan.extra)),
         ("extra", |scan| scan.extra = unsafe { zeroed() }),

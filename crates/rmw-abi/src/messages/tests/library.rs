@@ -1,4 +1,4 @@
-//! The libraries of a ROS 2 that is installed.
+//! The libraries of an installed ROS 2.
 
 use std::{
     collections::BTreeSet,
@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The directory of libraries that `GANTRY_ROS_LIBRARIES` names, all of whose message libraries are loaded.
+/// The directory of libraries that `GANTRY_ROS_LIBRARIES` names. All message libraries in it are loaded.
 pub fn ros_libraries() -> PathBuf {
     let directory = std::env::var_os("GANTRY_ROS_LIBRARIES").map(PathBuf::from);
     let directory = directory.expect("GANTRY_ROS_LIBRARIES names the directory with the libraries of a ROS 2");
@@ -41,14 +41,14 @@ pub fn open(path: &Path, flags: i32) -> *mut c_void {
     unsafe { libc::dlopen(path.as_ptr(), flags) }
 }
 
-/// The packages that have libraries with this ending in their names.
+/// The packages that have a library with this ending in its name.
 pub fn packages(directory: &Path, ending: &str) -> BTreeSet<String> {
     let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.filter_map(|name| Some(name.to_str()?.strip_prefix("lib")?.strip_suffix(ending)?.to_owned()));
     names.collect()
 }
 
-/// The symbols of a library that begin with `prefix`, found in its strings.
+/// The symbols that begin with `prefix`, found among the strings of a library.
 pub fn symbols(library: &Path, prefix: &str) -> BTreeSet<String> {
     let bytes = fs::read(library).unwrap();
     let starts = bytes.windows(prefix.len()).enumerate().filter(|(_, window)| *window == prefix.as_bytes());

@@ -1,4 +1,4 @@
-//! A message in memory, made and finished by its type support.
+//! A message in memory, initialised and finalised by its type support.
 
 use crate::bindings::*;
 use std::{alloc, ffi::c_void};

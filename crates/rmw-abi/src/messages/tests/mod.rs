@@ -1,6 +1,6 @@
 //! Tests of message types: with hand-made type supports, and with the type supports of a ROS 2 installation.
 
-// Each message is made by its own type support.
+// The type support of each message initialises and finalises it.
 #![allow(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
 
 mod hand_made;

@@ -1,5 +1,5 @@
-//! All messages of an installed ROS 2, in C and C++, against `gantry-dynamic`, which makes random messages by their
-//! definitions.
+//! Tests of all messages of an installed ROS 2, in C and C++. `gantry-dynamic` makes random messages by
+//! their definitions.
 
 use super::{
     super::{MessageInPlace, MessageType, ServiceType},
@@ -16,8 +16,8 @@ use std::{ffi::c_void, path::Path, sync::Arc};
 /// Larger bodies are tested less.
 const LARGE_BYTES: usize = 10_000;
 
-/// The type and a way to make random bodies of it. `None` if `gantry-idl` cannot read its definition: parts of actions
-/// and of service events have names that .msg files cannot express.
+/// The type, and a way to make random bodies of it. `None` if `gantry-idl` cannot read its definition: the types
+/// in actions and in service events have names that .msg files cannot express.
 fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageType> {
     let description = message_type.description();
     let name: TypeName = description.name.parse().ok()?;
@@ -26,7 +26,7 @@ fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageTyp
         Err(_) if description.name.ends_with("_Event") => return None,
         Err(errors) => panic!("{}: {errors}", description.name),
     };
-    // An IDL file may have types that .msg files do not have: `wchar`, and a `char` that is not a `uint8`.
+    // An IDL file may have types that .msg files do not have: `wchar`, and a `char` that differs from `uint8`.
     let is_of_idl =
         description.name.contains("IdlOnly") || description.definition.lines().any(|line| line.starts_with("char"));
     if !is_of_idl {
@@ -35,14 +35,14 @@ fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageTyp
     Some(gantry_dynamic::MessageType::new(&definitions, &name).unwrap())
 }
 
-/// Random messages: read, measured, written; then all their beginnings, and damaged copies.
+/// Reads, measures and writes random messages; then reads all prefixes of their bytes, and damaged copies.
 fn check(message_type: &Arc<MessageType>, members: *const MessageMembers) -> bool {
     let Some(dynamic) = dynamic_type(message_type) else {
         return false;
     };
     let name = &message_type.description().name;
     let mut rng = Rng::with_seed(19);
-    // The second and third reuse the memory of the first.
+    // The second and third message reuse the memory of the first.
     let memory = Memory::new(members);
     let mut rounds = 0..12;
     while let Some(round) = rounds.next() {
@@ -50,7 +50,7 @@ fn check(message_type: &Arc<MessageType>, members: *const MessageMembers) -> boo
         unsafe { message_type.read(&body, memory.message) }.unwrap_or_else(|failure| panic!("{failure:?}"));
         assert!(written(message_type, &memory) == body, "{name}");
         if message_type.plain_bytes().is_some() {
-            // The memory is CDR, but for its padding.
+            // The memory is the CDR, except for its padding.
             message_type.check_plain(memory.bytes()).unwrap();
             let copy = Memory::new(members);
             unsafe { message_type.read(memory.bytes(), copy.message) }.unwrap();

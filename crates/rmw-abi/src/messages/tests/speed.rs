@@ -1,5 +1,5 @@
-//! The speed of writing and reading against a copy of the same size, with the types of a ROS 2 in C++. Run by hand,
-//! optimised: `cargo test --release -p rmw-gantry speed -- --ignored --nocapture`.
+//! The speed of writing and reading, compared with a copy of the same size, for types of a ROS 2 in C++. Run it by
+//! hand, with optimisation: `cargo test --release -p rmw-gantry speed -- --ignored --nocapture`.
 
 use super::{
     super::MessageType,
@@ -11,7 +11,7 @@ use gantry_cdr::Message;
 use gantry_msgs::{sensor_msgs::msg, std_msgs, std_msgs::msg::Header};
 use std::{hint::black_box, time::Instant};
 
-/// The median of the nanoseconds that one call takes.
+/// The median time of one call in nanoseconds.
 fn median_ns(mut call: impl FnMut()) -> f64 {
     let mut batch = |calls: u32| {
         let start = Instant::now();
@@ -38,7 +38,7 @@ fn measure(directory: &std::path::Path, language: &str, package: &str, name: &st
     let size = median_ns(|| drop(black_box(unsafe { message_type.size_bytes(at) })));
     let write = median_ns(|| unsafe { message_type.write(at, black_box(&mut target)) }.unwrap());
     let read = median_ns(|| unsafe { message_type.read(black_box(body), at) }.unwrap());
-    // A new message for each sample, as in an executor of rclcpp.
+    // A new message is made for each sample, as in an executor of rclcpp.
     let fresh = median_ns(|| {
         let memory = Memory::new(members);
         unsafe { message_type.read(black_box(body), memory.message) }.unwrap();

@@ -14,10 +14,10 @@ use rmw_abi::{
 };
 use std::ffi::c_char;
 
-/// As [`list_names_and_types`], for the node with this name and namespace. `list` gets its full name.
+/// As [`list_names_and_types`], for the node with this name and namespace. `list` gets the full name of the node.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn list_by_node(
     node: *const rmw_node_t,
     allocator: *const rcutils_allocator_t,
@@ -25,7 +25,7 @@ unsafe fn list_by_node(
     names_and_types: *mut rmw_names_and_types_t,
     list: impl FnOnce(&gantry::Node, &str) -> gantry::Result<NamesAndTypes>,
 ) -> Result<()> {
-    // SAFETY: the promise of the caller. The node is checked before the names.
+    // SAFETY: the promise of the caller. The node is checked before its name and namespace are read.
     unsafe { entity(node) }?;
     // SAFETY: as above.
     let name = unsafe { text("node_name", name) }?;
@@ -68,7 +68,7 @@ fn topics(
 /// `no_demangle` adds the topics of services.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
 /// `no_demangle` adds the topics of services.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     node: *const rmw_node_t,

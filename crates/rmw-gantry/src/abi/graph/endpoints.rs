@@ -21,7 +21,7 @@ const RIHS01: u8 = 1;
 /// Describes the endpoints of a topic; without endpoints the array is empty.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn list(
     (node, allocator): (*const rmw_node_t, *const rcutils_allocator_t),
     (topic_name, no_mangle): (*const c_char, bool),
@@ -85,10 +85,10 @@ fn describe(allocator: Allocator, endpoint: &TopicEndpointInfo, info: &mut rmw_t
     Ok(())
 }
 
-/// With `no_mangle`, the topic may be a topic of a service, as `rr/addReply`.
+/// With `no_mangle`, the topic may be a topic of a service, such as `rr/addReply`.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_publishers_info_by_topic(
     node: *const rmw_node_t,
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn rmw_get_publishers_info_by_topic(
 /// As [`rmw_get_publishers_info_by_topic`].
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_subscriptions_info_by_topic(
     node: *const rmw_node_t,

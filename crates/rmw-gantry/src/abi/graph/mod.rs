@@ -1,7 +1,7 @@
-//! The graph: nodes, topics, services and endpoints of the domain, as arrays of the caller's allocator.
+//! The graph: nodes, topics, services and endpoints of the domain, as arrays with memory of the caller's allocator.
 //!
-//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics with other
-//! names, as `rq/addRequest` and `rr/addReply` for `/add`; `no_demangle` and `no_mangle` add these names.
+//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics with
+//! other names, such as `rq/addRequest` and `rr/addReply` for `/add`; `no_demangle` and `no_mangle` add these names.
 
 mod by_node;
 mod endpoints;
@@ -27,7 +27,7 @@ type NamesAndTypes = BTreeMap<String, Vec<String>>;
 /// Checks an output argument, and stores the result of `list` in it.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn list_names_and_types(
     node: *const rmw_node_t,
     allocator: *const rcutils_allocator_t,
@@ -49,12 +49,13 @@ unsafe fn list_names_and_types(
     Ok(())
 }
 
-/// A topic's name without the suffix of the client: the reply topics of all clients of a service count as one topic.
+/// The name of a topic without the suffix for the client: the reply topics of all clients of a service count as
+/// one topic.
 fn without_client(topic: &str) -> &str {
     topic.split_once('#').map_or(topic, |(topic, _client)| topic)
 }
 
-/// The topics of endpoints under their names in the engine, with their types.
+/// The topics of the endpoints, by their names in the engine, with their types.
 fn topics_of(endpoints: impl Iterator<Item = TopicEndpointInfo>) -> NamesAndTypes {
     let mut found = NamesAndTypes::new();
     for endpoint in endpoints {
@@ -70,7 +71,7 @@ fn topics_of(endpoints: impl Iterator<Item = TopicEndpointInfo>) -> NamesAndType
 /// `no_demangle` adds the topics of services.
 ///
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_topic_names_and_types(
     node: *const rmw_node_t,
@@ -89,7 +90,7 @@ pub unsafe extern "C" fn rmw_get_topic_names_and_types(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_service_names_and_types(
     node: *const rmw_node_t,
@@ -103,10 +104,10 @@ pub unsafe extern "C" fn rmw_get_service_names_and_types(
     })
 }
 
-/// Counts the endpoints with that full name.
+/// Counts the endpoints with this full name.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn count_by_name(
     node: *const rmw_node_t,
     (kind, name): (&str, *const c_char),
@@ -124,7 +125,7 @@ unsafe fn count_by_name(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_publishers(
     node: *const rmw_node_t,
@@ -138,7 +139,7 @@ pub unsafe extern "C" fn rmw_count_publishers(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_subscribers(
     node: *const rmw_node_t,
@@ -152,7 +153,7 @@ pub unsafe extern "C" fn rmw_count_subscribers(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_clients(
     node: *const rmw_node_t,
@@ -166,7 +167,7 @@ pub unsafe extern "C" fn rmw_count_clients(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_services(
     node: *const rmw_node_t,

@@ -11,10 +11,10 @@ use rmw_abi::{
     failure::{Failure, Result},
 };
 
-/// Fills in the arrays: all of them or none. Their memory is of the allocator of the node's context.
+/// Fills in all of the arrays, or none of them. Their memory comes from the allocator of the node's context.
 ///
 /// # Safety
-/// The contract of rmw, for all pointers.
+/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
 unsafe fn list<const N: usize>(
     node: *const rmw_node_t,
     arrays: [(&str, *mut rcutils_string_array_t); N],
@@ -31,46 +31,46 @@ unsafe fn list<const N: usize>(
             )));
         }
     }
-    // SAFETY: as above: a node, whose context is there as long as the node.
+    // SAFETY: as above: a node, whose context lives as long as the node.
     let allocator = unsafe { allocator_of(node) }?;
     let mut made = Vec::with_capacity(N);
     for column in columns(&own.library)? {
         match allocator.string_array(&column) {
             Ok(array) => made.push(array),
             Err(failure) => {
-                // SAFETY: made here, and not handed to the program.
+                // SAFETY: the arrays were made here, and the program has not got them.
                 made.iter().for_each(|array| unsafe { allocator.free_string_array(array) });
                 return Err(failure);
             }
         }
     }
     for ((_, target), array) in arrays.into_iter().zip(made) {
-        // SAFETY: as above: not null, which was checked.
+        // SAFETY: as above; the pointer was checked and is not null.
         unsafe { target.write(array) };
     }
     Ok(())
 }
 
 /// # Safety
-/// A node of this implementation.
+/// `node` is a node of this implementation.
 unsafe fn allocator_of(node: *const rmw_node_t) -> Result<Allocator> {
     // SAFETY: the promise of the caller.
     let context = unsafe { (*node).context };
     if context.is_null() {
         return Err(Failure::invalid("the node has no context"));
     }
-    // SAFETY: the contract of rmw: the context of a node is there as long as the node.
+    // SAFETY: the contract of rmw: the context of a node lives as long as the node.
     unsafe { context::allocator_of(context) }
 }
 
-/// A full name in namespace and name.
+/// Splits a full name into namespace and name.
 fn split(full_name: &str) -> (String, String) {
     let (namespace, name) = full_name.rsplit_once('/').unwrap_or(("", full_name));
     (if namespace.is_empty() { "/" } else { namespace }.to_owned(), name.to_owned())
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_node_names(
     node: *const rmw_node_t,
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn rmw_get_node_names(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`).
+/// The caller keeps the contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_node_names_with_enclaves(
     node: *const rmw_node_t,

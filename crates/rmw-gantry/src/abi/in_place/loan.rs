@@ -1,4 +1,4 @@
-//! Loans in structs of a program.
+//! Loans of messages in structs of a program.
 //!
 //! Invariant: `reserved` holds a loan of the library if and only if `data` is not null and `owner` is this library.
 
@@ -8,27 +8,27 @@ use std::ptr::{null, null_mut};
 
 const _: () = assert!(size_of::<GenericLoan>() <= size_of::<[u64; 4]>() && align_of::<GenericLoan>() <= 8);
 
-/// This library.
+/// The owner of loans that this library made.
 static OWN: gantry_loan_owner =
     gantry_loan_owner { struct_size: size_of::<gantry_loan_owner>(), return_loan: Some(return_loan) };
 
-/// The struct of a program, empty.
+/// Makes the struct of a program empty, and returns it.
 ///
 /// # Errors
-/// It is null.
+/// `loan` is null.
 ///
 /// # Safety
-/// Null or memory for the struct, which no other code uses as long as the result is used.
+/// `loan` is null, or memory for the struct, which no other code uses as long as the result is used.
 pub unsafe fn clear<'a>(loan: *mut gantry_loan) -> Result<&'a mut gantry_loan> {
     // SAFETY: the promise of the caller.
     unsafe { output("loan", loan) }?.set(EMPTY);
-    // SAFETY: as above; it was initialized just now.
+    // SAFETY: as above; the struct was initialized just now.
     unsafe { in_out("loan", loan) }
 }
 
 const EMPTY: gantry_loan = gantry_loan { data: null_mut(), size: 0, owner: null(), reserved: [0; 4] };
 
-/// Puts a loan into an empty struct, which does not move meanwhile.
+/// Puts a loan into an empty struct, which does not move during the call.
 pub fn write(loan: &mut gantry_loan, mut made: GenericLoan) {
     let bytes = made.bytes_mut();
     (loan.data, loan.size, loan.owner) = (bytes.as_mut_ptr().cast(), bytes.len(), &raw const OWN);
@@ -36,10 +36,10 @@ pub fn write(loan: &mut gantry_loan, mut made: GenericLoan) {
     unsafe { (&raw mut loan.reserved).cast::<GenericLoan>().write(made) };
 }
 
-/// Takes a loan out of a struct, which is empty then.
+/// Takes a loan out of a struct, which becomes empty.
 ///
 /// # Errors
-/// It is empty, or another library made it.
+/// The struct is empty, or another library made the loan.
 pub fn take(loan: &mut gantry_loan) -> Result<GenericLoan> {
     if loan.data.is_null() {
         return Err(Failure::invalid("the loan is empty: it was published or returned already; loan again"));
@@ -54,7 +54,7 @@ pub fn take(loan: &mut gantry_loan) -> Result<GenericLoan> {
 }
 
 /// # Safety
-/// A loan of this library, or an empty one.
+/// `loan` is null, or a struct with a loan of this library, or an empty one.
 unsafe extern "C" fn return_loan(loan: *mut gantry_loan) -> gantry_status {
     let returned = run(c"return_loan of rmw_gantry", || {
         // SAFETY: the promise of the caller.

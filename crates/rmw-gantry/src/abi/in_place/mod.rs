@@ -1,7 +1,7 @@
 //! Messages in place as CDR bodies, beside the functions of `rmw`: `include/rmw_gantry.h` documents them.
 //!
-//! The structs for loans, samples and their information are those in `gantry.h`, filled here a second time:
-//! `gantry-c` exports symbols that this library must not have, because a process may load both.
+//! The structs for loans, samples and their information are the ones in `gantry.h`. This library fills them in
+//! itself: `gantry-c` exports symbols that this library must not have, because a process may load both.
 
 mod loan;
 mod sample;
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn rmw_gantry_in_place() -> *const rmw_gantry_functions {
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`). A sample in the memory is overwritten, not released.
+/// The caller keeps the contract of rmw (`crate::handle`). A sample in the memory is overwritten, not released.
 unsafe extern "C" fn take(subscription: *const rmw_subscription_t, sample: *mut gantry_sample) -> rmw_ret_t {
     run(c"take of rmw_gantry_functions", || {
         // SAFETY: the contract of rmw. The sample is empty after each failure.
@@ -51,7 +51,7 @@ unsafe extern "C" fn take(subscription: *const rmw_subscription_t, sample: *mut 
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`), and a sample of this library.
+/// The caller keeps the contract of rmw (`crate::handle`); `sample` is a sample of this library.
 unsafe extern "C" fn skip_malformed(
     subscription: *const rmw_subscription_t,
     sample: *const gantry_sample,
@@ -68,7 +68,7 @@ unsafe extern "C" fn skip_malformed(
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`). A loan in the memory is overwritten, not returned.
+/// The caller keeps the contract of rmw (`crate::handle`). A loan in the memory is overwritten, not returned.
 unsafe extern "C" fn loan(publisher: *const rmw_publisher_t, size: usize, loan: *mut gantry_loan) -> rmw_ret_t {
     run(c"loan of rmw_gantry_functions", || {
         // SAFETY: the contract of rmw.
@@ -81,7 +81,7 @@ unsafe extern "C" fn loan(publisher: *const rmw_publisher_t, size: usize, loan: 
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`), and a loan.
+/// The caller keeps the contract of rmw (`crate::handle`); `loan` is a loan or an empty struct.
 unsafe extern "C" fn publish(publisher: *const rmw_publisher_t, loan: *mut gantry_loan) -> rmw_ret_t {
     run(c"publish of rmw_gantry_functions", || {
         // SAFETY: the contract of rmw.

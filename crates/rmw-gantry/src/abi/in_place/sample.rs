@@ -1,4 +1,4 @@
-//! Samples in structs of a program.
+//! Samples of messages in structs of a program.
 //!
 //! Invariant: `reserved` holds a sample of the library if and only if `data` is not null and `owner` is this library.
 
@@ -8,36 +8,36 @@ use std::ptr::null;
 
 const _: () = assert!(size_of::<GenericSample>() <= size_of::<[u64; 6]>() && align_of::<GenericSample>() <= 8);
 
-/// The largest `struct_size` that is a size, as in `gantry-c`.
+/// The largest value of `struct_size` that is taken for a size, as in `gantry-c`.
 const MAX_STRUCT_SIZE: usize = 4096;
 
-/// This library.
+/// The owner of samples that this library made.
 static OWN: gantry_sample_owner = gantry_sample_owner {
     struct_size: size_of::<gantry_sample_owner>(),
     release: Some(release),
     get_info: Some(get_info),
 };
 
-/// The struct of a program, empty.
+/// Makes the struct of a program empty, and returns it.
 ///
 /// # Errors
-/// It is null.
+/// `sample` is null.
 ///
 /// # Safety
-/// Null or memory for the struct, which no other code uses as long as the result is used.
+/// `sample` is null, or memory for the struct, which no other code uses as long as the result is used.
 pub unsafe fn clear<'a>(sample: *mut gantry_sample) -> Result<&'a mut gantry_sample> {
     // SAFETY: the promise of the caller.
     unsafe { output("sample", sample) }?.set(EMPTY);
-    // SAFETY: as above; it was initialized just now.
+    // SAFETY: as above; the struct was initialized just now.
     unsafe { in_out("sample", sample) }
 }
 
 const EMPTY: gantry_sample = gantry_sample { data: null(), size: 0, owner: null(), reserved: [0; 6] };
 
-/// Puts a sample into an empty struct, which does not move meanwhile.
+/// Puts a sample into an empty struct, which does not move during the call.
 pub fn write(sample: &mut gantry_sample, taken: GenericSample) {
     let bytes = taken.bytes();
-    // The bytes lie in the publisher's memory or in the subscription's, not in `taken`, which moves.
+    // The bytes lie in the memory of the publisher or of the subscription, not in `taken`, which is moved below.
     (sample.data, sample.size, sample.owner) = (bytes.as_ptr().cast(), bytes.len(), &raw const OWN);
     // SAFETY: the memory is large enough and aligned (asserted above).
     unsafe { (&raw mut sample.reserved).cast::<GenericSample>().write(taken) };
@@ -46,7 +46,7 @@ pub fn write(sample: &mut gantry_sample, taken: GenericSample) {
 /// The sample in a struct.
 ///
 /// # Errors
-/// It is empty, or another library made it.
+/// The struct is empty, or another library made the sample.
 pub fn read(sample: &gantry_sample) -> Result<&GenericSample> {
     if sample.data.is_null() {
         return Err(Failure::invalid("the sample is empty: it was released already, or nothing was taken"));
@@ -59,7 +59,7 @@ pub fn read(sample: &gantry_sample) -> Result<&GenericSample> {
 }
 
 /// # Safety
-/// A sample of this library.
+/// `sample` is null, or a struct with a sample of this library, or an empty one.
 unsafe extern "C" fn release(sample: *mut gantry_sample) -> gantry_status {
     let released = run(c"release of rmw_gantry", || {
         // SAFETY: the promise of the caller.
@@ -75,7 +75,7 @@ unsafe extern "C" fn release(sample: *mut gantry_sample) -> gantry_status {
 }
 
 /// # Safety
-/// A sample of this library, and null or a struct that begins with its size.
+/// `sample` is a sample of this library. `info` is null, or a struct that begins with its size.
 unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sample_info) -> gantry_status {
     let got = run(c"get_info of rmw_gantry", || {
         // SAFETY: the promise of the caller.

@@ -65,7 +65,7 @@ impl Ros {
         Ros::in_domain(DOMAIN.fetch_add(1, Relaxed) as usize, RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST)
     }
 
-    /// In a domain that others may have.
+    /// Makes the context in a given domain, which other tests may use, too.
     pub fn in_domain(domain_id: usize, range: rmw_automatic_discovery_range_t) -> Ros {
         // SAFETY: zeros are options that are not initialized.
         let mut options: rmw_init_options_of<Jazzy> = unsafe { std::mem::zeroed() };
@@ -123,12 +123,12 @@ impl Ros {
         unsafe { rmw_create_subscription(self.node, message_type, topic.as_ptr(), qos, &raw const options) }
     }
 
-    /// The context's address for `rmw`, which locks what it changes there.
+    /// The context's address for `rmw`, which locks the state that it changes there.
     pub fn context(&self) -> *mut rmw_context_t {
         std::ptr::from_ref(&*self.context).cast_mut().cast()
     }
 
-    /// Destroys everything; nothing of it is left.
+    /// Destroys everything, and checks that nothing is left.
     pub fn end(self, publishers: &[*mut rmw_publisher_t], subscriptions: &[*mut rmw_subscription_t]) {
         for publisher in publishers {
             // SAFETY: a node and a publisher of this library, which this test does not use any more; likewise below.
@@ -195,7 +195,7 @@ pub fn take_numbers(subscription: *const rmw_subscription_t) -> Vec<u64> {
     std::iter::from_fn(|| take(subscription)).map(|(point, _)| point.number).collect()
 }
 
-/// Waits; returns the code and whether each condition is ready.
+/// Waits for the conditions; returns the code and whether each condition is ready.
 pub fn wait(
     wait_set: *mut rmw_wait_set_t,
     subscriptions: &[*mut rmw_subscription_t],

@@ -1,4 +1,4 @@
-//! The types of messages and services, described as ROS 2's generated code would.
+//! The types of messages and services, described as ROS 2's generated code describes them.
 
 use rmw_abi::bindings::*;
 use std::{
@@ -7,7 +7,7 @@ use std::{
     sync::Mutex,
 };
 
-/// A message of a plain type: its C struct is its CDR.
+/// A message of a plain type: its C struct and its CDR have the same bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
@@ -15,7 +15,7 @@ pub struct Point {
     pub number: u64,
 }
 
-/// A message of any size, as C's sequence has it.
+/// A message of any size, in the layout of a sequence of C.
 #[repr(C)]
 pub struct Bytes {
     pub data: *mut u8,
@@ -23,13 +23,13 @@ pub struct Bytes {
     pub capacity: usize,
 }
 
-/// The type support of [`Point`], which stays for ever.
+/// The type support of [`Point`], which lives as long as the process.
 pub fn point_type() -> *const rosidl_message_type_support_t {
     let members = [member(c"x", ROS_TYPE_DOUBLE, 0), member(c"number", ROS_TYPE_UINT64, 8)];
     message_type(c"Point", size_of::<Point>(), members)
 }
 
-/// The type support of [`Bytes`], which stays for ever.
+/// The type support of [`Bytes`], which lives as long as the process.
 pub fn bytes_type() -> *const rosidl_message_type_support_t {
     unsafe extern "C-unwind" fn resize(_: *mut c_void, _: usize) {
         unreachable!("no test takes bytes");
@@ -59,8 +59,8 @@ fn member(name: &'static CStr, type_id_: u8, offset_: u32) -> MessageMember {
     }
 }
 
-/// Keeps a part of a type support for the life of the process. The list makes it reachable, so that it is no leak for
-/// AddressSanitizer.
+/// Keeps a part of a type support until the process ends. The list makes the part reachable, so that
+/// AddressSanitizer does not report a leak.
 fn keep<T>(part: T) -> &'static T {
     static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
     let part = Box::leak(Box::new(part));
@@ -68,7 +68,7 @@ fn keep<T>(part: T) -> &'static T {
     part
 }
 
-/// All messages of these tests are valid when they are zeros.
+/// All messages of these tests are valid if all of their bytes are zero.
 unsafe extern "C" fn init(_: *mut c_void, _: std::ffi::c_uint) {}
 
 /// No message of these tests has memory of its own.
@@ -112,7 +112,7 @@ fn message_type<const N: usize>(
     })
 }
 
-/// The type support of a service whose requests and responses are each a [`Point`]; it stays for ever.
+/// The type support of a service whose requests and responses are each a [`Point`]. It lives as long as the process.
 pub fn ask_type() -> *const rosidl_service_type_support_t {
     service_type(c"Ask", point_type())
 }

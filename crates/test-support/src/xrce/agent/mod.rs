@@ -1,5 +1,5 @@
-//! The fuzz target for the agent: messages from several addresses, with time between them, beside a witness that they
-//! must not harm.
+//! The fuzz target for the agent: messages from several addresses, with time between them. Beside them a witness
+//! exchanges data, which the messages must not harm.
 
 mod steps;
 mod witness;
@@ -29,16 +29,16 @@ const LIMITS: Limits = Limits {
     writer_bytes: 1 << 20,
     all_writer_bytes: 4 << 20,
 };
-/// The addresses from which the input's messages come.
+/// The number of addresses from which the input's messages come.
 const ADDRESSES: usize = 4;
-/// The longest step of time is shorter than the silence after which a client is gone.
+/// The unit of time steps. Even the longest step is shorter than the silence after which a client is gone.
 const TICK: Duration = Duration::from_millis(40);
 
-/// The input is a list of steps, see [`steps`]. No step may harm the witness (a client at another address with another
-/// key), or take more than the limits allow.
+/// The fuzz target. The input is a list of steps, see [`steps`]. No step may harm the witness (a client at another
+/// address with another key), or use more than the limits allow.
 pub fn agent(input: &[u8]) {
     static WITNESSED: OnceLock<(Node, Arc<Types>)> = OnceLock::new();
-    // The node keeps the participant of the domain between inputs, which makes them fast.
+    // The node keeps the domain's participant between inputs, which makes the inputs fast.
     let (_node, types) = WITNESSED.get_or_init(|| {
         gantry::set_log_level(LogLevel::Error);
         (Node::builder("fuzz").domain_id(0).build().unwrap(), Arc::new(Types::standard()))
@@ -70,7 +70,7 @@ impl World {
         self.witness.begin(&self.port, &self.lines);
     }
 
-    /// Time passes for the agent and for the witness.
+    /// Lets time pass for the agent and for the witness.
     fn pass(&mut self, ticks: u8) {
         for _ in 0..ticks {
             self.witness.pass(TICK);
@@ -100,7 +100,7 @@ struct Lines {
 #[derive(Default)]
 struct OfAddress {
     is_full: AtomicBool,
-    /// The sequence number behind the last message of the reliable stream.
+    /// The sequence number after the last message of the reliable stream.
     next: AtomicU16,
 }
 

@@ -1,7 +1,7 @@
-//! The steps of an input: a byte selects the step and the address; further bytes are its arguments.
+//! The steps of an input: one byte selects the step and the address; the following bytes are the step's arguments.
 //!
-//! Some steps send their arguments as a message; others fill in values that chance would hardly find: sequence numbers,
-//! logins, descriptions of objects.
+//! Some steps send their arguments as a message. Others fill in values that random bytes would hardly contain:
+//! sequence numbers, logins, descriptions of objects.
 
 use super::{ADDRESSES, World, witness};
 use gantry_agent::PeerAddress;
@@ -41,7 +41,7 @@ impl<'a> Steps<'a> {
         byte
     }
 
-    /// As many bytes as the next one says.
+    /// Reads a length byte, and returns that number of bytes after it.
     fn bytes(&mut self) -> &'a [u8] {
         let length = usize::from(self.byte()).min(self.rest.len());
         let (bytes, rest) = self.rest.split_at(length);
@@ -49,7 +49,7 @@ impl<'a> Steps<'a> {
         bytes
     }
 
-    /// Does the next step. Returns whether there was one.
+    /// Does the next step of the input. Returns whether there was one.
     pub fn take(&mut self, world: &mut World) -> bool {
         if self.rest.is_empty() {
             return false;
@@ -61,7 +61,8 @@ impl<'a> Steps<'a> {
         match step % 16 {
             0 => {
                 let message = self.bytes();
-                // Nothing keeps a client from taking another one's key.
+                // A message with the key of the witness is not sent, because a client may use the key of
+                // another client.
                 if !message.windows(4).any(|bytes| bytes == witness::KEY.0) {
                     world.port.receive(peer, message);
                 }
@@ -129,7 +130,7 @@ impl<'a> Steps<'a> {
         Header { session: SessionId::CLIENT, stream, sequence, key: ClientKey::INVALID }
     }
 
-    /// A message with submessages as they are.
+    /// Sends a message with the given submessages unchanged.
     fn body(&mut self, world: &mut World, index: usize, stream: StreamId) {
         let Header { session, sequence, .. } = self.header(index, stream);
         let message = [&[session.0, stream.0], &sequence.to_le_bytes()[..], self.bytes()].concat();
@@ -157,7 +158,7 @@ impl<'a> Steps<'a> {
         world.port.receive(PeerAddress::Number(index as u32), &memory[..length]);
     }
 
-    /// An object of any kind: each object that it refers to has the number 1, or the number in the input.
+    /// Creates an object of any kind. Each object to which it refers has the number 1, or a number from the input.
     fn create(&mut self, world: &mut World, index: usize, stream: StreamId) {
         let choice = self.byte();
         let kind = KINDS[usize::from(choice % 8)];

@@ -1,4 +1,4 @@
-//! The witness: a client that behaves, next to others that do not.
+//! The witness: a well-behaved client beside clients that are not.
 
 use super::Lines;
 use crate::eventually;
@@ -14,9 +14,9 @@ use gantry_xrce::{
 };
 use std::time::Duration;
 
-/// No step of the input may have it.
+/// The key of the witness. No step of the input may use this key.
 pub const KEY: ClientKey = ClientKey([0xf7, 0x1e, 0x55, 0x01]);
-/// No step of the input comes from it.
+/// The address of the witness. No step of the input comes from this address.
 const ADDRESS: PeerAddress = PeerAddress::Number(100);
 const MTU_BYTES: usize = 512;
 
@@ -62,7 +62,7 @@ impl Witness {
         self.now_us += time.as_micros() as u64;
     }
 
-    /// Does all that can be done now.
+    /// Exchanges all messages that can be exchanged now.
     pub fn spin(&mut self, port: &Port, lines: &Lines) {
         let now = Instant::from_us(self.now_us);
         let Self { session, told, .. } = self;
@@ -88,7 +88,7 @@ impl Witness {
         assert!(self.session.is_connected() && self.told.harm.is_none(), "{:?}", self.told.harm);
     }
 
-    /// Creates a data writer and a data reader of one topic.
+    /// Creates a data writer and a data reader for one topic.
     pub fn begin(&mut self, port: &Port, lines: &Lines) {
         let id = |kind| ObjectId::new(1, kind);
         let owner = Owner::Object(id(ObjectKind::PARTICIPANT));
@@ -138,7 +138,7 @@ impl Witness {
         self.spin(port, lines);
     }
 
-    /// Publishes a sample, which comes back through Gantry.
+    /// Publishes a sample, and checks that it comes back through Gantry.
     pub fn exchange(&mut self, port: &Port, lines: &Lines) {
         const NUMBER: u32 = 0x1234_5678;
         let writer = ObjectId::new(1, ObjectKind::DATA_WRITER);

@@ -1,4 +1,4 @@
-//! The two ends of a reliable stream, which check what is delivered.
+//! The two ends of a reliable stream, which check the deliveries.
 
 use gantry_xrce::stream::{
     Acknowledgement, Delivery, Due, HEADER_BYTES, Record, Refused, ReliableInput, ReliableOutput, Sequence, Slots,
@@ -27,19 +27,19 @@ impl Storage for HeapSlots {
     }
 }
 
-/// A thing on the line between both ends.
+/// A message, heartbeat or acknowledgement on the line between both ends.
 #[derive(Clone, Debug)]
 pub enum Frame {
     /// A message of the stream.
     Message {
-        /// Its sequence number.
+        /// The sequence number of the message.
         sequence: Sequence,
-        /// Its submessages.
+        /// The submessages of the message.
         body: Vec<u8>,
     },
     /// A heartbeat of the output.
     Heartbeat {
-        /// The oldest message that the output keeps.
+        /// The sequence number of the oldest message that the output keeps.
         first: Sequence,
         /// The newest message that it sent.
         last: Sequence,
@@ -49,7 +49,7 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// Bytes of the frame in a UDP datagram.
+    /// The number of bytes of the frame in a UDP datagram.
     #[must_use]
     pub fn length(&self) -> usize {
         match self {
@@ -59,7 +59,7 @@ impl Frame {
     }
 }
 
-/// A WRITE_DATA submessage of `4 + length` bytes, whose contents depend on its number.
+/// A WRITE_DATA submessage of `4 + length` bytes. Its contents depend on the number.
 #[must_use]
 pub fn message(number: u32, length: usize) -> Vec<u8> {
     let [low, high, ..] = length.to_le_bytes();
@@ -67,7 +67,7 @@ pub fn message(number: u32, length: usize) -> Vec<u8> {
     [7, 1, low, high].into_iter().chain(contents.take(length)).collect()
 }
 
-/// An output stream, an input stream, and the messages that are between them.
+/// An output stream, an input stream, and the messages that are on their way between them.
 pub struct Ends {
     /// The output.
     pub output: ReliableOutput<HeapSlots>,
@@ -79,8 +79,8 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// An output with `window` slots and an input with `before_turn` slots, each for a body of `capacity` bytes, and a
-    /// buffer for fragments.
+    /// Makes an output with `window` slots and an input with `before_turn` slots, each for a body of `capacity`
+    /// bytes, and a buffer for fragments.
     #[must_use]
     pub fn new(window: usize, before_turn: usize, capacity: usize, buffer: usize) -> Self {
         Self {
@@ -92,15 +92,15 @@ impl Ends {
         }
     }
 
-    /// From here on, deliveries are not compared with what was written.
+    /// From now on, deliveries are not compared with the messages that were written.
     pub fn expect_anything(&mut self) {
         self.is_strict = false;
     }
 
-    /// Writes a submessage, which is expected at the other end.
+    /// Writes a submessage, which has to arrive at the other end.
     ///
     /// # Errors
-    /// The stream's error.
+    /// An error of the stream.
     pub fn write(&mut self, message: &[u8]) -> Result<(), Refused> {
         let (header, payload) = message.split_at(message.len().min(4));
         self.output.write(&[header, &[], payload])?;
@@ -121,7 +121,7 @@ impl Ends {
         (self.input.acknowledgement_due() > Due::No).then(|| Frame::Acknowledgement(self.input.acknowledgement()))
     }
 
-    /// Takes a frame at the end to which it goes. Panics on a delivery that is not the next one expected.
+    /// Passes a frame to the end for which it is meant. Panics if a delivery is not the next expected one.
     pub fn arrive(&mut self, frame: &Frame, now: Instant) {
         let Self { output, input, expected, delivered, is_strict } = self;
         let mut deliver = |delivery: Delivery<'_>| match delivery {

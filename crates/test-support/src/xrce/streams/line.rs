@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-/// The faults of a line. Corruption is a loss, because the framing or UDP drops such a frame.
+/// The faults of a line. Corruption counts as a loss, because the framing or UDP drops a corrupt frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
-    /// The share of frames that are lost.
+    /// The fraction of frames that are lost.
     pub loss: f64,
-    /// The share of frames that arrive twice.
+    /// The fraction of frames that arrive twice.
     pub duplication: f64,
-    /// The share of frames that are late by up to `reordering_us`.
+    /// The fraction of frames that are late, by up to `reordering_us`.
     pub reordering: f64,
-    /// How late such a frame is at most.
+    /// The longest delay of a frame that is late.
     pub reordering_us: u64,
-    /// The time of each byte on the line; a frame begins when the one before has ended.
+    /// The time of each byte on the line. A frame begins when the previous one has ended.
     pub us_per_byte: u64,
 }
 
-/// One direction of a line, with the frames that are on it.
+/// One direction of a line, with the frames that are under way.
 pub struct Line<T> {
     delay_us: u64,
     faults: Faults,
@@ -37,7 +37,7 @@ impl<T: Clone> Line<T> {
         Self { delay_us, faults, random, is_free_at_us: 0, sent: 0, drop: None, frames: BTreeMap::new() }
     }
 
-    /// Loses the frame with this number, counted from 0.
+    /// Loses the frame with this number. Numbers begin with 0.
     pub fn drop(&mut self, number: u64) {
         self.drop = Some(number);
     }
@@ -71,7 +71,7 @@ impl<T: Clone> Line<T> {
         (first.key().0 <= now_us).then(|| first.remove())
     }
 
-    /// The number of frames that were sent, lost ones too.
+    /// The number of frames that were sent, including lost ones.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.sent

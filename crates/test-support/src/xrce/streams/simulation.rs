@@ -8,7 +8,7 @@ use gantry_xrce::time::Instant;
 pub struct Simulation {
     /// Both streams.
     pub ends: Ends,
-    /// The line from the output to the input.
+    /// The line from the output to the input, with messages and heartbeats.
     pub there: Line<Frame>,
     /// The line of acknowledgements.
     pub back: Line<Frame>,
@@ -18,7 +18,7 @@ pub struct Simulation {
 /// The end of a simulation.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The time of delivery of each message.
+    /// The time of delivery of each submessage.
     pub delivered_us: Vec<u64>,
     /// The time when everything was acknowledged.
     pub end_us: u64,
@@ -32,8 +32,8 @@ impl Simulation {
         Self { ends, there, back: Line::new(one_way_us, faults, 2 * seed + 1), now_us: 0 }
     }
 
-    /// Writes each message at its time, counted from now, or later if no slot is free, and runs until all are
-    /// acknowledged. Panics after `limit_us`, and if the ends still send afterwards.
+    /// Writes each message at its time, counted from now, or later if no slot is free, and runs until all messages
+    /// are acknowledged. Panics after `limit_us`, and if the ends still send after the end.
     pub fn run(&mut self, messages: &[(u64, Vec<u8>)], limit_us: u64) -> Outcome {
         let (start_us, first) = (self.now_us, self.ends.delivered());
         let mut delivered_us = Vec::with_capacity(messages.len());

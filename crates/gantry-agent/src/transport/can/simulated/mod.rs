@@ -1,7 +1,7 @@
-//! A simulated bus of CAN FD: one thread, on which frames follow each other by identifier and by time.
+//! A simulated CAN FD bus: one thread, which sends frames in the order of their identifiers, one after the other.
 //!
-//! The start and end of each frame are computed and do not depend on the time at which the thread runs: the bus has the
-//! throughput of a wire even if the thread is late now and then.
+//! The start and end of each frame are computed and do not depend on the time at which the thread runs: the bus
+//! has the throughput of a wire even if the thread is sometimes late.
 
 mod node;
 mod socket_file;
@@ -34,23 +34,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most time that the bus makes up for if its thread is late.
+/// The longest delay that the bus makes up for if its thread is late.
 const CATCH_UP: Duration = Duration::from_millis(2);
-/// The pause after a node could not be taken, as for want of descriptors.
+/// The pause after a node could not be accepted, as for lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(250);
 
 impl Can {
-    /// Hosts a simulated bus, for kernels without CAN, and takes clients on it.
+    /// Hosts a simulated bus, for kernels without CAN, and serves clients on it.
     ///
-    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is a frame as SocketCAN has it (`struct
-    /// canfd_frame`). A frame with the lowest identifier is sent first, and takes the time that it takes on a wire
-    /// without errors. All nodes but the sender get the frame at its end. A node that sends another kind of packet is
-    /// disconnected; frames for a node that does not read are lost, counted and logged.
+    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is one frame in SocketCAN's format
+    /// (`struct canfd_frame`). The frame with the lowest identifier is sent first, and takes the time that it
+    /// takes on a wire without errors. All nodes except the sender get the frame at its end. A node that sends
+    /// another kind of packet is disconnected; frames for a node that does not read are lost, counted and logged.
     ///
-    /// A thread with a timer slack of a nanosecond runs the bus. The socket is removed at the end.
+    /// A thread with a timer slack of one nanosecond runs the bus. The socket is removed at the end.
     ///
     /// # Errors
-    /// The socket cannot be made, or another bus has it.
+    /// The socket cannot be created, or another bus uses it.
     pub fn simulated(agent: &Agent, path: &Path, timing: CanTiming) -> Result<Can> {
         let what = || format!("the simulated CAN bus {}", path.display());
         let socket = SocketFile::bind(path).map_err(|source| {
@@ -89,9 +89,9 @@ struct Simulation {
     /// The number of frames so far.
     turns: u64,
     under_way: Option<Transmission>,
-    /// The earliest start of the next frame.
+    /// The earliest time at which the next frame may start.
     free_at: Instant,
-    /// No frame waited when the bus became free.
+    /// Whether no frame waited when the bus became free.
     is_idle: bool,
     /// Before, no node is taken.
     takes_nodes_at: Option<Instant>,
@@ -174,7 +174,7 @@ impl Simulation {
         }
     }
 
-    /// Waits for a new node, for a frame of a node that has none pending, or for the end of the frame on the bus.
+    /// Waits for a new node, for a frame from a node that has no pending frame, or for the end of the frame on the bus.
     fn wait(&mut self, wake: &OwnedFd) -> io::Result<Ready> {
         let now = Instant::now();
         self.takes_nodes_at = self.takes_nodes_at.filter(|&at| at > now);
@@ -202,7 +202,7 @@ impl Simulation {
 
     fn take_node(&mut self) {
         match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-            // The largest number of nodes: the clients that the agent takes, and the agent.
+            // The largest number of nodes is the number of clients that the agent accepts, plus the agent.
             Ok(_) if self.nodes.len() > self.port.max_clients() => {
                 let count = self.nodes.len();
                 self.port.defective(format_args!("a node is refused: there are {count}, the agent included"));
@@ -240,7 +240,7 @@ impl Simulation {
                 return true;
             }
             let delivered = node.deliver(&sent.frame);
-            // A log line for each lost frame would be too much.
+            // A log line for each lost frame would be too many.
             if let Ok(Some(overruns)) = delivered
                 && overruns.is_power_of_two()
             {
@@ -250,7 +250,7 @@ impl Simulation {
         });
     }
 
-    /// Begins to send the frame with the lowest identifier, if one waits. The bus is free, or will be soon.
+    /// Begins to send the waiting frame with the lowest identifier, if there is one. The bus is free, or will be soon.
     fn arbitrate(&mut self, now: Instant) {
         let winner = self.nodes.iter_mut().filter_map(|node| Some((node.rank()?, node))).min_by_key(|(rank, _)| *rank);
         let turn = self.turns + 1;

@@ -15,29 +15,29 @@ use std::{
     time::Duration,
 };
 
-/// One byte more than a frame has, so that a longer packet is recognised.
+/// The size of the receive buffer, one byte more than a frame, so that a packet that is too long is recognised.
 const PACKET_BYTES: usize = FRAME_BYTES + 1;
 
-/// A node: its connection, and the next frame that it sends. Further frames wait in its socket, as in the mailboxes of
-/// a controller.
+/// A node: its connection, and the next frame that it sends. Further frames wait in its socket, as they wait in
+/// the mailboxes of a controller.
 pub struct Node {
     number: u64,
     socket: OwnedFd,
     head: Option<Head>,
-    /// The time at which the node last sent, counted in frames of the bus.
+    /// The number of the node's last turn to send: turns are counted in frames of the bus.
     last_turn: u64,
     overruns: u64,
 }
 
-/// A frame that waits for the bus.
+/// A frame that waits for the bus, at the head of its node's queue.
 pub struct Head {
     pub identifier: u32,
     pub bytes: [u8; FRAME_BYTES],
-    /// The time from the frame's start to the earliest start of the next frame.
+    /// The time from the start of the frame to the earliest start of the next frame.
     pub time: Duration,
 }
 
-/// The reason why a node is no longer on the bus.
+/// The reason why a node is not on the bus any more.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Gone {
     Left,
@@ -48,7 +48,7 @@ impl Node {
     /// The number of the agent's node.
     pub const AGENT: u64 = 0;
 
-    /// A node over a socket that does not block.
+    /// Makes a node over a non-blocking socket.
     pub fn new(number: u64, socket: OwnedFd) -> Self {
         Self { number, socket, head: None, last_turn: 0, overruns: 0 }
     }
@@ -61,8 +61,8 @@ impl Node {
         self.head.is_some()
     }
 
-    /// The rank of the node's frame in arbitration, the lowest first. Frames with the same identifier, which would
-    /// disturb each other on a wire, take turns.
+    /// The rank of the node's frame in arbitration; the lowest rank is sent first. Frames with the same
+    /// identifier, which would disturb each other on a wire, take turns.
     pub fn rank(&self) -> Option<(u32, u64)> {
         self.head.as_ref().map(|head| (head.identifier, self.last_turn))
     }
@@ -87,8 +87,8 @@ impl Node {
         }
     }
 
-    /// Gives the node a frame. If the node loses the frame because it does not read, returns the number of frames that
-    /// the node has lost so far.
+    /// Sends a frame to the node. If the node loses the frame because it does not read, returns the number of
+    /// frames that the node has lost until now.
     ///
     /// # Errors
     /// The node has left.
@@ -105,7 +105,7 @@ impl Node {
 }
 
 impl Head {
-    /// Zeros fill the data up to a length of CAN FD, as drivers do.
+    /// The data is filled with zeros up to the next length that CAN FD allows, as drivers do it.
     fn new(frame: &Frame<'_>, timing: CanTiming) -> Result<Self, FrameError> {
         let mut data = [0; can_fd::MAX_FRAME_BYTES];
         data.iter_mut().zip(frame.data).for_each(|(to, from)| *to = *from);

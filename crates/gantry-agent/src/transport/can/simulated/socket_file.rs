@@ -1,5 +1,5 @@
-//! The socket of a simulated bus in the file system. A path has at most one bus; the socket that a killed bus left is
-//! replaced.
+//! The socket of a simulated bus in the file system. There is at most one bus at a path; a socket that a killed
+//! bus left behind is replaced.
 
 use rustix::{
     fs::{FileType, lstat, unlink},
@@ -12,24 +12,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The largest number of nodes that wait to be taken.
+/// The largest number of nodes that wait until the bus accepts them.
 const BACKLOG: i32 = 64;
 
-/// A socket that listens, and its file, which is removed at the end.
+/// A listening socket and its file, which is removed at the end.
 #[derive(Debug)]
 pub struct SocketFile {
     socket: OwnedFd,
     path: PathBuf,
-    /// The device and inode number of the file: another file at the path is not removed.
+    /// The device and inode number of the file. If another file is at the path, it is not removed.
     file: (u64, u64),
 }
 
 impl SocketFile {
-    /// A socket at `path`.
+    /// Makes a listening socket at `path`.
     ///
     /// # Errors
-    /// `AddrInUse` if a program listens there, `AlreadyExists` if the path is a file and no socket; other errors of the
-    /// system.
+    /// `AddrInUse` if a program listens at the path, `AlreadyExists` if the path is a file that is not a socket;
+    /// other errors of the operating system.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let address = SocketAddrUnix::new(path)?;
         let socket = new_socket()?;
@@ -38,7 +38,7 @@ impl SocketFile {
                 if FileType::from_raw_mode(lstat(path)?.st_mode) != FileType::Socket {
                     return Err(Errno::EXIST.into());
                 }
-                // Only a socket without a process refuses a connection.
+                // Only a socket that no process listens on refuses a connection.
                 if connect(new_socket()?, &address) != Err(Errno::CONNREFUSED) {
                     return Err(Errno::ADDRINUSE.into());
                 }

@@ -1,4 +1,4 @@
-//! The bit timing of a CAN FD bus: the time that a frame takes, by ISO 11898-1:2015.
+//! The bit timing of a CAN FD bus: the duration of a frame, by ISO 11898-1:2015.
 
 use crate::error::{Error, Result};
 use gantry_xrce::framing::{can_fd, socket_can::Frame};
@@ -11,40 +11,41 @@ pub struct CanTiming {
     data_bits_per_s: u32,
 }
 
-/// The bits of a frame on the bus, stuff bits included, from the start of frame to the end of the intermission.
+/// The numbers of bits of a frame on the bus, including stuff bits, from the start of frame to the end of
+/// the intermission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CanFrameBits {
-    /// Those at the nominal bit rate.
+    /// The number of bits at the nominal bit rate.
     pub nominal: u32,
-    /// The bits at the data bit rate: none in a frame without a bit rate switch.
+    /// The number of bits at the data bit rate; 0 in a frame without a bit rate switch.
     pub data: u32,
 }
 
-/// Acknowledgement slot and delimiter, and the end of frame.
+/// The bits of the acknowledgement slot, its delimiter, and the end of frame.
 const END_BITS: u32 = 1 + 1 + 7;
-/// The bits between a frame and the next one.
+/// The number of bits between a frame and the next one.
 const INTERMISSION_BITS: u32 = 3;
 const DELIMITER_BITS: u32 = 1;
-/// The longest data with a checksum of 17 bits; longer data has a checksum of 21 bits.
+/// The largest number of data bytes with a checksum of 17 bits; longer data has a checksum of 21 bits.
 const MAX_CRC17_DATA_BYTES: usize = 16;
-/// Stuff count, checksum, and a fixed stuff bit before every four of these bits.
+/// The bits of the stuff count and the checksum, with a fixed stuff bit before every four of them.
 const CRC17_BITS: u32 = 4 + 17 + 6;
 const CRC21_BITS: u32 = 4 + 21 + 7;
-/// The number of equal bits that a stuff bit follows.
+/// The number of equal bits after which a stuff bit follows.
 const MAX_EQUAL_BITS: u32 = 5;
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
 impl CanTiming {
-    /// The nominal bit rates of CAN FD, in bits per second.
+    /// The range of nominal bit rates of CAN FD, in bits per second.
     pub const NOMINAL_BITS_PER_S: RangeInclusive<u32> = 10_000..=1_000_000;
-    /// The highest data bit rate, in bits per second.
+    /// The largest data bit rate, in bits per second.
     pub const MAX_DATA_BITS_PER_S: u32 = 8_000_000;
 
-    /// A bus with these rates, in bits per second. Frames have no bit rate switch if both are equal.
+    /// The timing of a bus with these bit rates, in bits per second. Frames have no bit rate switch if both are equal.
     ///
     /// # Errors
-    /// A rate is out of its range, or the data bit rate is below the nominal one.
+    /// A bit rate is out of its range, or the data bit rate is less than the nominal one.
     pub fn new(nominal_bits_per_s: u32, data_bits_per_s: u32) -> Result<Self> {
         let is_possible = Self::NOMINAL_BITS_PER_S.contains(&nominal_bits_per_s)
             && (nominal_bits_per_s..=Self::MAX_DATA_BITS_PER_S).contains(&data_bits_per_s);
@@ -78,7 +79,7 @@ impl CanTiming {
         self.nominal_bits_per_s != self.data_bits_per_s
     }
 
-    /// The bits of a frame. Zeros fill its data up to a length that CAN FD has.
+    /// The numbers of bits of a frame. The data is filled with zeros up to a length that CAN FD allows.
     #[must_use]
     pub fn frame_bits(self, frame: &Frame<'_>) -> CanFrameBits {
         let Frame { identifier, data, has_bit_rate_switch } = *frame;
@@ -87,21 +88,21 @@ impl CanTiming {
         let code = code.unwrap_or(can_fd::FRAME_LENGTHS.len() - 1);
         let length = can_fd::FRAME_LENGTHS.get(code).copied().map_or(data.len(), usize::from);
         let mut stuffing = Stuffing::default();
-        // A start of frame, the base of the identifier, SRR and IDE, the rest of the identifier, RRS, FDF and res.
+        // The fields: start of frame, base of the identifier, SRR and IDE, rest of the identifier, RRS, FDF and res.
         let fields = [(0, 1), (identifier >> 18, 11), (0b11, 2), (identifier, 18), (0b010, 3), (is_switched.into(), 1)];
         let arbitration: u32 = fields.into_iter().map(|(value, bits)| stuffing.field(value, bits)).sum();
         let control = stuffing.field(0, 1) + stuffing.field(code as u32, 4); // ESI: error active
         let bytes = data.iter().copied().chain(std::iter::repeat(0)).take(length);
         let payload: u32 = bytes.map(|byte| stuffing.field(byte.into(), 8)).sum();
         let checksum = if length <= MAX_CRC17_DATA_BYTES { CRC17_BITS } else { CRC21_BITS };
-        // The bit rate changes at the sample points of BRS and of the delimiter of the checksum: together these take
-        // one nominal bit and one data bit, wherever the sample points are.
+        // The bit rate changes at the sample points of BRS and of the delimiter of the checksum. Together, these
+        // two bits take one nominal bit and one data bit, for any sample points.
         let (nominal, data) =
             (arbitration + END_BITS + INTERMISSION_BITS, control + payload + checksum + DELIMITER_BITS);
         if is_switched { CanFrameBits { nominal, data } } else { CanFrameBits { nominal: nominal + data, data: 0 } }
     }
 
-    /// The time that a frame takes, from its start to the earliest start of the next one.
+    /// The duration of a frame, from its start to the earliest start of the next frame.
     #[must_use]
     pub fn frame_time(self, frame: &Frame<'_>) -> Duration {
         let CanFrameBits { nominal, data } = self.frame_bits(frame);
@@ -118,17 +119,17 @@ fn bit_time(bits: u32, bits_per_s: u32) -> Duration {
     Duration::from_nanos(u64::from(bits) * NANOSECONDS / u64::from(bits_per_s.max(1)))
 }
 
-/// Counts bits and the dynamic stuff bits between them. A stuff bit has the rate of the bit that it precedes. The last
-/// bit of the data field has no dynamic stuff bit, because a fixed one follows.
+/// Counts bits and the dynamic stuff bits between them. A stuff bit has the rate of the bit that follows it. The
+/// last bit of the data field has no dynamic stuff bit, because a fixed one follows.
 #[derive(Default)]
 struct Stuffing {
     last: bool,
-    /// The number of equal bits, `last` included.
+    /// The number of equal bits in succession, including `last`.
     equal: u32,
 }
 
 impl Stuffing {
-    /// The number of bits of a field, whose highest bit comes first.
+    /// The number of bits of a field with its stuff bits. The highest bit of the field comes first.
     fn field(&mut self, value: u32, bits: u32) -> u32 {
         (0..bits).rev().map(|index| self.bit((value >> index) & 1 == 1)).sum()
     }
@@ -150,7 +151,7 @@ mod tests {
 
     const SWITCHED: CanTiming = CanTiming { nominal_bits_per_s: 500_000, data_bits_per_s: 2_000_000 };
     const PLAIN: CanTiming = CanTiming { nominal_bits_per_s: 500_000, data_bits_per_s: 500_000 };
-    /// Alternating bits: no stuff bit lies in the arbitration field.
+    /// An identifier of alternating bits, so that the arbitration field has no stuff bits.
     const ALTERNATING: u32 = 0x1555_5555;
 
     fn frame(identifier: u32, data: &[u8]) -> Frame<'_> {
@@ -167,7 +168,8 @@ mod tests {
 
     #[test]
     fn an_empty_frame_without_a_switch_has_one_stuff_bit() {
-        // 41 bits up to the length code; a stuff bit in the seven zeros of res, BRS, ESI and the code; 27, 1 and 12.
+        // 41 bits up to the length code; one stuff bit in the seven zeros of res, BRS, ESI and the length code;
+        // 27, 1 and 12 bits.
         assert_eq!(PLAIN.frame_bits(&frame(ALTERNATING, &[])), CanFrameBits { nominal: 82, data: 0 });
         assert_eq!(PLAIN.frame_time(&frame(ALTERNATING, &[])), Duration::from_micros(164));
         let unswitched = Frame { has_bit_rate_switch: false, ..frame(ALTERNATING, &[]) };
@@ -176,30 +178,32 @@ mod tests {
 
     #[test]
     fn the_fixed_stuff_bit_takes_the_place_of_a_dynamic_one() {
-        // ESI and the length code are five zeros, behind which the stuff count begins: 5 + 27 + 1.
+        // ESI and the length code are five zeros, after which the stuff count begins: 5 + 27 + 1.
         assert_eq!(switched(ALTERNATING, &[]), (48, 33));
         assert_eq!(SWITCHED.frame_time(&frame(ALTERNATING, &[])), Duration::from_nanos(96_000 + 16_500));
     }
 
     #[test]
     fn zeros_are_stuffed_after_every_five() {
-        // Twelve zeros (2 stuff bits), SRR and IDE, nineteen zeros up to RRS (3); the code 1111; 512 zeros (102);
-        // CRC21.
+        // Twelve zeros (2 stuff bits), SRR and IDE, nineteen zeros up to RRS (3 stuff bits); the length code 1111;
+        // 512 zeros (102 stuff bits); CRC21.
         assert_eq!(switched(0, &[0; 64]), (48 + 2 + 3, 5 + 512 + 102 + 32 + 1));
     }
 
     #[test]
     fn a_stuff_bit_counts_among_the_equal_bits() {
-        // The code 0010 and 0000 1111: a one after the five zeros, then a zero after it and the four ones.
+        // The length code 0010 and 0000 1111: a stuff bit 1 after the five zeros, then a stuff bit 0 after this 1
+        // and the four ones.
         assert_eq!(switched(ALTERNATING, &[0x0f, 0x55]), (48, 5 + 16 + 2 + 27 + 1));
-        // The code 0001 and 1111 0000: a zero after the five ones, and the fixed stuff bit after it and the four zeros.
+        // The length code 0001 and 1111 0000: a stuff bit 0 after the five ones, and the fixed stuff bit after
+        // this 0 and the four zeros.
         assert_eq!(switched(ALTERNATING, &[0xf0]), (48, 5 + 8 + 1 + 27 + 1));
     }
 
     #[test]
     fn ones_before_and_after_the_arbitration_field_are_stuffed() {
         // The frame begins with a zero; eleven ones, SRR, IDE and eighteen ones are 31 equal bits with a stuff bit
-        // after every five, six in all. BRS needs none.
+        // after every five of them, six in all. BRS needs no stuff bit.
         assert_eq!(switched(0x1fff_ffff, &[]), (48 + 6, 33));
     }
 
@@ -211,7 +215,7 @@ mod tests {
             assert_eq!(bits(from), switched(ALTERNATING, &filled).1);
             assert!(bits(from) > bits(from - 1));
         }
-        // The code 1010, and bits that alternate: 17 bits of checksum up to 16 bytes, then 21.
+        // The length code 1010 and alternating bits: the checksum has 17 bits up to 16 bytes, then 21 bits.
         assert_eq!(bits(16), 5 + 128 + 27 + 1);
         assert_eq!(bits(20), 5 + 160 + 32 + 1);
     }
