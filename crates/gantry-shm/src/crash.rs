@@ -42,7 +42,7 @@ points! {
     ProcessesChanged,
     /// A line is claimed for a topic.
     TopicClaimed,
-    /// A claimed line has its name, or is free again.
+    /// A claimed topic line has its name, or is free again.
     TopicSettled,
     /// A line is about to be freed.
     TopicEnding,
@@ -102,7 +102,7 @@ points! {
     SlotWritten,
     /// The last sample of an entry is marked dead, because the entry is written next.
     EntryOverwritten,
-    /// An entry is written, but for its word.
+    /// An entry of the ring is written, except its state word.
     EntryWritten,
     /// An entry is alive.
     EntryAlive,
@@ -122,19 +122,19 @@ points! {
     RingFilled,
     /// The header names the larger ring.
     RingNamed,
-    /// An entry of the old ring sends readers to the new one.
+    /// An entry of the old ring says MOVED, so its readers change to the new ring.
     EntryMoved,
     /// The depth was granted, the generation not yet.
     DepthGranted,
-    /// The generation that the publisher honours was stored.
+    /// The newest reader generation that the publisher has read was stored.
     GenerationSeen,
-    /// The word by which a publisher says that it is blocked was stored.
+    /// The word that marks the publisher as blocked was stored.
     BlockedSet,
     /// The header says that the publisher left.
     PublisherLeft,
 
     // A subscription.
-    /// A reader record's cursor says where the subscription begins.
+    /// A reader record's cursor was set to the first sequence of the subscription.
     StartChosen,
     /// A sequence is pinned.
     Pinned,

@@ -9,7 +9,7 @@ pub const MAX_DOMAIN_ID: u32 = 232;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An error of the engine: memory, permissions, other processes.
+    /// An error of the engine: it concerns memory, permissions or other processes.
     #[error(transparent)]
     Engine(#[from] gantry_shm::Error),
 
@@ -33,7 +33,7 @@ pub enum Error {
         why: String,
     },
 
-    /// A domain that ROS 2 does not know.
+    /// A domain id that ROS 2 does not allow.
     #[error("{origin} is \"{value}\"; a domain is a whole number from 0 to {max}", max = MAX_DOMAIN_ID)]
     InvalidDomain {
         /// The origin of the value.
@@ -42,7 +42,7 @@ pub enum Error {
         value: String,
     },
 
-    /// A second [`init`](crate::init) without a shutdown between the two.
+    /// A second call of [`init`](crate::init) without a shutdown between the two calls.
     #[error("the program is initialised already; call gantry::init once, at the beginning of main")]
     AlreadyInitialized,
 
@@ -53,7 +53,7 @@ pub enum Error {
         why: String,
     },
 
-    /// Values of parameters that cannot be read.
+    /// Values of parameters that cannot be parsed.
     #[error("the parameters of {origin} cannot be used: {why}")]
     InvalidParameters {
         /// The file, or the argument.
@@ -164,16 +164,16 @@ pub enum Error {
         executors: u32,
     },
 
-    /// A sample that is no message of the expected type.
+    /// A sample whose bytes are not a message of the expected type.
     #[error("a sample of {publisher} on {topic} is no {type_name}: {error}; it was skipped")]
     Malformed {
         /// The subscription's topic.
         topic: String,
-        /// The node and the process of its publisher.
+        /// The node and the process of the sample's publisher.
         publisher: String,
         /// The type that was expected.
         type_name: &'static str,
-        /// The defect, with the field and the offset.
+        /// The defect of the message, with the field and the offset.
         error: gantry_cdr::Error,
     },
 
@@ -184,8 +184,8 @@ pub enum Error {
         service: String,
         /// Its type.
         type_name: String,
-        /// The reason why the existing servers do not match, or else a service with a similar name; empty if there are
-        /// none.
+        /// The reason why the existing servers do not match, or else the name of a similar service; empty if
+        /// there is neither.
         why: String,
     },
 

@@ -15,7 +15,8 @@ use crate::{
 use std::{fmt, time::Duration};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// The key of a description without a publisher: of a subscription, of a node, or of a publisher that is announced.
+/// The key in a description that has no publisher's file: the description of a subscription, of a node, or of an
+/// announced publisher.
 pub(crate) const NO_PUBLISHER: u64 = 0;
 /// The key of a subscription that is announced: it is on another host, and matches no publisher here.
 pub(crate) const ANNOUNCED_SUBSCRIPTION: u64 = u64::MAX;
@@ -55,7 +56,7 @@ impl fmt::Debug for Gid {
     }
 }
 
-/// The end of a topic, or a node.
+/// The role of an entry in the graph: an end of a topic (publisher or subscription), or a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The publishing end.
@@ -290,7 +291,7 @@ fn qos_of(header: &DescriptionHeader) -> Qos {
 pub struct RequestId {
     /// The client's publisher of requests.
     pub client_gid: Gid,
-    /// The sequence of the request at this publisher.
+    /// The sequence number of the request at the client's request publisher.
     pub sequence: u64,
 }
 

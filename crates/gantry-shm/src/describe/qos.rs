@@ -12,10 +12,10 @@ pub const MAX_DEPTH: u32 = 1_000_000;
 /// The samples that an endpoint keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
-    /// Keeps the newest `depth` samples: a publisher its own samples, a subscription the newest samples of all its
-    /// publishers together.
+    /// Keeps the newest `depth` samples: a publisher keeps its own samples, a subscription keeps the newest samples
+    /// of all its publishers together.
     KeepLast,
-    /// Every sample, up to the publisher's cap.
+    /// Keeps every sample, up to the publisher's memory limit.
     KeepAll,
 }
 
@@ -97,7 +97,7 @@ impl Qos {
         Qos { history: History::KeepLast, depth, ..self }
     }
 
-    /// Keeps every sample, up to the publisher's cap.
+    /// Keeps every sample, up to the publisher's memory limit.
     pub fn keep_all(self) -> Self {
         Qos { history: History::KeepAll, ..self }
     }
@@ -127,7 +127,7 @@ impl Qos {
         Qos { deadline: Some(deadline), ..self }
     }
 
-    /// Lets samples expire that time after they were published.
+    /// Lets samples expire this time after they were published.
     pub fn lifespan(self, lifespan: Duration) -> Self {
         Qos { lifespan: Some(lifespan), ..self }
     }

@@ -43,7 +43,7 @@ impl Qos {
 }
 
 impl From<u32> for Qos {
-    /// The default profile with that depth, as in `rclcpp`'s `create_publisher(topic, 10)`.
+    /// The default profile with this depth, as in `rclcpp`'s `create_publisher(topic, 10)`.
     fn from(depth: u32) -> Self {
         Qos::default().keep_last(depth)
     }
@@ -54,7 +54,8 @@ mod tests {
     use super::*;
     use crate::describe::qos::{Durability, History, Liveliness, Reliability};
 
-    /// Values that were read from the headers, and from rclpy 7.1's `qos_profile_*` where it has them.
+    /// The expected values were read from the ROS 2 headers, and from rclpy 7.1's `qos_profile_*` where rclpy
+    /// has the profile.
     #[test]
     fn profiles_have_rmw_s_values() {
         use {Durability::*, Reliability::*};

@@ -75,7 +75,8 @@ impl TypeDescription {
         format!("their definitions differ first in line {} of {name}: {own} and {others}", place.1)
     }
 
-    /// The lines of the definition, each with the name of its type and its line number in it; `name` is the message's.
+    /// The lines of the definition, each with the name of its type and its line number in the type's text; `name` is
+    /// the name of the message's own type.
     fn lines<'a>(&'a self, mut name: &'a str) -> Vec<((&'a str, usize), &'a str)> {
         let (mut found, mut number) = (Vec::new(), 0);
         let mut lines = self.definition.lines().peekable();

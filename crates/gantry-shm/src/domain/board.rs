@@ -55,7 +55,7 @@ pub(crate) struct Board {
     /// Count of the searches for names.
     #[cfg(test)]
     pub(crate) searches: std::sync::atomic::AtomicUsize,
-    /// The number of passes over all topic lines by which waiters were withdrawn.
+    /// The number of passes over all topic lines that were made to withdraw waiters from them.
     #[cfg(test)]
     pub(crate) withdrawals: std::sync::atomic::AtomicUsize,
 }
@@ -73,12 +73,12 @@ impl TopicIndex {
         TopicIndex(bucket_of(hash) * BUCKET_LINES + BUCKET_LINES - 1)
     }
 
-    /// The number of the line on the board.
+    /// The number of this topic's line on the board.
     pub(crate) fn number(self) -> u64 {
         self.0 as u64
     }
 
-    /// The bit that is set when the topic has news.
+    /// The bit in a waiter's line that is set when this topic has news.
     #[inline]
     pub(crate) fn ready_bit(self) -> ReadyBit {
         ReadyBit(self.0 % READY_BITS)
@@ -187,7 +187,7 @@ impl Board {
         })
     }
 
-    /// The random number by which the files of its processes name this board.
+    /// The random number of this board, which the files of its processes contain.
     pub(crate) fn id(&self) -> u64 {
         self.header.id
     }
@@ -241,7 +241,7 @@ impl Board {
         self.buckets().map(|bucket| bucket.count()).sum()
     }
 
-    /// The lines that were used since the board was made; the others' pages are not touched.
+    /// The topic lines that were used since the board was made; the pages of all other lines stay untouched.
     pub(crate) fn used_lines(&self) -> impl Iterator<Item = &TopicLine> {
         let is_used = |index: usize| self.names.get(index).is_none_or(|word| word.load(Relaxed) != 0);
         self.topics.iter().enumerate().filter(move |(index, _)| is_used(*index)).map(|(_, line)| line)
@@ -251,7 +251,7 @@ impl Board {
         (0..NAMED_LINES / BUCKET_LINES).map(|number| self.bucket(number).0)
     }
 
-    /// A bucket, and the number of its first line.
+    /// A bucket of topic lines, and the number of its first line.
     fn bucket(&self, number: usize) -> (Bucket<'_>, usize) {
         #[cfg(test)]
         self.searches.fetch_add(1, Relaxed);
@@ -319,7 +319,7 @@ impl Board {
         is_locked.then(|| self.header.holder_pid.load(Relaxed))
     }
 
-    /// The waiter lines of the process with this half of an id; with 0, the free ones.
+    /// The waiter lines of the process whose id has this half; for 0, the free waiter lines.
     pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
         let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
         lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(index, _)| WaiterIndex(index)).collect()
@@ -339,13 +339,14 @@ impl Board {
         Error::system(format!("lock a byte of {}", self.region.name()), errno)
     }
 
-    /// Whether the other process with this half of an id lives and has waiter lines: a process that leaves frees them.
+    /// Whether the other process whose id has this half is alive and has waiter lines. A process that leaves frees
+    /// its waiter lines.
     pub(crate) fn has_living(&self, owner: u64) -> bool {
         let is_locked = |file: &SharedFile| lock::is_locked(file, byte_of(owner)).unwrap_or(true);
         !self.waiters_of(owner).is_empty() && self.region.file().map_or(true, is_locked)
     }
 
-    /// The owners of all waiter lines. Acquire: their files had names before.
+    /// The owners of all waiter lines. Acquire: the files of these processes got their names before.
     pub(crate) fn waiter_owners(&self) -> Vec<u64> {
         let mut owners: Vec<u64> = self.waiters.iter().map(|line| acquire(&line.owner)).collect();
         owners.sort_unstable();
@@ -354,7 +355,7 @@ impl Board {
         owners
     }
 
-    /// The owners of the waiter lines that sleep on this topic; 0 is the shared line.
+    /// The owners of the waiter lines whose threads sleep on this topic; 0 is the shared line.
     pub(crate) fn sleepers(&self, line_hash: u64) -> Vec<u64> {
         let mut owners = Vec::new();
         if let Some(topic) = self.find(line_hash) {
@@ -391,7 +392,7 @@ fn bucket_of(hash: u64) -> usize {
     hash as usize % (NAMED_LINES / BUCKET_LINES)
 }
 
-/// The byte of the board that the process with this half of an id locks; 0 is the registry's.
+/// The byte of the board that the process whose id has this half locks; 0 is the byte of the registry.
 fn byte_of(owner: u64) -> i64 {
     1 + (owner >> 2) as i64
 }

@@ -52,7 +52,7 @@ pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 #[derive(Default)]
 struct ControlState {
     stop: AtomicBool,
-    /// Whether the thread probes every [`LIVENESS_POLL_PERIOD`]: then it need not be woken for one task more.
+    /// Whether the thread probes every [`LIVENESS_POLL_PERIOD`]: then it need not be woken for a further task.
     is_polling: AtomicBool,
     tasks: Mutex<Tasks>,
 }

@@ -77,7 +77,7 @@ pub(crate) struct Domain {
     peers: Mutex<Peers>,
     known_endpoints: KnownEndpoints,
     held_topics: HeldTopics,
-    /// Whether the file of this process was found without its name.
+    /// Whether the file of this process was found to have lost its name.
     lost_name: AtomicBool,
     /// The publishers that subscriptions of this process have mapped.
     publishers: PublisherMappings,
@@ -86,13 +86,13 @@ pub(crate) struct Domain {
 /// The processes of the domain, this one included.
 #[derive(Default)]
 struct Peers {
-    /// The count of processes that `list` is true for; `None` before the first listing.
+    /// The generation of the domain's processes for which `list` is complete; `None` before the first listing.
     seen_generation: Option<u64>,
     /// Sorted by their files' names.
     list: Arc<[Arc<Peer>]>,
     /// The living owners of waiter lines whose files were removed before this process listed them.
     unlisted_owners: Vec<u64>,
-    /// Whether there was a file of a dead process that is not in `list`.
+    /// Whether the last listing met a file of a dead process that is not in `list`.
     has_remains: bool,
     /// Dead processes whose deaths are not announced yet and whose files have no names, so that no listing of the
     /// directory shows them.
@@ -238,7 +238,7 @@ impl Domain {
         Ok(peers)
     }
 
-    /// How many processes were there at the last look.
+    /// The number of processes at the last listing.
     pub(crate) fn known_peers(&self) -> usize {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner).list.len()
     }
@@ -263,8 +263,8 @@ impl Domain {
         Ok(description)
     }
 
-    /// The selected endpoints and nodes of some processes, each with its process and the number of samples that it
-    /// copied. A process that cannot be read is left out, with a sentence in `unreadable`.
+    /// The selected endpoints and nodes of some processes, each with its process and the number of samples that the
+    /// endpoint copied. A process that cannot be read is left out, with a sentence in `unreadable`.
     pub(crate) fn entries(
         &self,
         selection: Selection<'_>,
@@ -284,8 +284,8 @@ impl Domain {
         Ok(entries)
     }
 
-    /// An error about an endpoint at the other end of `own`'s topic: another type, or else QoS that do not match;
-    /// `None` if there is no such endpoint.
+    /// Returns an error about an endpoint at the other end of `own`'s topic: another type, or else QoS that do not
+    /// match; `None` if there is no such endpoint.
     pub(crate) fn mismatch(&self, own: &EndpointDescription) -> Option<Error> {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
@@ -314,7 +314,7 @@ impl Domain {
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
         peers.list = alive.into();
         let unannounced_deaths = std::mem::take(&mut peers.unannounced_deaths);
-        // `reaper::reap` removes the dead whose files have names, if this board is the registry.
+        // `reaper::reap` removes dead processes whose files have names, if this board is the registry.
         let is_ours =
             |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
         for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {

@@ -1,4 +1,5 @@
-//! This process's own file: proof that it lives, its endpoints, and the reader records in which it pins samples.
+//! This process's own file: the proof that the process lives, its endpoints, and the reader records in which it
+//! pins samples.
 //!
 //! Other processes read the file as a `peer`. Control path, except that the data path stores pins and cursors in the
 //! records. Invariants:
@@ -35,19 +36,21 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
-    /// The blocks with records that were taken and are not counted yet, under the lock for logging and counting
-    /// changes. Many records of a block are counted as one change, because the log has room for few changes.
+    /// The blocks with records that were taken but are not yet counted as changes. Its lock is also held while
+    /// changes are logged and counted. Many records of a block are counted as one change, because the log has room
+    /// for few changes.
     taken: Mutex<Vec<usize>>,
 }
 
-/// The free parts of the file; in private memory, so that no other process can damage them.
+/// The free blocks and records of the process file. They are listed in private memory, so that no other process
+/// can damage them.
 struct FreeParts {
     records: Vec<OwnRecord>,
     /// The free blocks by capacity: each description gets the smallest block that fits, so that descriptions which come
     /// and go in turn use the same blocks.
     endpoints: BTreeMap<usize, Vec<EndpointBlock>>,
     endpoints_made: u32,
-    /// The same number as in the file's header, in which other processes read it.
+    /// The end of the used bytes. Other processes read the same number in the file's header.
     used_bytes: usize,
 }
 
@@ -122,7 +125,7 @@ impl ProcessFile {
         self.region.has_name_in(directory)
     }
 
-    /// The 128 random bits of its name.
+    /// The id of this process: the 128 random bits in its file's name.
     pub(crate) fn id(&self) -> &[u8; 16] {
         &self.id
     }
@@ -171,7 +174,7 @@ impl ProcessFile {
         }
     }
 
-    /// A number and an id for a new endpoint.
+    /// Returns a number and an id for a new endpoint of this process.
     pub(crate) fn new_endpoint_id(&self) -> (u32, [u8; 16]) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.endpoints_made += 1;
@@ -335,12 +338,12 @@ fn hex(id: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*id))
 }
 
-/// The beginning of the names of the files of the process whose waiter lines have this mark.
+/// The beginning of the file names of the process whose waiter lines have this mark.
 pub(crate) fn name_beginning(waiter_owner: u64) -> String {
     format!("{:016x}", waiter_owner.swap_bytes())
 }
 
-/// The mark of the waiter lines of the process whose file has this name; 0 if this is no name of a file of Gantry.
+/// The mark on the waiter lines of the process whose file has this name; 0 if the name is not a Gantry file's name.
 pub(crate) fn waiter_owner_of(name: &str) -> u64 {
     name.get(..16).and_then(|half| u64::from_str_radix(half, 16).ok()).map_or(0, u64::swap_bytes)
 }
@@ -363,8 +366,8 @@ fn program_name() -> String {
     name[..end].to_owned()
 }
 
-/// The id in the name of a process file. Any program of the user may put a file with such a name here; then its id
-/// belongs to no process.
+/// The id in the name of a process file. Any program of the user may put a file with such a name into the directory;
+/// the id in that name belongs to no process.
 pub(crate) fn process_id(name: &str) -> &str {
     name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
 }
@@ -388,7 +391,8 @@ mod tests {
         assert_eq!(waiter_owner_of("a stranger's.process"), 0);
     }
 
-    /// The subscription would take the history of publishers that are older than itself, and samples a second time.
+    /// Otherwise the subscription would take the history of publishers that are older than the subscription, and
+    /// some samples a second time.
     #[cfg(not(all(test, feature = "loom")))]
     #[test]
     fn a_subscription_keeps_the_publishers_of_a_process_that_cannot_be_read_for_a_moment() {

@@ -14,7 +14,8 @@ use crate::{
 };
 use std::ptr::NonNull;
 
-/// The largest number of replaced rings that one look can meet: each ring is larger than the one before.
+/// The largest number of replaced rings that one look for the newest ring can meet: each ring is larger than the
+/// ring before it.
 pub(crate) const MAX_RING_CHANGES: usize = 64;
 
 /// A mapped publisher's file.
@@ -26,9 +27,10 @@ pub(crate) struct PublisherMapping {
     pub(crate) gid: [u8; 16],
     /// Size of a ring's entry.
     entry_bytes: usize,
-    /// The publisher's wall clock less its monotonic clock, to which the wall times of inline samples refer.
+    /// The publisher's wall clock minus its monotonic clock. The wall times of inline samples are relative
+    /// to this offset.
     pub(crate) wall_offset_ns: u64,
-    /// Hash of its topic's line, and the number of the line that it holds.
+    /// The hash of the publisher's topic, and the number of the board line that the publisher holds for it.
     pub(crate) line: (u64, u64),
     /// Rings and slots lie behind this.
     memory_offset: usize,
@@ -36,7 +38,8 @@ pub(crate) struct PublisherMapping {
 }
 
 impl PublisherMapping {
-    /// Maps the file of the publisher with this key. `NotFound` in the error if the publisher left meanwhile.
+    /// Maps the file of the publisher with this key. The error has the kind `NotFound` if the publisher
+    /// left meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<PublisherMapping> {
         let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
         region.close_file();
@@ -91,7 +94,7 @@ impl PublisherMapping {
         Err(self.always_moved())
     }
 
-    /// A publisher that replaces its ring at each look.
+    /// Returns the error of a publisher that replaces its ring at each look.
     #[cold]
     pub(crate) fn always_moved(&self) -> Error {
         Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")

@@ -35,8 +35,8 @@ pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
             remove_dead(registry, name, &publishers)?;
         }
     }
-    // These publishers' files belong to processes whose own file is gone. A reaper removes the publishers' files first,
-    // so another program has removed the process file.
+    // These files belong to publishers whose process has no process file any more. A reaper removes publishers'
+    // files first, so another program has removed the process file.
     for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
         directory.unlink(name)?;
     }
@@ -95,7 +95,7 @@ pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
         board.ring_sleepers(topic); // the process may have claimed these waiters and died before it rang them
     }
     board.graph_changed();
-    // Waiters that share the last line are rung for this reason, too.
+    // Waiters that share the last waiter line may belong to the dead process's peers, so they are rung, too.
     board.bell(SHARED_WAITER).ring();
     registry.free_waiters_of(waiter_owner(&peer.id));
 }
@@ -122,7 +122,8 @@ fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Reaps; if no process is left, removes the board and the domain's directory, which is `name` in the user's.
+/// Reaps; if no process is left, removes the board and the domain's directory, which has the name `name` in the
+/// user's directory.
 pub(crate) fn reap_or_remove(registry: &Registry<'_>, user_directory: &Directory, name: &str) -> Result<usize> {
     let left = reap(registry)?;
     if left == 0 {

@@ -1,5 +1,5 @@
-//! The sender thread of a participant: it wakes the readers of asynchronous publishers, whose publish then makes no
-//! system call.
+//! The sender thread of a participant: it wakes the readers of asynchronous publishers, so that their publish makes
+//! no system call.
 //!
 //! The first asynchronous publisher starts the thread. It polls: each publisher stores the sequence of its newest
 //! sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if this has helped
@@ -29,12 +29,12 @@ pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_mi
 /// The thread's stack is small, because the thread makes no deep calls.
 const STACK_BYTES: usize = 256 << 10;
 
-/// A publisher, as the sender sees it; it is gone when its outbox is dropped.
+/// An asynchronous publisher, as the sender thread sees it. The publisher is gone when its outbox is dropped.
 struct AsyncPublisher {
     outbox: Arc<Outbox>,
     topic: TopicIndex,
     period: Duration,
-    /// The newest sequence for which readers were woken.
+    /// The sequence of the newest sample for which readers were woken.
     seen: u64,
 }
 

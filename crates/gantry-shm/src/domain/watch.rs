@@ -36,8 +36,8 @@ impl<W: Watcher> ControlTask for W {
     }
 }
 
-/// The generation of one side of a topic, which each join or leave on this side raises. It keeps the domain, not the
-/// participant.
+/// The generation of one side of a topic, which each join or leave on this side raises. A `Generation` keeps the
+/// domain, not the participant.
 pub struct Generation {
     domain: Arc<Domain>,
     topic: HeldTopic,
@@ -45,7 +45,7 @@ pub struct Generation {
 }
 
 impl Generation {
-    /// The generation now. An endpoint that joins after it was read raises it again.
+    /// The present value of the generation. An endpoint that joins after this call raises the generation again.
     ///
     /// # Errors
     /// The process forked.

@@ -1,4 +1,4 @@
-//! The files of publishers that inspections mapped, and what they say about recent samples. Control path.
+//! The files of publishers that inspections mapped, and the sizes of recent samples in them. Control path.
 
 use crate::{
     domain::publisher_mapping::PublisherMapping, error::Result, os::directory::Directory, protocol::ring::Ring,
@@ -8,7 +8,7 @@ use std::collections::{HashMap, hash_map::Entry};
 /// The number of samples whose lengths are looked at.
 const RECENT_SAMPLES: u64 = 16;
 
-/// The files by the publishers' keys, each with the last inspection that needed it.
+/// The mapped files by the publishers' keys, each with the number of the last inspection that needed it.
 #[derive(Default)]
 pub(crate) struct MappedPublishers {
     inspections: u64,

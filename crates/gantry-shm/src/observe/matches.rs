@@ -23,9 +23,9 @@ use std::{collections::BTreeSet, sync::Arc};
 /// value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// The time of its newest sample, if it promises a deadline or asserts its own liveliness.
+    /// The time of the publisher's newest sample, if the publisher offers a deadline or asserts its own liveliness.
     pub published_ns: u64,
-    /// The time at which it last asserted its liveliness, by a sample or without one.
+    /// The time at which the publisher last asserted its liveliness, by a sample or without one.
     pub alive_ns: u64,
 }
 
@@ -34,13 +34,14 @@ pub struct SubscriptionMatches {
     domain: Arc<Domain>,
     file: Arc<PublisherFile>,
     description: Arc<EndpointDescription>,
-    /// The epoch of the list of the topic's subscriptions, and the number of its subscriptions that the last look read.
-    /// With `None`, the next look reads all.
+    /// The epoch of the list of the topic's subscriptions, and the number of subscriptions in the list that the last
+    /// look read. With `None`, the next look reads all.
     looked_at: Option<(u64, usize)>,
     known: KnownRecords,
     /// The subscriptions that are matched.
     matched: BTreeSet<Gid>,
-    /// The other subscriptions that are compatible, and the records that belong to none of the matched.
+    /// The compatible subscriptions that are not matched, and the reader records that belong to no
+    /// matched subscription.
     others: Vec<PeerEndpoint>,
     records: Vec<PeerRecord>,
 }
@@ -68,17 +69,17 @@ pub struct PublisherMatches {
 pub struct SeenPublishers {
     /// The version of the discovery.
     version: Option<u64>,
-    /// The departures of publishers, and the number of those that were joined.
+    /// The number of departures of publishers, and the number of joined publishers, at the last look.
     departures: u64,
     joined: usize,
-    /// The epoch of the topic's publishers, and their number.
+    /// The epoch of the list of the topic's publishers, and the number of publishers in the list.
     epoch: u64,
     endpoints: usize,
 }
 
 /// The publishers at one time.
 pub struct MatchedPublishers {
-    /// With these seen, a look finds those that come later.
+    /// The publishers seen so far: if they are passed to the next look, it finds the publishers that come later.
     pub seen: SeenPublishers,
     /// Whether `matched` and `endpoints` have all publishers, because none was seen before or some left; otherwise they
     /// have the new publishers only.
@@ -89,11 +90,11 @@ pub struct MatchedPublishers {
     pub endpoints: Vec<Arc<EndpointDescription>>,
 }
 
-/// A matched publisher; keeps its memory mapped.
+/// A matched publisher. This handle keeps the publisher's memory mapped.
 pub struct MatchedPublisher(Arc<PublisherMapping>, Arc<EndpointDescription>);
 
 impl Publisher {
-    /// A view of the subscriptions that the publisher is matched with, for any thread.
+    /// A view of the subscriptions that the publisher is matched with. Any thread may use the view.
     #[must_use]
     pub fn matches(&self) -> SubscriptionMatches {
         SubscriptionMatches {
@@ -149,7 +150,7 @@ impl SubscriptionMatches {
             }
             None => {
                 (self.records, self.others) = (found.records, compatible.collect());
-                // Those that are matched keep their records.
+                // Subscriptions that are matched already come first, so that they keep their records.
                 self.others.sort_by_key(|(_, subscription)| !self.matched.contains(&subscription.gid));
                 std::mem::take(&mut self.matched)
             }
@@ -166,7 +167,7 @@ impl SubscriptionMatches {
 }
 
 impl Subscription {
-    /// A view of the publishers that the subscription is matched with, for any thread.
+    /// A view of the publishers that the subscription is matched with. Any thread may use the view.
     #[must_use]
     pub fn matches(&self) -> PublisherMatches {
         PublisherMatches { domain: self.domain.clone(), discovery: self.discovery.clone() }
@@ -186,7 +187,7 @@ impl PublisherMatches {
         }
         let (version, (departures, joined)) = (Some(discovered.version), discovered.joins());
         let now = SeenPublishers { version, departures, joined, ..seen };
-        // As long as none departs, publishers are only added, at the end.
+        // As long as no publisher departs, publishers are only added, at the end of the list.
         let is_on = seen.version.is_some() && seen.departures == now.departures;
         let matched = discovered.present_from(if is_on { seen.joined } else { 0 });
         let matched =
@@ -263,7 +264,7 @@ mod tests {
         let mut matches = publisher.matches();
         assert_eq!(matches.look().unwrap().endpoints.len(), 1);
         assert_eq!(matches.matched, gids(&[&stays]));
-        // A new subscription that has not joined completely.
+        // The state of a new subscription that has not joined completely.
         let domain = &participant.domain;
         let joining = domain.describe(Role::Subscription, "/tester", "/topic", bytes_type(), Qos::default()).unwrap();
         domain.process.add_endpoint(&domain.directory, &joining).unwrap();
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(matches.matched, gids(&[&stays, &third]));
     }
 
-    /// Eight endpoints are kept as a list whose end grows.
+    /// With eight endpoints, a process keeps the list of a topic's endpoints, and new endpoints are appended.
     #[test]
     fn looks_find_what_came_until_something_leaves() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -98,7 +98,7 @@ impl Directory {
         Err(Error::system(format!("{}: another process removes it each time", action()), Errno::NOENT))
     }
 
-    /// A directory in this directory; `NotFound` in the error if it does not exist.
+    /// A directory in this directory; the error has the kind `NotFound` if the directory does not exist.
     pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
         let path = self.path.join(name);
         let failed = |e| Error::system(format!("open the directory {}", path.display()), e);
@@ -146,7 +146,7 @@ impl Directory {
         crash::point(Point::DirectoryRemoved);
     }
 
-    /// Names of the regular files here; other kinds of files are not Gantry's.
+    /// The names of the regular files in this directory; Gantry has no files of other kinds.
     pub(crate) fn files(&self) -> Result<Vec<String>> {
         self.names(FileType::RegularFile)
     }
@@ -161,7 +161,7 @@ impl Directory {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.file).map_err(read_error)? {
             let entry = entry.map_err(read_error)?;
-            // Names that are not UTF-8 are not ours.
+            // Names that are not UTF-8 are not names of Gantry.
             let Ok(name) = entry.file_name().to_str() else { continue };
             // Not every file system has the type in the listing (a tmpfs has); otherwise the open checks it.
             let is_meant = [kind, FileType::Unknown].contains(&entry.file_type());
@@ -177,7 +177,7 @@ impl Directory {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| stat.st_ino == inode)
     }
 
-    /// The memory of a file in this directory; 0 if the file does not exist.
+    /// The bytes of memory that a file of this directory uses; 0 if the file does not exist.
     pub(crate) fn used_bytes(&self, name: &str) -> u64 {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_blocks as u64 * 512)
     }

@@ -16,7 +16,8 @@ use std::{
 #[derive(Clone)]
 pub(crate) struct EventFd {
     descriptor: Arc<OwnedFd>,
-    /// W: the control thread sets the flag after the descriptor, and the subscription clears it after that.
+    /// W: the control thread sets the flag after it makes the descriptor readable, and the subscription clears the
+    /// flag after it has made the descriptor unreadable.
     is_set: Arc<AtomicBool>,
 }
 
@@ -51,7 +52,7 @@ impl EventFd {
     pub(crate) fn clear(&self) -> bool {
         let was_set = self.is_set();
         if was_set {
-            // The read comes first: while `is_set` holds, the control thread does not set the descriptor.
+            // The read comes first: while the flag `is_set` is true, the control thread does not set the descriptor.
             let _ = rustix::io::read(&*self.descriptor, &mut [0u8; 8]);
             self.is_set.store(false, Release);
         }

@@ -48,7 +48,7 @@ impl SharedFile {
     /// Opens a file of `directory`. A file is writable only for its owner; the board is writable for all.
     pub(crate) fn open(directory: &Directory, name: &str, writable: bool) -> Result<SharedFile> {
         let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
-        // NONBLOCK: a FIFO of that name must not block us.
+        // NONBLOCK: a FIFO with this name must not block this process.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         SharedFile::register(writable, || {
             openat(directory, name, flags, Mode::empty())

@@ -42,7 +42,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// The mapping at `base` is new, or longer than it was.
+    /// Registers the mapping at `base`, which is new or has become longer.
     pub(crate) fn add_mapping(&mut self, base: *mut c_void, bytes: usize) {
         self.remove_mapping(base);
         self.mappings.push((base.addr(), bytes));
@@ -66,17 +66,17 @@ unsafe impl Sync for HeldOverFork {}
 
 static HELD_OVER_FORK: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
 
-/// The time between two forks; a handle keeps the epoch in which it was made.
+/// The epoch of a process: the time between two forks. A handle keeps the epoch in which it was made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Epoch {
     /// The word that holds the number of the current epoch (F1).
     current: &'static AtomicU64,
-    /// A number that is never used again.
+    /// The number of the epoch, which is never used again.
     pub(crate) number: u64,
 }
 
 impl Epoch {
-    /// The current epoch; begins one after a fork or the start of the process. Control path.
+    /// The current epoch; begins a new epoch after a fork or the start of the process. Control path.
     pub(crate) fn current() -> Result<Epoch> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let current = epoch_page()?;
@@ -86,7 +86,7 @@ impl Epoch {
         Ok(Epoch { current, number })
     }
 
-    /// Whether this process is the one that the handle was made in.
+    /// Whether this process is the process in which the handle was made.
     #[inline]
     pub(crate) fn is_current(self) -> bool {
         self.current.load(Relaxed) == self.number

@@ -23,8 +23,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// The address for the next mapping that is shorter than its reserve. The kernel would place each mapping right below
-/// another one and leave no room to lengthen it.
+/// The address for the next mapping that is shorter than its reserve. If the kernel chose the address, it would
+/// place each mapping right below another one and leave no room to lengthen it.
 static NEXT_PLACE: AtomicUsize = AtomicUsize::new(1 << 36);
 
 /// A mapped file.
@@ -89,7 +89,7 @@ impl Drop for Mapping {
     }
 }
 
-/// Calls `map` with sizes, the largest first, until one is allowed; returns address and size.
+/// Calls `map` with sizes, the largest first, until the kernel allows one; returns address and size.
 fn map_some_size(
     name: &str,
     (length_bytes, reserve_bytes): (usize, usize),

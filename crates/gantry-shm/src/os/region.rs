@@ -39,12 +39,13 @@ const MAX_RESERVE_BYTES: usize = 64 << 31;
 
 /// A mapped file.
 pub(crate) struct Region {
-    /// The address of the newest mapping. Written by [`Region::cover`], before it stores `mapped_bytes`.
+    /// The address of the newest mapping. It is written by [`Region::cover`], before it stores `mapped_bytes`.
     base: AtomicPtr<u8>,
-    /// Length of the newest mapping. Release, partner: the Acquire load in [`Region::cover`].
+    /// The length of the newest mapping. It is stored with Release; partner: the Acquire load in [`Region::cover`].
     mapped_bytes: AtomicUsize,
-    /// Known length of the file, all of it mapped. W: `grow` of the owner, `refresh_length` of a reader. Stored with
-    /// Release after the bytes exist and `base` covers them. Partner: the Acquire load in [`Region::length_bytes`].
+    /// The known length of the file, which is mapped up to this length. W: `grow` of the owner, `refresh_length`
+    /// of a reader. Stored with Release after the bytes exist and `base` covers them. Partner: the Acquire load
+    /// in [`Region::length_bytes`].
     length_bytes: AtomicUsize,
     reserve_bytes: usize,
     /// The mappings, the newest last. There are several only if there was no room for the reserve, and no room behind a
@@ -56,7 +57,7 @@ pub(crate) struct Region {
     inode: u64,
     name: String,
     writable: bool,
-    /// Reader: end of the pages that were brought in.
+    /// For a reader: the end of the pages that were entered into this process's page table.
     prefaulted_bytes: AtomicUsize,
 }
 
@@ -145,7 +146,8 @@ impl Region {
         directory.has(&self.name, self.inode)
     }
 
-    /// Closes the file, which has its name; growing opens it for a moment. Descriptors are few.
+    /// Closes the file, which has its name already, because descriptors are few. When the region grows, the file is
+    /// opened for a moment.
     pub(crate) fn close_file(&mut self) {
         self.file = None;
     }
@@ -172,13 +174,13 @@ impl Region {
         run(&file)
     }
 
-    /// How many bytes are known to be there.
+    /// The known length of the file in bytes.
     #[inline]
     pub(crate) fn length_bytes(&self) -> usize {
         self.length_bytes.load(Acquire)
     }
 
-    /// How many bytes there can ever be.
+    /// The greatest length in bytes that the file can ever have.
     pub(crate) fn reserve_bytes(&self) -> usize {
         self.reserve_bytes
     }
@@ -193,13 +195,15 @@ impl Region {
             self.cover(length_bytes)?;
             self.length_bytes.store(length_bytes, Release);
             self.populate(old, length_bytes); // before readers see the new length and populate it
-            // Release: a reader that sees an offset into the new pages and then this, sees a length that covers it.
+            // Release: a reader that sees an offset into the new pages and then loads this length sees a length that
+            // covers the offset.
             self.at::<FileHeader>(0)?.length_bytes.store(length_bytes as u64, Release);
         }
         Ok(())
     }
 
-    /// Reader: loads the file's length again. One system call if it has grown, more if it outgrew its mapping.
+    /// For a reader: loads the file's length again. Makes one system call if the file has grown, more if the file
+    /// has outgrown its mapping.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
         let known = self.length_bytes();
         let claimed = acquire(&self.at::<FileHeader>(0)?.length_bytes) as usize;
@@ -237,7 +241,7 @@ impl Region {
     /// the data path does not fault. Best effort: a page that is not entered here is mapped by its first read. Holes,
     /// which a damaged file may have, stay holes: the file may be longer than the memory of the machine.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
-        // A take returns the error of the length.
+        // An error of the length is ignored here; a take returns it.
         let end = self.refresh_length().unwrap_or(0);
         let mut start = self.prefaulted_bytes.fetch_max(end, Relaxed);
         if start >= end {
@@ -264,7 +268,7 @@ impl Region {
     /// kernels before 5.14, each page is touched instead.
     fn populate(&self, start: usize, end: usize) {
         if start < end && self.advise(start, end, pages::page_bytes()) == Err(Errno::INVAL) {
-            // A kernel without this advice: the range is one of whole pages.
+            // The kernel does not support this advice: every page of the range is touched instead.
             self.touch(start, end, pages::page_bytes());
         }
     }
@@ -300,8 +304,8 @@ impl Region {
         Ok(unsafe { pointer.cast::<T>().as_ref() })
     }
 
-    /// The ring at `descriptor`, with entries of `entry_bytes`, or `Corrupt` if the region ends before it. The holder
-    /// of the ring keeps the region.
+    /// The ring at `descriptor`, with entries of `entry_bytes`, or `Corrupt` if the region ends before the ring. The
+    /// holder of the ring keeps the region.
     pub(crate) fn ring(&self, descriptor: Descriptor, entry_bytes: usize) -> Result<Ring> {
         let entries = 1usize.checked_shl(descriptor.log2_capacity).unwrap_or(usize::MAX);
         let words = self.slice::<AtomicU64>(descriptor.offset, entries.saturating_mul(entry_bytes / 8))?;
@@ -312,7 +316,7 @@ impl Region {
     /// `count` of `T` at `offset`, or `Corrupt` if the region ends before them.
     pub(crate) fn slice<T: Shared>(&self, offset: usize, count: usize) -> Result<&[T]> {
         let first = self.pointer(offset, size_of::<T>().saturating_mul(count), align_of::<T>())?.cast();
-        // SAFETY: as in `at`, for each of them.
+        // SAFETY: as in `at`, for each element.
         Ok(unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() })
     }
 
@@ -368,12 +372,12 @@ mod tests {
         owner.grow(&directory, "a test", 64 * PAGE_BYTES).unwrap();
         owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
-        // Both ways of prefaulting: the kernel's, and the one for old kernels.
+        // Both ways of prefaulting are tested: the kernel's call, and the loop for old kernels.
         reader.prefault_new(&directory);
         reader.touch(0, 64 * PAGE_BYTES, pages::page_bytes());
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");
-        // Larger pages, as other kernels have them: the file grew in the middle of a page.
+        // Some kernels have larger pages: there the file grew in the middle of a page.
         let advised = |region: &Region, page_bytes| region.advise(5 * PAGE_BYTES, 18 * PAGE_BYTES, page_bytes);
         for page_bytes in [pages::page_bytes(), 16 << 10, 64 << 10] {
             assert_eq!(

@@ -53,6 +53,6 @@ fn set_policy(policy: i32, priority: i32) -> i32 {
     parameters.sched_priority = priority;
     // SAFETY: it has no preconditions.
     let thread = unsafe { libc::pthread_self() };
-    // SAFETY: of this thread; the parameters are ours, and the call only reads them.
+    // SAFETY: `thread` is the calling thread; the parameters are ours, and the call only reads them.
     unsafe { libc::pthread_setschedparam(thread, policy, &raw const parameters) }
 }

@@ -1,4 +1,5 @@
-//! Signal masks of a library's threads: the program's signal handlers do not run on threads that it did not start.
+//! Signal masks of a library's threads: the program's signal handlers do not run on threads that the program
+//! did not start.
 
 /// Runs `start` with all signals blocked on this thread. A thread that `start` starts inherits the mask, so that it
 /// never runs a signal handler of the program. For libraries that start threads; two system calls.

@@ -1,4 +1,4 @@
-//! The processes that a publisher must see before it reclaims, while files may be removed under all of them.
+//! The processes that a publisher must see before it reclaims, while files of any process may be removed.
 //!
 //! A process is *listed* by its file's name. It is *unlisted* if it lives, as the owner of waiter lines on the board,
 //! and its file has no name. The pins of an unlisted process cannot be read, and the name does not come back. Three
@@ -28,8 +28,8 @@
 //! orderly end frees these before its name is removed, so a process that comes or leaves meanwhile does not count as
 //! unlisted.
 
-/// An unlisted process that may have joined the publisher. The publisher knows the processes that were unlisted before
-/// it could be found.
+/// Finds an unlisted process that may have joined the publisher. The publisher knows the processes that were
+/// unlisted before it could be found.
 pub(crate) fn may_have_joined(unlisted: &[u64], unlisted_before: &[u64]) -> Option<u64> {
     unlisted.iter().find(|owner| !unlisted_before.contains(owner)).copied()
 }

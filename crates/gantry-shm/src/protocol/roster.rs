@@ -13,7 +13,7 @@ use crate::protocol::{
 pub(crate) struct Roster<K> {
     /// The publisher's key, by which records name it.
     key: u64,
-    /// The joins and leaves until here are known.
+    /// The generation of the topic's readers up to which this roster knows all joins and leaves.
     pub(crate) generation: u64,
     pub(crate) records: Vec<(InRegion<ReaderRecord>, K)>,
 }
@@ -24,8 +24,8 @@ impl<K> Roster<K> {
         Roster { key, generation, records }
     }
 
-    /// The records of subscriptions that still take. A record whose subscription left may belong to another publisher
-    /// by now.
+    /// The records of subscriptions that still take samples. A record whose subscription left may belong to another
+    /// publisher by now.
     pub(crate) fn active(&self) -> impl Iterator<Item = &(InRegion<ReaderRecord>, K)> {
         self.records.iter().filter(|(record, _)| {
             let takes = matches!(record.state.load(Relaxed), READER_ACTIVE | READER_GATING);
@@ -38,13 +38,13 @@ impl<K> Roster<K> {
         self.active().count()
     }
 
-    /// Samples that the deepest subscription wants kept.
+    /// The number of samples that the deepest subscription wants kept.
     pub(crate) fn deepest(&self) -> usize {
         self.active().map(|(record, _)| record.depth.load(Relaxed) as usize).max().unwrap_or(0)
     }
 
-    /// The oldest sequence that a subscription may still take, 0 = all, `None` = there is no subscription. Relaxed: it
-    /// decides which samples are kept; samples in use are protected by their pins.
+    /// The oldest sequence that a subscription may still take, 0 = all samples, `None` = there is no subscription.
+    /// Relaxed: the result only decides how long samples are kept; samples in use are protected by their pins.
     pub(crate) fn slowest_cursor(&self) -> Option<u64> {
         self.active().map(|(record, _)| record.cursor.load(Relaxed)).min()
     }

@@ -18,13 +18,13 @@ use range_alloc::RangeAllocator;
 pub(crate) struct Memory(RangeAllocator<usize>);
 
 impl Memory {
-    /// No memory yet: the file ends at `offset`.
+    /// Creates the memory of a file that ends at `offset`: nothing can be allocated before the file grows.
     pub(crate) fn new(offset: usize) -> Memory {
         Memory(RangeAllocator::new(offset..offset))
     }
 
-    /// Allocates `bytes`, a multiple of 64, and populates their pages. If the file must grow for this, it grows by at
-    /// least `ahead_bytes`. `what` names the purpose in errors. `Ok(None)`: the file is at its limit.
+    /// Allocates `bytes`, a multiple of 64, and populates their pages. If the file must grow for this, it grows by
+    /// at least `ahead_bytes`. `what` names the purpose in errors. Returns `Ok(None)` if the file is at its limit.
     pub(crate) fn take(
         &mut self,
         region: &Region,

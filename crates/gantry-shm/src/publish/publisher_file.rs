@@ -78,7 +78,7 @@ impl PublisherFile {
         self.region.at(0)
     }
 
-    /// An error unless the slot is inside the file.
+    /// Returns an error unless the slot is inside the file.
     #[inline]
     pub(crate) fn check(&self, slot: Slot) -> Result<()> {
         self.region.pointer(slot.offset(), slot.bytes(), align_of::<SlotHeader>()).map(drop)

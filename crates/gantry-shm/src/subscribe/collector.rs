@@ -32,16 +32,16 @@ pub struct Collector {
     line: Arc<OwnedLine>,
     sleeper: Sleeper,
     topics: BTreeMap<TopicIndex, Attached>,
-    /// Used on the shared waiter line, which has no bit for each topic: whether the collector waited since it last
-    /// reported all its topics.
+    /// Whether the collector has waited since it last reported all its topics. Used only on the shared waiter line,
+    /// which has no bit for each topic.
     has_waited: bool,
 }
 
-/// The numbers of subscriptions of a topic.
+/// The numbers of attached subscriptions of one topic.
 #[derive(Default)]
 struct Attached {
     count: usize,
-    /// The number of these subscriptions that are muted.
+    /// The number of the topic's attached subscriptions that are muted.
     muted: usize,
 }
 
@@ -53,7 +53,7 @@ pub struct Attachment {
 }
 
 impl Collector {
-    /// Number of topics that a collector distinguishes; further topics share bits.
+    /// The number of topics that a collector distinguishes; further topics share bits.
     pub const BITS: usize = collect::READY_BITS;
 
     /// A collector without subscriptions.
@@ -76,7 +76,8 @@ impl Collector {
         Bell::new(&self.domain, self.line.index)
     }
 
-    /// Attaches a subscription. Samples that it has already are not reported: the caller checks the subscription once.
+    /// Attaches a subscription. Samples that the subscription has already are not reported: the caller checks the
+    /// subscription once.
     ///
     /// # Errors
     /// The subscription is of another domain; the process forked.
@@ -95,8 +96,8 @@ impl Collector {
         });
     }
 
-    /// Mutes a subscription: its news are not reported and wake no thread, unless another one of its topic is not
-    /// muted. Muting suits a caller that will look at the subscription anyway. No system call.
+    /// Mutes a subscription: its news are not reported and wake no thread, unless another subscription of its topic
+    /// is not muted. Muting suits a caller that will look at the subscription anyway. No system call.
     pub fn mute(&mut self, attachment: &mut Attachment) {
         if !std::mem::replace(&mut attachment.is_muted, true) {
             self.change(attachment.topic, |attached| attached.muted += 1);
@@ -206,7 +207,8 @@ impl Collector {
 }
 
 impl Drop for Collector {
-    /// Withdraws its line from its sets, so that the line can be freed without a search through all topics.
+    /// Withdraws the collector's waiter line from the sleepers of its topics, so that the line can be freed without
+    /// a search through all topics.
     fn drop(&mut self) {
         if self.domain.epoch.is_current() {
             let board = &self.domain.board;

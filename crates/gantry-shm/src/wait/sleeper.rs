@@ -12,7 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest sleep on the shared line: no bell rings for news between its last look and the sleep.
+/// The longest sleep on the shared waiter line: no bell rings for news that comes between the last look
+/// and the sleep.
 const SHARED_SLICE: Duration = Duration::from_millis(10);
 
 /// The sleeps of one thread on a collector's bell. The time of the spin before a sleep adapts.

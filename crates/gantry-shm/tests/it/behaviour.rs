@@ -164,7 +164,7 @@ fn a_late_joiner_gets_the_history_only_if_it_is_transient_local() {
     for number in 1..=20 {
         send(&mut publisher, BYTES, number);
     }
-    // The publisher does nothing from here on.
+    // From here on, the publisher does nothing.
     assert_eq!(drain(&mut subscription(&participant, BYTES, qos.transient_local())), [16, 17, 18, 19, 20]);
     assert_eq!(drain(&mut subscription(&participant, BYTES, qos.keep_last(2).transient_local())), [19, 20]);
     let mut late = subscription(&participant, BYTES, qos);
@@ -209,7 +209,7 @@ fn samples_of_several_publishers_come_oldest_first() {
         let mut number = 0;
         for (round, kept) in [(5, 15), (1, 3), (3, 9)] {
             for index in 0..3 * round {
-                // Each publisher has a turn, and every other round begins with the last one.
+                // Each publisher publishes once in each round, and every other round begins with the last publisher.
                 let turn = if round == 1 { 2 - index } else { index % 3 };
                 number += 1;
                 send(&mut publishers[turn], bytes, number);

@@ -6,7 +6,7 @@
 use crate::time::limit_ns;
 use gantry_shm::Qos;
 
-/// Bounds of the time between two checks of a publisher whose lease ran out.
+/// The bounds of the time between two checks of a publisher whose lease ran out.
 const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
 
 /// Whether a publisher that must assert its liveliness within a time is alive.
@@ -28,8 +28,8 @@ impl Lease {
         self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {
             true => active_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
-            // This side polls: no bell rings when the publisher is active again, because asserting liveliness must cost
-            // nothing.
+            // The observer polls, because no bell rings when the publisher is active again: asserting liveliness
+            // must cost nothing.
             false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
         };
         self.is_alive

@@ -4,19 +4,19 @@ use crate::{error::Result, log};
 use gantry_shm::Participant;
 use std::{env, sync::Once};
 
-/// The beginning of the full names of bridges' nodes; the name of the network follows.
+/// The beginning of the full names of bridges' nodes; the rest of the name is the name of the network.
 pub const BRIDGE_NODE: &str = "/_gantry_bridge_";
 
 /// The variable of ROS 2's environment that asks for nodes of other hosts, with its value
-/// (`ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET`). A range that is not set asks for none, although it is `SUBNET` in ROS 2:
-/// most users have never chosen it.
+/// (`ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET`). If no range is set, the result is `None`, although ROS 2's default is
+/// `SUBNET`: most users have never chosen it.
 #[must_use]
 pub fn other_hosts_variable() -> Option<String> {
     let value = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let range = value("ROS_AUTOMATIC_DISCOVERY_RANGE");
     match range.as_deref() {
         Some("SUBNET") => Some("ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET".to_owned()),
-        // ROS 2 ignores the list of hosts then.
+        // With the range `OFF`, ROS 2 ignores the list of hosts.
         Some("OFF") => None,
         _ => value("ROS_STATIC_PEERS").map(|hosts| format!("ROS_STATIC_PEERS={hosts}")),
     }

@@ -24,8 +24,8 @@ impl NodeBuilder {
         self
     }
 
-    /// Declares each parameter to which the command line or [`NodeBuilder::parameter_override`] gives a value, with
-    /// dynamic typing. The default is `false`.
+    /// Declares each parameter to which the command line or [`NodeBuilder::parameter_override`] gives a value; such
+    /// a parameter has dynamic typing. The default is `false`.
     #[must_use]
     pub fn automatically_declare_parameters_from_overrides(mut self, on: bool) -> Self {
         self.parameters.declares_overrides = on;

@@ -1,4 +1,4 @@
-//! Numbers in parameter values, as rcl's parser reads them: by strtoll(3) with base 0, else by strtod(3).
+//! Numbers in parameter values, as rcl's parser reads them: by strtoll(3) with base 0, or else by strtod(3).
 //!
 //! Sources: `rcl_yaml_param_parser/src/parse.c`, and the manual pages of both functions.
 
@@ -20,7 +20,7 @@ pub(super) fn integer(text: &str) -> Option<i64> {
 pub(super) fn double(text: &str) -> Option<f64> {
     let (sign, rest) = signed(text);
     let sign = if sign == "-" { -1.0 } else { 1.0 };
-    // YAML's own words begin with a dot.
+    // The words for infinity and NaN in YAML begin with a dot.
     match rest {
         ".nan" | ".NaN" | ".NAN" if rest.len() == text.len() => return Some(f64::NAN),
         ".inf" | ".Inf" | ".INF" => return Some(sign * f64::INFINITY),

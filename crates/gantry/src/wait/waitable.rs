@@ -17,7 +17,7 @@ pub trait WaitSource: Send {
         None
     }
 
-    /// The source as a part of a sentence: "topic /image".
+    /// The name of the source as a part of a sentence: "topic /image".
     fn describe(&mut self) -> String {
         let topic = self.subscription().map(|subscription| &subscription.description().topic);
         topic.map_or_else(|| "an event".to_owned(), |topic| format!("topic {topic}"))
@@ -36,10 +36,11 @@ pub trait WaitSource: Send {
 
 /// A source that a wait set, an executor or a future can wait for. The trait is sealed: only this crate implements it.
 pub trait Waitable: WaitSource {
-    /// Whether there is something to take. Control path if publishers came or went; else a few loads.
+    /// Whether there is something to take. On the control path if publishers came or went; otherwise it
+    /// costs a few loads.
     ///
     /// # Errors
-    /// As taking from it.
+    /// As a take from this source.
     fn is_ready(&mut self) -> Result<bool> {
         Ok(self.subscription().map_or(Ok(false), gantry_shm::Subscription::is_ready)?)
     }
@@ -61,7 +62,7 @@ pub trait TakeSource: Waitable {
     /// As the type's own method to take.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
 
-    /// The memory that the value occupies, as far as a queue of values limits it.
+    /// The memory that the value occupies, for a queue that limits the memory of its values.
     fn size_bytes(&self, _taken: &Self::Taken) -> usize {
         0
     }

@@ -26,7 +26,7 @@ pub(super) const ONE: Model = Model {
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// Two publishers, one sleeper that waits for both.
+/// A model of two publishers and one sleeper that waits for both.
 pub(super) const TWO: Model = Model {
     run: || publishers(2, READER_BELL),
     preemptions: Some(3),
@@ -40,7 +40,7 @@ pub(super) const SHARED: Model = Model {
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// A sleeper that waits for a publisher to join.
+/// A model of a sleeper that waits for a publisher to join.
 pub(super) const JOINER: Model = Model {
     run: || {
         let board = Arc::<Board>::default();
@@ -59,14 +59,14 @@ pub(super) const COLLECT: Model = Model {
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// Two publishers, one collector: the second may find the bit set.
+/// A model of two publishers and one collector: the second publisher may find the bit set already.
 pub(super) const COLLECT_TWO: Model = Model {
     run: || collector(2, 1),
     preemptions: Some(3),
     needs: &[Site::PublishFence, Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
 };
 
-/// One publisher that publishes again before the first bit is collected, or after.
+/// A model of one publisher that publishes again before or after the first bit is collected.
 pub(super) const COLLECT_AGAIN: Model = Model {
     run: || collector(1, 2),
     preemptions: Some(3),
@@ -81,7 +81,7 @@ pub(super) const COLLECT_SHARED: Model = Model {
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::HandOverFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// The same with one callback: its end is the end of both threads, of which one may sleep.
+/// As [`COLLECT_SHARED`] with one callback: when it ends, both threads end, and one of them may be asleep.
 pub(super) const COLLECT_SHARED_END: Model = Model {
     run: || shared_collector(1),
     preemptions: Some(3),
@@ -153,10 +153,10 @@ fn collector(publishers: usize, samples: usize) {
         .collect();
     let mut missing = publishers * samples;
     while missing > 0 {
-        // Topics are looked at only if a bit is set.
+        // The collector looks at topics only if a bit is set.
         if collect::collect(line).iter().any(|&bits| bits != 0) {
             for subscription in &mut subscriptions {
-                // As `Connection::take`, which does not pin before a look finds something.
+                // This is as in `Connection::take`, which does not pin before a look finds something.
                 while subscription.has_news() {
                     let Some(sample) = subscription.take() else { break };
                     sample.read();
@@ -203,7 +203,7 @@ fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<Poo
     let line = board.waiter(READER_BELL);
     let mut state = shared.lock().unwrap();
     while state.begun < callbacks {
-        // The topic is looked at only if its bit is set.
+        // The thread looks at the topic only if the topic's bit is set.
         if collect::collect(line).iter().any(|&bits| bits != 0) {
             state.found = board.topic.publishers_generation.load(Relaxed);
         }

@@ -11,7 +11,7 @@ use crate::{
     publish::publisher::SourceTime,
 };
 
-/// Whether a publisher of this QoS records its activity; if so, its time begins now.
+/// Returns whether a publisher of this QoS records its activity; if so, its deadline and lease begin now.
 pub(super) fn begin(header: &PublisherHeader, qos: &Qos) -> bool {
     let records_activity = qos.deadline.is_some() || qos.has_manual_lease();
     if records_activity {

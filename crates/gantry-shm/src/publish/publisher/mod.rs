@@ -73,15 +73,16 @@ pub struct Publisher {
     /// Keeps the topic's line.
     _held: HeldTopic,
     pub(crate) file: Arc<PublisherFile>,
-    /// References to `file` that published loans left: moving a reference is free, counting one is not.
+    /// References to `file` from loans that were published, for the next loans: moving an `Arc` is free,
+    /// cloning one is not.
     spare: Vec<Arc<PublisherFile>>,
     /// The loan of the last inline message, for the next one.
     inline_loan: Option<Loan>,
     memory: Memory,
-    /// Size of the ring's entries, and the longest payload that rides in one.
+    /// The size of the ring's entries, and the longest payload that fits in an entry.
     entry_bytes: usize,
     inline_bytes: usize,
-    /// CLOCK_REALTIME less CLOCK_MONOTONIC at the publisher's creation, as the file's header has it.
+    /// CLOCK_REALTIME less CLOCK_MONOTONIC at the publisher's creation, as in the file's header.
     wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
@@ -91,10 +92,11 @@ pub struct Publisher {
     records_activity: bool,
     waiter: Waiter,
     created: Instant,
-    /// The matching subscriptions that were there before it and get its first samples; none once all of them joined.
+    /// The matching subscriptions that existed before the publisher and get its first samples; empty once all of
+    /// them have joined.
     first_readers: BTreeSet<Gid>,
     first_mismatches: Vec<String>,
-    /// Samples that left the history for want of memory.
+    /// The number of samples that left the history because there was no memory.
     lost_samples: u64,
 }
 
@@ -209,9 +211,9 @@ impl Publisher {
         Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
     }
 
-    /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL,
-    /// and the subscription has not taken a sample that would have to be retired, publish waits up to
-    /// [`PublisherOptions::max_blocking_time`].
+    /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
+    /// KEEP_ALL, and the subscription has not taken a sample that would have to be retired, publish waits up
+    /// to [`PublisherOptions::max_blocking_time`].
     ///
     /// # Errors
     /// The loan is another publisher's; the blocking time is over; no room for the ring of a history that grew to the
@@ -240,7 +242,7 @@ impl Publisher {
             return Err(PublishError { loan, error });
         }
         let Some(info) = info else { return Ok(self.publish_slot(loan, slot, time)) };
-        // SAFETY: the slot of a message that may travel inline has that room (`loan_slot`).
+        // SAFETY: the slot of a message that may travel inline has this room (`loan_slot`).
         let words = unsafe { loan.words(self.entry_bytes - INLINE_OFFSET) };
         let sequence = self.writer.publish_inline(words, &info);
         self.keep_for_next(loan);
@@ -278,8 +280,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// The properties of a message that travels inline. `None`: the message is too long, or an entry has no room for
-    /// its properties.
+    /// The properties of a message that travels inline. Returns `None` if the message is too long, or an entry has
+    /// no room for its properties.
     #[inline]
     fn inline_info(&mut self, loan: &Loan, time: SourceTime) -> Option<InlineInfo> {
         let wall_shift_ns = time.wall_ns.wrapping_sub(time.monotonic_ns).wrapping_sub(self.wall_offset_ns);
@@ -325,7 +327,7 @@ impl Publisher {
         loan.is_of(&self.file)
     }
 
-    /// Bytes of its shared memory, which grows as samples need it, and never shrinks.
+    /// The bytes of the publisher's shared memory, which grows as samples need it, and never shrinks.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.file.region.length_bytes()
@@ -338,7 +340,7 @@ impl Publisher {
     }
 }
 
-/// An error of a publisher's creation: "not found" means the directory, which was removed.
+/// An error of a publisher's creation: the kind "not found" means that the directory was removed.
 fn removed(error: Error, domain: &Domain, topic: &str) -> Error {
     match error.is_not_found() {
         true => Error::Removed { file: domain.directory.path().to_owned(), what: format!("a publisher of {topic}") },

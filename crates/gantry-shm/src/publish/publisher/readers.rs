@@ -21,7 +21,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest time between the creation of a publisher and its end, if some existing subscriptions have not joined it yet.
+/// The longest time after the creation of a publisher for which its drop waits, if some existing subscriptions have
+/// not joined it yet.
 const LINGER: Duration = Duration::from_millis(100);
 
 impl Publisher {
@@ -85,7 +86,7 @@ impl Publisher {
     /// [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
-        // Waiter lines are scarce (511), so this one is released after start-up.
+        // Waiter lines are scarce (511), so the publisher's line is released after start-up.
         self.waiter.release();
         matched
     }
@@ -136,8 +137,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Forgets the first readers that have left; forgets all of them when each existing one has joined, or when the
-    /// time for joining is over. Costs an allocation, and some loads for each endpoint of the topic.
+    /// Forgets the first readers that have left; forgets all of them when each existing first reader has joined, or
+    /// when the time for joining is over. Costs an allocation, and some loads for each endpoint of the topic.
     #[cold]
     pub(super) fn check_first_readers(&mut self) {
         match self.created.elapsed() < LINGER {
@@ -181,8 +182,8 @@ impl Publisher {
         }
     }
 
-    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: it receives
-    /// the samples that are published from here on.
+    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: such a
+    /// subscription receives the samples that are published from here on.
     #[must_use]
     pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
         self.writer.roster.active().any(|(_, peer)| endpoint.is_of_process(&peer.id))

@@ -2,7 +2,7 @@
 
 use crate::os::clock::{monotonic_ns, realtime_ns};
 
-/// Time at which a sample was published.
+/// The time at which a sample was published, on two clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTime {
     /// CLOCK_MONOTONIC, ns.

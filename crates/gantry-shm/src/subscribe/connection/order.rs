@@ -13,11 +13,11 @@ use crate::{
     subscribe::owned_record::places::Places,
 };
 
-/// The waiting samples of a list of connections, as of the last look.
+/// The order of the waiting samples of a list of connections, as of the last look.
 pub(crate) struct Order {
     /// The most samples that wait.
     depth: u64,
-    /// The waiting samples of each connection; empty if there is only one connection.
+    /// The waiting samples of each connection; the list is empty if there is only one connection.
     ahead: Vec<Ahead>,
 }
 
@@ -39,7 +39,7 @@ impl Order {
         Order { depth, ahead: Vec::new() }
     }
 
-    /// Begins again for a list of this number of connections.
+    /// Forgets all connections, and begins again for a list of this number of connections.
     pub(crate) fn reset(&mut self, connections: usize) {
         self.ahead.clear();
         if connections > 1 {
@@ -102,7 +102,8 @@ impl Connection {
         ahead.count = self.reader.untaken(ahead.newest);
     }
 
-    /// The newest sample after the ring was replaced. Without one, the next sample: its take returns the error.
+    /// The sequence of the newest sample after the ring was replaced. If the new ring cannot be read, the sequence
+    /// of the next sample: its take returns the error.
     #[cold]
     fn newest_in_new_ring(&mut self) -> u64 {
         let Ok((ring, newest)) = self.mapping.newest() else { return self.reader.next };
@@ -133,8 +134,8 @@ impl Connection {
             }
             match found {
                 Taken::Slot { offset, .. } => {
-                    // SAFETY: a header lies there, aligned (`PublisherMapping::slot`); it is not written while it is
-                    // pinned (I4).
+                    // SAFETY: an aligned header lies at this address (`PublisherMapping::slot`); it is not written
+                    // while it is pinned (I4).
                     let time_ns = self.mapping.slot(offset, 0).map(|slot| unsafe { slot.as_ref() }.source_time_ns);
                     unpin(&pin);
                     return Ok(Some(time_ns?));

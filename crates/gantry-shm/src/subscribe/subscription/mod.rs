@@ -48,9 +48,9 @@ pub struct Subscription {
     /// Keeps it the topic's.
     _held: HeldTopic,
     pub(crate) discovery: Arc<PublisherDiscovery>,
-    /// The version of the discovery, and the generation of the topic, to which `connections` belong.
+    /// The version of the discovery's result to which `connections` belong.
     seen_version: u64,
-    /// Whether a connection is to a publisher that is gone.
+    /// Whether a connection leads to a publisher that is gone.
     has_gone: bool,
     seen_generation: Option<u64>,
     connections: Vec<Connection>,
@@ -59,7 +59,7 @@ pub struct Subscription {
     /// The order in which samples of `connections` are taken.
     order: Order,
     losses: Losses,
-    /// The number of samples that became available from connections that are dropped.
+    /// The number of samples that became available from connections that were dropped.
     received_before: u64,
     /// The last answer of [`Subscription::received`].
     received: u64,
@@ -125,7 +125,7 @@ impl Subscription {
         Ok(subscription)
     }
 
-    /// An error if no publisher is matched because one could not be read or joined.
+    /// Returns an error if no publisher is matched because a publisher could not be read or joined.
     fn check_joined(&self) -> Result<()> {
         match &self.discovery.discovered().failure {
             Some(why) if self.matched_count() == 0 => {
@@ -184,9 +184,9 @@ impl Subscription {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
 
-    /// The number of samples that became available so far: samples that were taken, lost after the join or skipped, and
-    /// samples that can be taken now. It never decreases. Reads each publisher; control path if publishers came or
-    /// went.
+    /// The number of samples that became available so far: samples that were taken, lost after the join or skipped,
+    /// and samples that can be taken now. The number never decreases. Reads each publisher's newest sequence;
+    /// control path if publishers came or went.
     ///
     /// # Errors
     /// The process forked.
@@ -200,8 +200,9 @@ impl Subscription {
         Ok(self.received)
     }
 
-    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child. Reads
-    /// each publisher. No allocation, lock or system call, unless a publisher's file has grown.
+    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked
+    /// child. Reads each publisher's newest sequence. No allocation, lock or system call, unless a publisher's
+    /// file has grown.
     #[must_use]
     pub fn untaken(&self) -> u64 {
         if !self.epoch.is_current() {
@@ -240,7 +241,7 @@ impl Subscription {
         &self.discovery.description
     }
 
-    /// Discovers the publishers on this thread: joins new ones, and marks those that are gone. Control path.
+    /// Discovers the publishers on this thread: joins new ones, and marks publishers that are gone. Control path.
     #[cold]
     pub(crate) fn discover(&mut self) {
         let discovery = self.discovery.clone();
@@ -263,7 +264,7 @@ impl Subscription {
             self.has_gone = self.connections.iter().any(Connection::is_gone);
             if self.has_gone {
                 self.order.reset(self.connections.len());
-                // Skips samples, and so drains publishers, although none is taken.
+                // This call skips samples, and so drains publishers, although no sample is taken.
                 self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
             }
             let received = drop_surplus(&mut self.connections, &mut self.losses);
@@ -277,7 +278,7 @@ impl Subscription {
         self.drop_drained();
     }
 
-    /// Unmaps publishers that are gone and have nothing left to take.
+    /// Unmaps publishers that are gone and have no samples left to take.
     #[inline(always)]
     fn drop_drained(&mut self) {
         if self.has_gone {

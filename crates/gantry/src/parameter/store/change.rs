@@ -20,8 +20,8 @@ impl Drop for Change<'_> {
 }
 
 impl ParameterStore {
-    /// Waits until no other thread changes parameters. A callback of a change that calls this would wait for itself, so
-    /// it gets an error.
+    /// Waits until no other thread changes parameters. A callback of a change that makes another change would wait
+    /// for itself, so it gets an error.
     pub(super) fn change(&self, name: &str) -> Result<Change<'_>> {
         let this = std::thread::current().id();
         if *lock(&self.changer) == Some(this) {

@@ -53,7 +53,7 @@ impl RequestTracker {
 
     /// No task is woken any more.
     pub(super) fn remove_waker(&mut self) {
-        // The call fails only in a forked child, which has no control thread.
+        // An error is ignored: the call fails only in a forked child, which has no control thread.
         let _ = self.responses.set_waker(None);
     }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 const MOST_DIFFERENCES: usize = 2;
 
 impl RequestTracker {
-    /// The error of a request without a server.
+    /// Makes the error of a request without a server.
     #[cold]
     pub(super) fn no_server(&self) -> Result<Error> {
         let mut why = self.mismatches()?.join("; ");
@@ -29,7 +29,7 @@ impl RequestTracker {
         Ok(Error::NoServer { service: self.name.clone(), type_name: self.service_type.name.clone(), why })
     }
 
-    /// A service that has a server and a name that is spelt similarly, or the same name in a namespace.
+    /// Finds a service that has a server and a similar name, or the same name in another namespace.
     fn similar_service(&self) -> Result<Option<String>> {
         let endpoints = self.presence.participant().graph()?.into_iter().map(|entry| entry.description);
         let servers = endpoints.filter(|endpoint| endpoint.role == Role::Subscription);
