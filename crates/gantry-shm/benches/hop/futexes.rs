@@ -1,6 +1,6 @@
 //! Two futex words and nothing else: the lowest cost of blocking.
 //!
-//! Blocking hops are compared with it. A side stores a word, wakes the other side and sleeps at once.
+//! Blocking hops are compared with this contestant. A side stores a word, wakes the other side and sleeps at once.
 
 use crate::{
     Result, area,
@@ -48,7 +48,8 @@ impl Pair for Futexes {
                 return Ok(seen.into());
             }
             match futex::wait(self.incoming, futex::Flags::empty(), seen, Some(&timeout)) {
-                // The wait ended by a wake-up, a change before the sleep, or a signal: load again.
+                // The wait ended by a wake-up, a change before the sleep, or a signal: the loop loads
+                // the word again.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(Errno::TIMEDOUT) => return Err(silence()),
                 Err(why) => return Err(format!("cannot wait on a futex: {why}").into()),

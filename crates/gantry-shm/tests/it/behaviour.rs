@@ -358,7 +358,7 @@ fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
     });
 }
 
-/// A take gives up if the publisher retires each sample before it can be pinned. That must be the exception.
+/// A take gives up if the publisher retires each sample before the reader can pin it. This must be the exception.
 fn a_flood_prevents_few_takes() {
     let root = Root::new();
     let participant = root.join();
@@ -461,14 +461,14 @@ fn restarted_publishers_leave_nothing_behind() {
         let mut publisher = publisher(&participant, BYTES, Qos::default());
         match_up(&mut publisher, &mut subscription);
         send(&mut publisher, BYTES, restart);
-        // There is one take for each wait, as in a careful loop: the loop never sees "nothing more".
+        // There is only one take for each wait, so the loop never meets a take that returns nothing.
         assert!(subscription.wait(PATIENCE).unwrap());
         assert_eq!(check(subscription.take().unwrap().unwrap().bytes()), restart);
         if restart == 10 {
             after_ten = open();
         }
     }
-    // Other tests of this process open files meanwhile; a leak would show as 90 more.
+    // Other tests of this process open files meanwhile; a leak would show as 90 more descriptors.
     assert!(open() < after_ten + 60, "{after_ten} descriptors became {}", open());
 }
 
@@ -495,7 +495,7 @@ fn a_reused_reader_record_counts_for_its_new_owner_alone() {
     assert_eq!(publisher.subscription_count().unwrap(), 0);
 }
 
-/// Publish, take, hold and release at random, against a queue.
+/// Publishes, takes, holds and releases samples at random, and compares the engine with a queue.
 fn random_operations_agree_with_a_plain_model() {
     let mut random = Random::new();
     let mut random = |below| random.below(below);
@@ -549,7 +549,7 @@ fn a_copy_of_a_sample_has_its_bytes() {
         let sample = subscription.take().unwrap().unwrap();
         sample.copy_into(&mut copy);
         assert_eq!(copy, sample.bytes());
-        // As much as fits, and nothing behind it.
+        // The copy fills as much of the target as fits, and writes nothing behind it.
         for room_bytes in [length_bytes / 2, length_bytes + 9] {
             let mut room = vec![0xee; room_bytes];
             let copied_bytes = length_bytes.min(room_bytes);

@@ -1,4 +1,4 @@
-//! The standard library's channel, bounded, so that it allocates once.
+//! The carrier with the standard library's channel, which is bounded, so that it allocates only once.
 
 use crate::{
     Result,

@@ -1,6 +1,5 @@
-//! `cargo bench -p gantry --bench realtime`: the cost of a control loop's message of 256 bytes, in one process between
-//! two threads, beside a ring that does nothing else (`rtrb`), a queue behind a mutex, and the standard library's
-//! channel.
+//! `cargo bench -p gantry --bench realtime`: the cost of a control loop's message of 256 bytes, in one process
+//! between two threads, beside a plain ring (`rtrb`), a queue behind a mutex, and the standard library's channel.
 //!
 //! Invariants:
 //! - Everything is measured in one run, in turns of milliseconds: figures are compared within such a cycle.

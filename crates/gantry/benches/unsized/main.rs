@@ -3,9 +3,9 @@
 //!
 //! A *hop* is half a round trip between two processes: this program, and the same program started again. Invariants:
 //! - Everything is measured in one run, in turns of milliseconds: figures are compared within such a cycle.
-//! - One function writes the payloads of all messages, and one reads them (`touch`).
-//! - A process that is not on turn sleeps in the kernel (`peer`). Topics have the process's number in their names, so
-//!   that two runs at the same time are not matched.
+//! - One function writes the payloads of all messages, and one function reads them (`touch`).
+//! - A process whose turn it is not sleeps in the kernel (`peer`). Topics have the process's number in their names,
+//!   so that two runs at the same time are not matched.
 
 mod copies;
 mod hop;

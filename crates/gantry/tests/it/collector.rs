@@ -1,4 +1,4 @@
-//! A collector names the sources of a binding that have something, and its bell wakes it.
+//! A collector names the sources of a binding that have values, and its bell wakes it.
 
 use crate::support::*;
 use gantry::{Collector, GuardCondition, Node, Qos, Waitable};

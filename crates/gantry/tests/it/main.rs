@@ -42,7 +42,8 @@ mod types;
 use std::process::ExitCode;
 use test_support::{in_own_memory, trials};
 
-/// The directory of the shared memory. The library reads it when a node is made, so it is set for a process of its own.
+/// The directory of the shared memory. The library reads it when a node is made, so each process under test has
+/// its own value.
 const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
 
 fn main() -> ExitCode {

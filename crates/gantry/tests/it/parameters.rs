@@ -108,7 +108,7 @@ fn values_of_the_command_line_replace_defaults() {
     let own = own.ros_arguments(arguments).automatically_declare_parameters_from_overrides(true).build().unwrap();
     assert_eq!(own.get_parameter::<f64>("rate_hz").unwrap(), 60.0, "the program's own come last");
     own.set_parameter("rate_hz", "fast").unwrap(); // their type is dynamic
-    // A value that is no YAML, and a missing file, are errors of the node.
+    // A value that is not YAML and a missing file are errors when the node is built.
     for (arguments, why) in [
         ("--ros-args -p rate:=[1,a]", "the parameters of -p rate:=[1,a] cannot be used: "),
         ("--ros-args --params-file missing.yaml", "the parameters of missing.yaml cannot be used: it cannot be read"),
@@ -403,7 +403,7 @@ fn time_follows_the_clock_topic() {
     assert_eq!(timer.take(), None, "the first message is no jump of 1000 s");
     set_clock(&mut publisher, node.clock(), 1009);
     assert_eq!(timer.take(), None);
-    // A rate sleeps until the simulation goes on.
+    // A rate sleeps until the simulated time advances.
     let mut rate = Rate::with_clock(node.clock(), Duration::from_secs(1)).unwrap();
     std::thread::scope(|scope| {
         let slept = scope.spawn(|| rate.sleep());

@@ -98,7 +98,7 @@ fn a_timer_can_be_canceled_and_reset_from_anywhere(case: &Case) {
     assert!(!executor.spin_once(ms(5)).unwrap());
 }
 
-/// A timer that was reset does not tick either, although both timers were due and found ready before the reset.
+/// A canceled timer and a timer that was reset do not tick, although both were due and found ready before.
 fn a_timer_that_was_canceled_does_not_tick(case: &Case) {
     let (mut executor, node, clock) = (case.executor(), node(), Clock::manual(ms(0)));
     executor.add_node(&node).unwrap();
