@@ -1,8 +1,8 @@
 //! Points at which a test kills this process, to prove that other processes continue whatever step is left half done.
 //!
-//! They exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after each step
-//! that other processes can see (a store into shared memory, a system call on a shared file). The suite `tests/crash`
-//! kills a child at every pass of every point, and fails if a point is never passed.
+//! The points exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after
+//! each step that other processes can see (a store into shared memory, a system call on a shared file). The suite
+//! `tests/crash` kills a child at every pass of every point, and fails if a point is never passed.
 
 /// A step after which the process can be killed.
 macro_rules! points {
@@ -56,9 +56,10 @@ points! {
     ReadySet,
     /// A sleeping waiter was claimed and is not rung yet.
     SleeperClaimed,
-    /// A collector's line says that it sleeps.
+    /// A collector's board line was marked: the collector sleeps.
     CollectorAsleep,
-    /// A collector's line says that one of its threads sleeps, and the thread that collected has not looked again.
+    /// A collector's board line was marked: one of its threads sleeps, and the thread that collected has not
+    /// looked again.
     CollectorHandedOver,
     /// A waiter line was taken.
     WaiterTaken,
@@ -88,7 +89,7 @@ points! {
     RecordFilled,
     /// A reader record has its key.
     RecordTaken,
-    /// A reader record says that its subscription is gone.
+    /// A reader record was marked: its subscription is gone.
     RecordLeft,
     /// A reader record is free.
     RecordFreed,
@@ -122,7 +123,7 @@ points! {
     RingFilled,
     /// The header names the larger ring.
     RingNamed,
-    /// An entry of the old ring says MOVED, so its readers change to the new ring.
+    /// An entry of the old ring was marked as MOVED, so its readers change to the new ring.
     EntryMoved,
     /// The depth was granted, the generation not yet.
     DepthGranted,
@@ -130,7 +131,7 @@ points! {
     GenerationSeen,
     /// The word that marks the publisher as blocked was stored.
     BlockedSet,
-    /// The header says that the publisher left.
+    /// The publisher's header was marked: the publisher left.
     PublisherLeft,
 
     // A subscription.

@@ -231,14 +231,14 @@ pub enum Error {
         why: String,
     },
 
-    /// An endpoint at the other end of the topic has another type.
+    /// An endpoint of the opposite role on the topic has another type.
     #[error("{mismatch}")]
     TypeMismatch {
-        /// Both types, their first difference, and advice.
+        /// The sentence about the mismatch: both types, their first difference, and advice.
         mismatch: String,
     },
 
-    /// An endpoint at the other end of the topic has QoS that do not match.
+    /// An endpoint of the opposite role on the topic has QoS that do not match.
     #[error("{mismatch}")]
     IncompatibleQos {
         /// The policy, both values, and advice.

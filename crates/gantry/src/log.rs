@@ -45,7 +45,7 @@ pub enum LogLevel {
 #[derive(Debug)]
 struct Levels {
     default: LogLevel,
-    /// Nothing is printed, whatever the levels are.
+    /// Whether nothing is printed, at any level.
     is_silent: bool,
     /// The levels by the name of the logger: `ns.node`. A level also applies to the loggers below this name in the
     /// hierarchy of dots.

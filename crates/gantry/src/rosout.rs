@@ -1,4 +1,4 @@
-//! `/rosout`: the log of a program for other programs, as ROS 2 has it. Control path.
+//! `/rosout`: the log of a program for other programs, as ROS 2 has it. This module is on the control path.
 
 use crate::{
     error::Result,

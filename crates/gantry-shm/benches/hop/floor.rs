@@ -107,7 +107,7 @@ impl Pair for Floor {
 pub fn fetch_for_writing(word: &AtomicU64) {
     // Without the target feature `prfchw`, `_mm_prefetch` becomes a fetch for reading.
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; it changes no register, flag or memory, and CPUs that do not know it ignore it.
+    // SAFETY: a hint; it changes no register, flag or memory, and CPUs without it ignore it.
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
     }

@@ -1,8 +1,8 @@
 //! The description of an endpoint or a node: node, topic, type, definition, quality of service, ids.
 //!
 //! The owner writes it once into its process file and, for a publisher, into the publisher's file, too, so that each
-//! file describes itself; other processes read it to match endpoints. Control path. Bytes from outside are checked
-//! before use.
+//! file describes itself; other processes read it to match endpoints. This module is on the control path. Bytes from
+//! outside are checked before use.
 
 use crate::{
     describe::{
@@ -35,8 +35,8 @@ impl Gid {
         self.0[..12] == id[..12]
     }
 
-    /// Whether both endpoints belong to one process and one domain, as `ignore_local_publications` needs to know.
-    /// Neither locks nor allocates.
+    /// Whether both endpoints belong to one process and one domain, as a subscription with
+    /// `ignore_local_publications` must check. Neither locks nor allocates.
     #[must_use]
     pub fn is_of_same_process(&self, other: &Gid) -> bool {
         self.0[..12] == other.0[..12]

@@ -31,7 +31,7 @@ pub enum Reliability {
 /// Whether a late subscription gets earlier samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Only samples that are published after the match.
+    /// A late subscription gets only samples that are published after the match.
     Volatile,
     /// Late subscriptions also get the publisher's history, for as long as the publisher lives.
     TransientLocal,

@@ -5,7 +5,8 @@ use std::{fmt, time::Duration};
 
 /// A policy in which a publisher and a subscription are incompatible, with the offered and the requested value.
 ///
-/// In DDS's request-offered sense: the publisher must offer at least the quality that the subscription requests.
+/// The policies follow DDS's request-offered rule: the publisher must offer at least the quality that the
+/// subscription requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QosPolicy {

@@ -289,8 +289,8 @@ impl Board {
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
-    /// Wakes all threads that sleep on the topic. The news were stored before the fence (3). One system call for each
-    /// sleeper.
+    /// Wakes all threads that sleep on the topic. The news were stored before the fence (3). Makes one system call
+    /// for each sleeper.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
         self.own_lines(topic).wake(fenced);

@@ -15,7 +15,7 @@ use std::{
 
 /// The work of one endpoint on the control thread.
 pub(crate) trait ControlTask: Send + Sync {
-    /// Updates the endpoint's view of the other endpoints. May block.
+    /// Updates the endpoint's view of the matching endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
     /// Makes connections to new publishers. The caller raises the generation of the topic's readers, once for all tasks
     /// together, and then joins the connections. `None` if there are no new publishers.

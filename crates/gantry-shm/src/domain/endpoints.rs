@@ -1,4 +1,5 @@
-//! The endpoints of one role on a topic, read once for all endpoints of this process that need them. Control path.
+//! The endpoints of one role on a topic, read once for all endpoints of this process that need them. This module is
+//! on the control path.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},

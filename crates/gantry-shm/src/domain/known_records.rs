@@ -1,5 +1,5 @@
 //! The reader records for one publisher that a caller has already seen, so that the caller's next look finds only
-//! the new records. Control path.
+//! the new records. This module is on the control path.
 
 use crate::{
     domain::peer::{Peer, PeerRecord, SeenRecords},

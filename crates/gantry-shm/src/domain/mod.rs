@@ -1,7 +1,7 @@
 //! One domain as this process sees it: its directory, its file, the board, and the other processes.
 //!
-//! The participant, samples, connections and the control thread keep the domain; dropping the last reference leaves it.
-//! Control path. Invariants:
+//! The participant, samples, connections and the control thread keep the domain; dropping the last reference leaves
+//! it. This module is on the control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
 //! - A2: A listing has every process with a name that joined before the count of processes was read. A caller that must
 //!   know all processes gets an error if one of them cannot be mapped or listed.
@@ -284,8 +284,8 @@ impl Domain {
         Ok(entries)
     }
 
-    /// Returns an error about an endpoint at the other end of `own`'s topic: another type, or else QoS that do not
-    /// match; `None` if there is no such endpoint.
+    /// Returns an error about an endpoint of the opposite role on `own`'s topic that has another type, or else QoS
+    /// that do not match; `None` if there is no such endpoint.
     pub(crate) fn mismatch(&self, own: &EndpointDescription) -> Option<Error> {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };

@@ -1,5 +1,5 @@
-//! The pace of discoveries: each one is followed by a pause that is long enough for the same discovery in the other
-//! processes of the domain.
+//! The pace of discoveries: each discovery is followed by a pause that is long enough for the same discovery in the
+//! other processes of the domain.
 //!
 //! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. If many processes join at
 //! once, the rounds of their control threads would take all CPUs from the processes that have yet to join, above all

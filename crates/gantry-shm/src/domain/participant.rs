@@ -1,6 +1,7 @@
 //! This process's membership in one domain: its view of the domain, and its control thread.
 //!
-//! A process has one participant for each root and domain; nodes, publishers and subscriptions share it. Control path.
+//! A process has one participant for each root and domain; nodes, publishers and subscriptions share it. This module
+//! is on the control path.
 
 use crate::{
     domain::{Domain, board::TopicIndex, control::Control, sender::Sender},

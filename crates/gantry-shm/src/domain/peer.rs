@@ -1,9 +1,10 @@
 //! Another process's file (or this process's own, as others read it): it shows whether its owner lives, and contains
 //! the owner's endpoints and reader records.
 //!
-//! Publishers read the records for the pins that they must honour; subscriptions read the endpoints. Control path. Only
-//! the lock decides that a process is dead. It is probed through the descriptor that was kept since the file was first
-//! seen: this works after the file was removed, and in another pid namespace. A dead process stays dead.
+//! Publishers read the records for the pins that they must honour; subscriptions read the endpoints. This module is
+//! on the control path. Only the lock decides that a process is dead. The lock is probed through a descriptor that
+//! is kept from the first look at the file on: this works after the file was removed, and in another pid namespace.
+//! A dead process stays dead.
 
 use crate::{
     describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},

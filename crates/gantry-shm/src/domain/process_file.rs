@@ -1,8 +1,8 @@
 //! This process's own file: the proof that the process lives, its endpoints, and the reader records in which it
 //! pins samples.
 //!
-//! Other processes read the file as a `peer`. Control path, except that the data path stores pins and cursors in the
-//! records. Invariants:
+//! Other processes read the file as a `peer`. This module is on the control path, except that the data path stores
+//! pins and cursors in the records. Invariants:
 //! - P1: the file is created unnamed, locked, initialised and only then named: a process that sees the name sees a
 //!   living owner or a dead one, never an unfinished file.
 //! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
@@ -143,9 +143,9 @@ impl ProcessFile {
         self.region.at(0)
     }
 
-    /// Counts a change; called after each change of an endpoint or of a record's key, and before the generation of its
-    /// topic is raised. A process that sees this generation sees this count, and so knows that its copy of the contents
-    /// is old.
+    /// Counts a change of an endpoint or of a record's key. Called after each change and before the generation
+    /// of its topic is raised: a process that sees this generation sees this count, too, and so reads the
+    /// contents again.
     fn count_change(&self, block_offset: usize) {
         self.log_change(&self.taken(), block_offset);
     }

@@ -1,4 +1,5 @@
-//! The mappings of publishers' files, which the subscriptions of this process share. Control path.
+//! The mappings of publishers' files, which the subscriptions of this process share. This module is on the
+//! control path.
 
 use crate::{
     domain::{Domain, board::TopicIndex, process_file::publisher_file_name, publisher_mapping::PublisherMapping},

@@ -1,9 +1,9 @@
 //! The reaper: removal of the files and waiter lines of dead processes, and the announcement of their deaths.
 //!
-//! A process reaps when it joins, when it leaves and when its control thread finds another process dead. Control path;
-//! the registry lock is held. The reaper never writes into another process's region: it only frees waiter lines and
-//! removes names. Only a lock that is certainly free means that a process is dead: a reaper that cannot probe it (no
-//! descriptors, no memory) removes nothing.
+//! A process reaps when it joins, when it leaves and when its control thread finds another process dead. This module
+//! is on the control path; the registry lock is held. The reaper never writes into another process's region: it only
+//! frees waiter lines and removes names. Only a lock that is certainly free means that a process is dead: a reaper
+//! that cannot probe it (no descriptors, no memory) removes nothing.
 
 use crate::{
     domain::{

@@ -1,11 +1,11 @@
 //! The sender thread of a participant: it wakes the readers of asynchronous publishers, so that their publish makes
 //! no system call.
 //!
-//! The first asynchronous publisher starts the thread. It polls: each publisher stores the sequence of its newest
-//! sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if this has helped
-//! lately, then sleeps for the shortest period of its publishers. No bell is rung for a sample, so a sleeping reader is
-//! woken a period later at most (plus the scheduler's delay). Without asynchronous publishers, the thread sleeps for
-//! good. Invariant T1 as in `control`: the thread keeps the domain, never the participant.
+//! The first asynchronous publisher starts the thread. The thread polls: each publisher stores the sequence of its
+//! newest sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if this has
+//! helped lately, then sleeps for the shortest period of its publishers. No bell is rung for a sample, so a sleeping
+//! reader is woken a period later at most (plus the scheduler's delay). Without asynchronous publishers, the thread
+//! sleeps for good. Invariant T1 as in `control`: the thread keeps the domain, never the participant.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -95,7 +95,8 @@ impl Drop for Sender {
 }
 
 fn run(domain: &Domain, shared: &SenderState) {
-    // Otherwise the kernel would add 50 µs to each sleep. If the call fails, the sender is late by this time.
+    // Without this call, the kernel would add 50 µs to each sleep. If the call fails, the sender is late
+    // by this time.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut spin = Spin::new();
     while !shared.stop.load(Acquire) {

@@ -1,8 +1,8 @@
 //! The topics whose lines on the board this process holds.
 //!
 //! An endpoint and a watcher hold the line of their topic. All endpoints and watchers of one process share one hold,
-//! which is the bit of the control thread among the line's watchers (`protocol::names`, N1). The line is freed when the
-//! last process ends its hold. Control path.
+//! which is the bit of the control thread among the line's watchers (`protocol::names`, N1). The line is freed when
+//! the last process ends its hold. This module is on the control path.
 
 use crate::{
     domain::{

@@ -1,5 +1,5 @@
-//! Watchers: a user's work on the control thread, done when endpoints come and go, and at times that the work chooses.
-//! Control path.
+//! Watchers: a user's work on the control thread, done when endpoints come and go, and at times that the work
+//! chooses. This module is on the control path.
 
 use crate::{
     describe::description::Role,
@@ -58,9 +58,10 @@ impl Generation {
 impl Participant {
     /// Makes a watcher. The control thread updates it, now and later, for as long as the caller keeps the `Arc`:
     /// whenever endpoints of this role come to the topic or leave it, when the watcher is due, and at other times.
-    /// Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an endpoint of the
-    /// topic. With [`Role::Node`] and the topic "", it watches the graph. The thread asks for the due time after each
-    /// of its rounds; a due time that is set between two rounds counts from the next round, after a second or more.
+    /// Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an endpoint of
+    /// the topic. With [`Role::Node`] and the topic "", the watcher watches the graph. The thread asks for the due
+    /// time after each of its rounds; a due time that is set between two rounds counts from the next round, after a
+    /// second or more.
     ///
     /// # Errors
     /// The process forked.

@@ -1,7 +1,7 @@
 //! The connections of a topic: each pair of a publisher and a subscription, and the reason if they are not connected.
 //!
 //! Other processes are judged by their files: a subscription that joined a publisher has a reader record for it.
-//! Control path.
+//! This module is on the control path.
 
 use crate::{
     describe::description::{NO_PUBLISHER, Role},
@@ -39,9 +39,9 @@ pub enum ConnectionState {
     ZeroCopy,
     /// The subscription is on another host; the process that is named here carries the messages.
     Carried(String),
-    /// Their types differ; the sentence says in what.
+    /// The endpoints' types differ; the sentence describes the difference.
     IncompatibleType(String),
-    /// Their QoS is incompatible; the sentence says in what.
+    /// The endpoints' QoS is incompatible; the sentence names the policy.
     IncompatibleQos(String),
     /// The endpoints are compatible, but the subscription has not mapped the publisher's memory; the sentence gives the
     /// reason, as far as it is known.

@@ -1,7 +1,7 @@
 //! The inspection of a domain from outside: processes, endpoints, holders of samples, and problems.
 //!
-//! The inspection writes nothing, takes no lock, makes no file and needs no membership; changes during the inspection
-//! may be seen in part. Control path.
+//! The inspection writes nothing, takes no lock, makes no file and needs no membership; changes during the
+//! inspection may be seen in part. This module is on the control path.
 
 use crate::{
     describe::description::{EndpointDescription, NO_PUBLISHER, Role},
@@ -53,7 +53,7 @@ pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
 /// exist.
 ///
 /// # Errors
-/// Its directory cannot be trusted or read. An error of a single file is a problem in the report.
+/// The domain's directory cannot be trusted or read. An error of a single file is a problem in the report.
 pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
     inspect_under(&shared_memory_directory(), domain_id)
 }
@@ -85,7 +85,7 @@ impl Participant {
 pub struct Inspector {
     root: PathBuf,
     domain_id: u32,
-    /// By the names of their files, which are never used again.
+    /// The mapped processes, by the names of their files, which are never used again.
     peers: BTreeMap<String, Arc<Peer>>,
     publishers: MappedPublishers,
 }
@@ -112,7 +112,8 @@ impl Inspector {
         let user_directory = present(Directory::existing_of_user(&self.root))?;
         let existing = |user: Directory| present(user.existing(&self.domain_id.to_string()));
         let Some(directory) = user_directory.map(existing).transpose()?.flatten() else {
-            // The last process has removed the domain, whose memory goes back once no process maps it.
+            // The last process has removed the domain. The mappings are dropped, because its memory is freed once no
+            // process maps it.
             *self = Inspector::under(&self.root, self.domain_id);
             return Ok(None);
         };
@@ -149,7 +150,7 @@ impl<'a> Inspection<'a> {
         publishers: &'a mut MappedPublishers,
         problems: Vec<String>,
     ) -> Inspection<'a> {
-        // Once for all publishers: each probe is a system call.
+        // The processes are probed once for all publishers, because each probe is a system call.
         let alive = peers.iter().filter(|peer| peer.is_alive()).cloned().collect();
         Inspection { directory, board, peers, alive, publishers, leftovers: Vec::new(), problems }
     }

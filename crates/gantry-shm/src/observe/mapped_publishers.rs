@@ -1,4 +1,5 @@
-//! The files of publishers that inspections mapped, and the sizes of recent samples in them. Control path.
+//! The files of publishers that inspections mapped, and the sizes of recent samples in them. This module is on the
+//! control path.
 
 use crate::{
     domain::publisher_mapping::PublisherMapping, error::Result, os::directory::Directory, protocol::ring::Ring,

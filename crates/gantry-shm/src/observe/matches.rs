@@ -1,7 +1,7 @@
 //! The endpoints that match a publisher or a subscription, and their activity.
 //!
 //! The views read the files of processes and the result of the discovery, so that the endpoint's own thread does
-//! nothing for them. Each view keeps the domain, not the participant. Control path.
+//! nothing for them. Each view keeps the domain, not the participant. This module is on the control path.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},

@@ -46,7 +46,8 @@ pub(crate) const PROCESS_SUFFIX: &str = ".process";
 /// Ending of a publisher's file's name.
 pub(crate) const PUBLISHER_SUFFIX: &str = ".pub";
 
-/// The folder of all domains' folders: the one that `GANTRY_SHM_DIR` names, `/dev/shm` if it is unset.
+/// The folder of all domains' folders: the folder that `GANTRY_SHM_DIR` names, or `/dev/shm` if the
+/// variable is unset.
 #[must_use]
 pub fn shared_memory_directory() -> PathBuf {
     variable(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
@@ -188,7 +189,7 @@ impl Directory {
     }
 }
 
-/// Gives a directory that was just made its mode, whatever the umask is.
+/// Gives a directory that was just made its mode, independently of the umask.
 fn permit_owner(parent: &Directory, name: &str) -> std::result::Result<(), Errno> {
     // A directory that its owner may not read can be opened only in this way, and its mode is then changed by a path
     // through /proc.
@@ -219,7 +220,7 @@ fn check_tmpfs(root: &Directory) -> Result<()> {
     Err(Error::NotTmpfs { root: root.path.clone(), file_system })
 }
 
-/// In a root that others may write, the sticky bit keeps them from renaming this user's directory.
+/// In a root that others may write, the sticky bit keeps other users from renaming this user's directory.
 fn check_sticky(root: &Directory) -> Result<()> {
     let mode = fstat(root).map_err(|e| Error::system(format!("read the mode of {root}"), e))?.st_mode & 0o7777;
     if mode & 0o1002 != 0o0002 {

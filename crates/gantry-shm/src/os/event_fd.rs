@@ -40,15 +40,16 @@ impl EventFd {
         self.is_set.load(Acquire)
     }
 
-    /// For the control thread, while the flag is not set: makes the descriptor readable. One system call.
+    /// For the control thread, while the flag is not set: makes the descriptor readable. Makes one system call.
     pub(crate) fn set(&self) {
         // The counter cannot overflow: it is 0 or 1.
         let _ = rustix::io::write(&*self.descriptor, &1u64.to_ne_bytes());
         self.is_set.store(true, Release);
     }
 
-    /// Makes the descriptor unreadable, for the subscription. Returns whether it was readable; if so, the caller wakes
-    /// the control thread, which may make it readable again. One system call if the descriptor was readable.
+    /// Makes the descriptor unreadable, for the subscription. Returns whether it was readable; if so, the
+    /// caller wakes the control thread, which may make it readable again. Makes one system call if the
+    /// descriptor was readable.
     pub(crate) fn clear(&self) -> bool {
         let was_set = self.is_set();
         if was_set {

@@ -1,7 +1,7 @@
 //! A file in a domain's directory: created, opened, checked, allocated.
 //!
 //! A `region` maps the file and may then close it: descriptors are few (`ulimit -n`), so only files that carry locks
-//! stay open (the board, process files). Control path. Invariants:
+//! stay open (the board, process files). This module is on the control path. Invariants:
 //! - R4: an opened file is a regular file of this user that starts with a [`FileHeader`] of our version.
 //! - F3 (`fork`): no child begins with a writable descriptor that is not registered for its handler.
 

@@ -13,8 +13,8 @@
 //!   takes their place: the handler puts inaccessible memory there. A stray write through a handle of the parent is a
 //!   SIGSEGV.
 //!
-//! Not covered: if threads of a process are joining at a fork, a `join` in the child may wait for ever (as `malloc`
-//! may, without an allocator that handles fork).
+//! One case is not covered: if threads of a process are joining at a fork, a `join` in the child may wait for ever
+//! (as `malloc` may, without an allocator that handles fork).
 
 use crate::{
     error::{Error, Result},
@@ -76,7 +76,8 @@ pub(crate) struct Epoch {
 }
 
 impl Epoch {
-    /// The current epoch; begins a new epoch after a fork or the start of the process. Control path.
+    /// The current epoch; begins a new epoch after a fork or the start of the process. The function is on the
+    /// control path.
     pub(crate) fn current() -> Result<Epoch> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let current = epoch_page()?;

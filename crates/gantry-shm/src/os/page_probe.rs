@@ -5,7 +5,8 @@
 
 use std::ptr::NonNull;
 
-/// Whether the eight bytes at `address` can be read. One system call; `true` if the kernel gives no answer.
+/// Probes whether the eight bytes at `address` can be read. Makes one system call; returns `true` if the kernel
+/// gives no answer.
 pub(crate) fn is_readable(address: NonNull<u8>) -> bool {
     // An invalid value of the argument `how`. The kernel copies the signal set before it refuses this value, and
     // changes nothing: EFAULT if the set cannot be read, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`;

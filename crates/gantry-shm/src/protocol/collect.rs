@@ -1,4 +1,4 @@
-//! The bits by which a waiter that waits for many topics finds those with news, without a look at each
+//! The bits by which a waiter that waits for many topics finds the topics with news, without a look at each
 //! topic (pair 8).
 //!
 //! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the
@@ -79,8 +79,8 @@ pub(crate) fn has_ready(line: &WaiterLine) -> bool {
     line.ready.iter().any(|word| word.load(Relaxed) != 0)
 }
 
-/// For the waiter: sleeps until a ring, or until `limit` is over. It does not sleep if the bell rang since `rings` was
-/// read, there is something to collect, or `look` finds something.
+/// For the waiter: sleeps until a ring, or until `limit` is over. The waiter does not sleep if the bell rang since
+/// `rings` was read, there is something to collect, or `look` finds something.
 pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);
     crash::point(Point::CollectorAsleep);
@@ -91,8 +91,8 @@ pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl F
     }
 }
 
-/// Hands the collecting over: the calling thread has collected and goes on to other work while another thread sleeps
-/// on the waiter. From now on, news ring the sleeping thread; it is rung at once if a bit is set already or `look`
+/// Hands the collecting over to a thread that sleeps on the waiter: the calling thread has collected and turns to
+/// other work. From now on, news ring the sleeping thread; it is rung at once if a bit is set already or `look`
 /// finds something.
 #[inline]
 pub(crate) fn hand_over(line: &WaiterLine, look: impl FnOnce() -> bool) {

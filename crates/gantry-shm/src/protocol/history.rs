@@ -257,7 +257,7 @@ mod tests {
         (history, slots)
     }
 
-    /// Retires the samples before `end`, and returns those that had a slot.
+    /// Retires the samples before `end`, and returns the samples that had a slot.
     fn retire_before(history: &mut History, end: u64) -> Vec<u64> {
         let mut dead = Vec::new();
         history.retire_before(end, |sequence| dead.push(sequence));

@@ -141,7 +141,7 @@ shared_structs! {
         /// ASLEEP into AWAKE. R: both.
         state: AtomicU32 = 4,
         /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R:
-        /// holders of the registry lock, and processes that list the others.
+        /// holders of the registry lock, and processes that list all processes.
         owner: AtomicU64 = 8,
         /// Topics that have news, a bit for each topic line's number modulo 384. W: a thread with news sets, the
         /// waiter clears. R: both. Used unless `state` is PLAIN.
@@ -505,8 +505,8 @@ pub(crate) fn name_hash(name: &str) -> u64 {
     fnv1a(FNV_OFFSET, name.as_bytes()).max(1)
 }
 
-/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` share a
-/// line: they come and go with the clients of a service.
+/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` share
+/// a line: such topics come and go with the clients of a service.
 pub(crate) fn line_hash(topic: &str) -> u64 {
     name_hash(topic.split_once('#').map_or(topic, |(shared, _)| shared))
 }

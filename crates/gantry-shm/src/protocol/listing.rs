@@ -28,8 +28,8 @@
 //! orderly end frees these before its name is removed, so a process that comes or leaves meanwhile does not count as
 //! unlisted.
 
-/// Finds an unlisted process that may have joined the publisher. The publisher knows the processes that were
-/// unlisted before it could be found.
+/// Finds an unlisted process that may have joined the publisher. `unlisted_before` are the processes that were
+/// unlisted before the publisher could be found: these cannot have joined it.
 pub(crate) fn may_have_joined(unlisted: &[u64], unlisted_before: &[u64]) -> Option<u64> {
     unlisted.iter().find(|owner| !unlisted_before.contains(owner)).copied()
 }

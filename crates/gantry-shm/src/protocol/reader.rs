@@ -381,8 +381,8 @@ pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)
 }
 
-/// Whether no sample of the record is held. Acquire: as in [`free_pin`]; the caller may unmap the memory of those
-/// samples.
+/// Whether no sample of the record is held. Acquire: as in [`free_pin`]; the caller may unmap the memory of the
+/// record's samples.
 pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
     record.pins.iter().all(|pin| pin.load(Acquire) == 0)
 }

@@ -55,8 +55,8 @@ impl Ring {
         let entry_words = entry_bytes / 8;
         assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
         assert!(entry_words <= u32::MAX as usize, "{entry_bytes} bytes");
-        // The capacity is rounded down to a power of two, whatever the caller passed, because `entry` relies on this.
-        // It is at most 2^31, for the publisher and its readers alike.
+        // The capacity is rounded down to a power of two, for any argument, because `entry` relies on this. The
+        // capacity is at most 2^31, for the publisher and its readers alike.
         let log2_capacity = (words.len() / entry_words).ilog2().min(u32::BITS - 1);
         Ring { words, mask: (1 << log2_capacity) - 1, entry_words: entry_words as u32 }
     }

@@ -13,7 +13,7 @@ use crate::protocol::{
 pub(crate) struct Roster<K> {
     /// The publisher's key, by which records name it.
     key: u64,
-    /// The generation of the topic's readers up to which this roster knows all joins and leaves.
+    /// The generation of the topic's readers up to which this roster contains all joins and leaves.
     pub(crate) generation: u64,
     pub(crate) records: Vec<(InRegion<ReaderRecord>, K)>,
 }

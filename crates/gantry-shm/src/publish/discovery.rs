@@ -155,7 +155,8 @@ mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
     use std::path::Path;
 
-    /// C1: the roster that a publisher takes has all records for it, whatever came and went since it took the last one.
+    /// C1: the roster that a publisher takes has all records for it, whichever records appeared or disappeared since
+    /// it took its last roster.
     #[test]
     fn a_roster_that_grew_has_all_records() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

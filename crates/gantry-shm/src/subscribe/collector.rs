@@ -1,4 +1,5 @@
-//! A collector: it waits for many subscriptions and finds those with news, in time proportional to their number.
+//! A collector: it waits for many subscriptions and finds the subscriptions with news, in a time proportional to the
+//! number of subscriptions with news.
 //!
 //! The collector stays announced on the topics of its subscriptions, so the cost of going to sleep does not depend on
 //! their number (`protocol::collect`). If all waiter lines are taken it shares the last one: it announces itself for
@@ -97,7 +98,7 @@ impl Collector {
     }
 
     /// Mutes a subscription: its news are not reported and wake no thread, unless another subscription of its topic
-    /// is not muted. Muting suits a caller that will look at the subscription anyway. No system call.
+    /// is not muted. Muting suits a caller that will look at the subscription anyway. Makes no system call.
     pub fn mute(&mut self, attachment: &mut Attachment) {
         if !std::mem::replace(&mut attachment.is_muted, true) {
             self.change(attachment.topic, |attached| attached.muted += 1);
@@ -171,9 +172,9 @@ impl Collector {
         Ok(())
     }
 
-    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a collector
-    /// under a lock: each thread prepares under the lock, releases it, and sleeps ([`Sleeper::sleep`]); a ring wakes
-    /// one of them, which collects for all. No system call.
+    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a
+    /// collector under a lock: each thread prepares under the lock, releases it, and sleeps ([`Sleeper::sleep`]); a
+    /// ring wakes one of them, which collects for all. Makes no system call.
     ///
     /// # Errors
     /// The process forked.
@@ -188,8 +189,8 @@ impl Collector {
     }
 
     /// Leaves the next collecting to a thread that sleeps, or is about to sleep: the caller has collected, under the
-    /// lock that the threads share, and continues with other work. If there is something to collect already, or `look`
-    /// finds something, the sleeping thread is woken. No system call otherwise.
+    /// lock that the threads share, and continues with other work. If there is something to collect already, or
+    /// `look` finds something, the sleeping thread is woken. Makes no system call otherwise.
     pub fn hand_over(&self, look: impl FnOnce() -> bool) {
         if self.line.index == SHARED_WAITER || !self.domain.epoch.is_current() {
             return; // its sleeps are short
@@ -197,8 +198,8 @@ impl Collector {
         collect::hand_over(self.line.words(), look);
     }
 
-    /// Wakes one of the threads that sleep, or are about to sleep; called under the lock that they share. One system
-    /// call.
+    /// Wakes one of the threads that sleep, or are about to sleep; called under the lock that they share. Makes
+    /// one system call.
     pub fn wake_sleeper(&self) {
         if self.domain.epoch.is_current() {
             self.line.words().bell.ring_one();

@@ -64,8 +64,8 @@ pub struct Sample {
     place: NonNull<Place>,
 }
 
-// SAFETY: place and payload are memory that does not change while the pin is set or the place is used, wherever the
-// sample goes.
+// SAFETY: place and payload are memory that does not change while the pin is set or the place is
+// used, on any thread.
 unsafe impl Send for Sample {}
 // SAFETY: as above.
 unsafe impl Sync for Sample {}

@@ -1,4 +1,4 @@
-//! Killed and stopped processes: the others continue, no sample is corrupted, no file stays.
+//! Killed and stopped processes: the other processes continue, no sample is corrupted, and no file stays.
 
 use crate::{child::*, support::*};
 use gantry_shm::Participant;

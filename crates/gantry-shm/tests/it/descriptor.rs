@@ -90,7 +90,7 @@ fn several_descriptors_share_an_epoll() {
     let mut random = Random::new();
     for _ in 0..500 {
         let number = random.below(TOPICS as u64) as usize;
-        // A dropped subscription leaves the epoll set by itself, and does no harm to the others.
+        // A dropped subscription leaves the epoll set by itself, and does no harm to the other subscriptions.
         if random.below(20) == 0 {
             subscriptions[number] = None;
         }

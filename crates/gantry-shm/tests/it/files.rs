@@ -278,7 +278,7 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     }
     assert!(matches!(subscription.take(), Err(Error::Corrupt { .. })));
     assert!(subscription.take().unwrap().is_none(), "the publisher is left out, not tried for ever");
-    // The subscription does not attach the publisher again, whatever happens on the topic.
+    // The subscription does not attach the publisher again, although other endpoints join the topic.
     let _others = [(); 2].map(|()| self::subscription(&participant, 64, Qos::default()));
     assert!(subscription.take().unwrap().is_none());
     assert_eq!(subscription.publisher_count().unwrap(), 0);

@@ -112,7 +112,7 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     };
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
     say(&error.to_string());
-    // The publisher goes on after a slot is returned.
+    // The publisher can continue after a slot is returned.
     loans.pop();
     send(&mut publisher, bytes, 201);
     assert_eq!(drain(&mut subscription), [201]);

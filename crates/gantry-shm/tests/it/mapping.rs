@@ -206,7 +206,7 @@ pub fn map_nothing(participant: &Arc<Participant>) {
             Err(error) => break error,
         }
     };
-    // The publisher goes on with the memory that it has.
+    // The publisher continues with the memory that it has.
     assert_eq!(loans.pop().unwrap().bytes_mut().len(), 20 * MEBIBYTE);
     drop(publisher.loan(20 * MEBIBYTE).unwrap());
     say(&error.to_string());

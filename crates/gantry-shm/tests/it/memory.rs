@@ -249,7 +249,7 @@ fn the_error_at_the_limit_names_the_holders() {
     for part in ["/chatter", &held, &format!("{} on loan", loans.len()), "memory limit"] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
-    // The publisher goes on: it uses the slots that were reclaimed, including the slots that the dead reader held.
+    // The publisher continues: it uses the slots that were reclaimed, including the slots that the dead reader held.
     drop(loans);
     holder.kill();
     for number in 6..=100 {

@@ -26,7 +26,7 @@ pub fn why_not() -> Option<String> {
     let faults = faults() - before;
     // SAFETY: the mapping is ours and is not used any more.
     unsafe { munmap(first, bytes) }.unwrap();
-    // Where the kernel does not know the advice, the engine works without it.
+    // If the kernel does not support the advice, the engine works without it.
     let is_ignored = advised.is_ok() && faults > PAGES as i64 / 2;
     is_ignored.then(|| format!("MADV_POPULATE_WRITE succeeds, and then {PAGES} pages take {faults} faults"))
 }
@@ -40,7 +40,8 @@ fn faults() -> i64 {
     usage.ru_minflt
 }
 
-/// Otherwise the first write and the first read of each slot of a camera's images would fault thousands of times.
+/// Without this, the first write and the first read of each slot of a camera's images would fault
+/// thousands of times.
 fn pages_are_brought_in_before_they_are_used() {
     const LARGE: usize = 4 << 20;
     let root = Root::new();

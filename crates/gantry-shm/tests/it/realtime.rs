@@ -302,7 +302,7 @@ impl Cast {
         }
     }
 
-    /// Asserts that every sample was taken, except those that a slow reader missed.
+    /// Asserts that every sample was taken, except samples that a slow reader missed.
     fn assert_complete(&self) {
         assert_eq!(self.published > 0, self.scenario.publishers > 0);
         for reader in &self.readers {

@@ -1,7 +1,7 @@
 //! The other process: it publishes on many topics, one after the other, on a schedule of absolute times.
 //!
-//! Its input lines are `publish LISTENER TOPICS` (makes the publishers), `turn LISTENER PERIOD_NS COUNT` and `end`
-//! (`peer`).
+//! The input lines of this process are `publish LISTENER TOPICS` (makes the publishers), `turn LISTENER PERIOD_NS
+//! COUNT` and `end` (`peer`).
 
 use crate::{
     Result,

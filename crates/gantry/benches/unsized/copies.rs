@@ -19,7 +19,7 @@ use std::{
     thread,
 };
 
-/// The number of round trips of a turn that are not measured, at its beginning, and the number of those that
+/// The number of round trips of a turn that are not measured, at its beginning, and the number of round trips that
 /// are measured.
 const ROUND_TRIPS: (usize, usize) = (2, 12);
 

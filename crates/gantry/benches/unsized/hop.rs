@@ -57,7 +57,7 @@ pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 5]> {
     ])
 }
 
-/// The number of round trips of a turn that are not measured, at its beginning, and the number of those that
+/// The number of round trips of a turn that are not measured, at its beginning, and the number of round trips that
 /// are measured.
 fn round_trips(touch: Touch) -> (usize, usize) {
     match touch {

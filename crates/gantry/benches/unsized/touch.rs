@@ -23,14 +23,15 @@ impl Touch {
         }
     }
 
-    /// Writes `value` into a payload. Not inlined, so that the same instructions write every message.
+    /// Writes `value` into a payload. The function is not inlined, so that the same instructions write
+    /// every message.
     #[inline(never)]
     pub fn write(self, payload: &mut [u8], value: u8) {
         let part = self.part_bytes(payload);
         payload[..part].fill(value);
     }
 
-    /// Reads a payload and returns its value; `None` if its words differ. Not inlined, as `write`.
+    /// Reads a payload and returns its value; `None` if its words differ. The function is not inlined, like `write`.
     #[inline(never)]
     pub fn read(self, payload: &[u8]) -> Option<u8> {
         let (words, rest) = payload[..self.part_bytes(payload)].as_chunks::<WORD_BYTES>();

@@ -2,7 +2,7 @@
 //! process.
 //!
 //! Invariant: the functions of [`on_shutdown`] have run before a spin or a wait ends because of the shutdown, so a
-//! `main` that returns then interrupts none of these functions. Control path.
+//! `main` that returns then interrupts none of these functions. This module is on the control path.
 
 mod signals;
 
@@ -61,8 +61,8 @@ pub(crate) fn begin() -> Result<()> {
     Ok(())
 }
 
-/// Whether the program goes on: `false` once it shuts down (`rclcpp::ok`). The result is also `true` in programs
-/// that never call [`init`](crate::init), where rclcpp's `ok` is false.
+/// Whether the program continues to run: `false` once it shuts down (`rclcpp::ok`). The result is also `true` in
+/// programs that never call [`init`](crate::init), where rclcpp's `ok` is false.
 ///
 /// # Real-time
 /// Costs one load; after a shutdown has begun, it also takes a lock that is held while the waiting

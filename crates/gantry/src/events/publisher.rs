@@ -43,7 +43,7 @@ pub enum PublisherEvent {
         /// How many times more.
         total_count_change: u64,
     },
-    /// A subscription to this topic asks for more than the publisher offers.
+    /// A subscription to this topic requests more than the publisher offers.
     OfferedIncompatibleQos {
         /// Subscriptions that did.
         total_count: u64,

@@ -49,7 +49,7 @@ pub enum SubscriptionEvent {
         /// The change of `not_alive_count` since the last event of this kind.
         not_alive_count_change: i64,
     },
-    /// A publisher of this topic offers less than the subscription asks for.
+    /// A publisher of this topic offers less than the subscription requests.
     RequestedIncompatibleQos {
         /// Publishers that did.
         total_count: u64,

@@ -179,7 +179,7 @@ fn a_source_that_fails_is_tried_again_while_there_is_always_more_to_do() {
     });
 }
 
-/// A source that checks, finds nothing, and gets a value before its executor knows the result of the check.
+/// A source that checks, finds nothing, and gets a value before its executor has the result of the check.
 struct Hesitating {
     news: Arc<AtomicBool>,
     waker: Option<Waker>,

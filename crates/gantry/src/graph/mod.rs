@@ -1,7 +1,8 @@
 //! The graph: the nodes, topics, services and endpoints of a domain.
 //!
-//! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`), so
-//! no copy can be out of date. A service is a pair of topics, which are shown as the service. Control path.
+//! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`),
+//! so no copy can be out of date. A service is a pair of topics, which are shown as the service. This module is on
+//! the control path.
 
 mod all_endpoints;
 mod by_node;

@@ -1,5 +1,5 @@
 //! Nodes: named members of a domain. Modules of upper storeys add the methods of a node that make their objects.
-//! Control path.
+//! This module is on the control path.
 
 mod arguments;
 mod callback_group;

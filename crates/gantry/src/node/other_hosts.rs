@@ -1,4 +1,4 @@
-//! Nodes of other hosts: the environment that asks for them, and the bridges that bring them.
+//! Nodes of other hosts: the environment variable by which a user requests them, and the bridges that bring them.
 
 use crate::{error::Result, log};
 use gantry_shm::Participant;
@@ -7,7 +7,7 @@ use std::{env, sync::Once};
 /// The beginning of the full names of bridges' nodes; the rest of the name is the name of the network.
 pub const BRIDGE_NODE: &str = "/_gantry_bridge_";
 
-/// The variable of ROS 2's environment that asks for nodes of other hosts, with its value
+/// ROS 2's environment variable by which a user requests nodes of other hosts, with its value
 /// (`ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET`). If no range is set, the result is `None`, although ROS 2's default is
 /// `SUBNET`: most users have never chosen it.
 #[must_use]
@@ -22,8 +22,8 @@ pub fn other_hosts_variable() -> Option<String> {
     }
 }
 
-/// Warns at the first node of a process if the environment asks for other hosts and the domain has no bridge. Hidden
-/// nodes do not count: bridges and `ros2`'s commands have such nodes.
+/// Warns at the first node of a process if the environment requests nodes of other hosts and the domain has no
+/// bridge. Hidden nodes do not count: bridges and `ros2`'s commands have such nodes.
 pub(crate) fn warn_of_missing_bridge(participant: &Participant, node: &str) {
     static FIRST: Once = Once::new();
     if node.rsplit('/').next().is_some_and(|name| name.starts_with('_')) {

@@ -1,6 +1,7 @@
 //! A node's parameters: its methods, the services and events of ROS 2, and `use_sim_time`.
 //!
-//! Each node has `use_sim_time`. A node that declares no other parameter starts no parameter services. Control path.
+//! Each node has `use_sim_time`. A node that declares no other parameter starts no parameter services. This module
+//! is on the control path.
 
 mod builder;
 mod services;

@@ -1,4 +1,5 @@
-//! The clients and servers of a service, and the reason if they are not connected. Control path.
+//! The clients and servers of a service, and the reason if they are not connected. This module is on the
+//! control path.
 
 use super::service_type::{ServiceTypeDescription, service_type_name, type_mismatch};
 use crate::{

@@ -61,8 +61,8 @@ fn kept_requests(depth: u32) -> u32 {
     (4 * depth.clamp(1, MAX_DEPTH)).max(MIN_KEPT_REQUESTS)
 }
 
-/// The number of replies to a client with this depth that a server keeps whatever their size, unless all memory is in
-/// use; it keeps further replies up to `PublisherOptions::max_kept_bytes`.
+/// The number of replies to a client with this depth that a server keeps for replies of any size, unless all memory
+/// is in use; it keeps further replies up to `PublisherOptions::max_kept_bytes`.
 fn guaranteed_replies(depth: u32) -> u32 {
     2 * depth.clamp(1, MAX_DEPTH)
 }

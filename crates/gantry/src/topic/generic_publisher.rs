@@ -254,8 +254,8 @@ impl GenericPublisher {
         Events::new(self.presence.participant(), self.topic(), Role::Subscription, source)
     }
 
-    /// The id of this publisher, which [`SampleInfo::publisher_gid`](crate::SampleInfo) has for its messages.
-    /// No system call.
+    /// The id of this publisher, which [`SampleInfo::publisher_gid`](crate::SampleInfo) has for its messages. Makes
+    /// no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.engine.description().gid

@@ -173,7 +173,7 @@ impl GenericSubscription {
         Events::new(self.presence.participant(), self.topic(), Role::Publisher, source)
     }
 
-    /// The id of this subscription in the graph. No system call.
+    /// The id of this subscription in the graph. Makes no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.engine.description().gid

@@ -24,7 +24,7 @@ pub(super) const TWO: Model = Model {
     needs: &[Site::ClaimFence, Site::HoldFence, Site::EndFence, Site::EndLook, Site::ReleaseLineFence],
 };
 
-/// The same model in a bucket with a single line, which another topic holds and frees meanwhile: one process may
+/// The model [`TWO`] in a bucket with a single line, which another topic holds and frees meanwhile: one process may
 /// open the shared line while the other process claims the free line.
 pub(super) const FULL: Model = Model {
     run: || {

@@ -33,7 +33,7 @@ pub(super) const TWO: Model = Model {
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// The same model on the shared waiter line, whose bit publishers withdraw.
+/// The model [`TWO`] on the shared waiter line, whose bit publishers withdraw.
 pub(super) const SHARED: Model = Model {
     run: || publishers(2, SHARED_WAITER),
     preemptions: Some(3),
@@ -73,8 +73,8 @@ pub(super) const COLLECT_AGAIN: Model = Model {
     needs: &[Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
 };
 
-/// A model of a publisher and of two threads that share a collector: one thread runs a callback until the other thread
-/// has begun to run the next one.
+/// A model of a publisher and of two threads that share a collector: one thread runs a callback until the other
+/// thread has begun to run the next callback.
 pub(super) const COLLECT_SHARED: Model = Model {
     run: || shared_collector(2),
     preemptions: Some(3),

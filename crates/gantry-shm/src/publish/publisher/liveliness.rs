@@ -21,7 +21,8 @@ pub(super) fn begin(header: &PublisherHeader, qos: &Qos) -> bool {
 }
 
 impl Publisher {
-    /// Records the time of the sample that is about to be published. Not inlined: most publishers record none.
+    /// Records the time of the sample that is about to be published. The function is not inlined, because most
+    /// publishers record none.
     #[inline(never)]
     pub(super) fn record_activity(&self, time: SourceTime) {
         if let Ok(header) = self.file.header() {

@@ -307,8 +307,8 @@ impl Publisher {
         }
     }
 
-    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. One store; none in a
-    /// forked child.
+    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. Costs one store, and does
+    /// nothing in a forked child.
     pub fn count_copy(&mut self) {
         if self.domain.epoch.is_current() {
             self.block.count_copy();

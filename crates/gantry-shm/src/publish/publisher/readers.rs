@@ -1,5 +1,5 @@
 //! The subscriptions of a publisher, for its user: the number of matched subscriptions, the wait for them, and the
-//! reasons why others are not matched. Control path.
+//! reasons why others are not matched. This module is on the control path.
 
 use super::Publisher;
 use crate::{
@@ -26,7 +26,7 @@ use std::{
 const LINGER: Duration = Duration::from_millis(100);
 
 impl Publisher {
-    /// Discovers the readers on this thread. Control path.
+    /// Discovers the readers on this thread. The function is on the control path.
     pub(super) fn discover(&mut self) {
         let discovery = self.discovery.clone();
         discovery.update(&self.domain);

@@ -1,4 +1,5 @@
-//! A connection before its join: its record is there, but the publisher does not look for it yet. Control path.
+//! A connection before its join: its record is there, but the publisher does not look for it yet. This module is on
+//! the control path.
 
 use super::{Connection, Losses};
 use crate::{
@@ -35,7 +36,7 @@ pub(crate) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Maps the publisher of the process with this id and makes the record, whose cursor asks for all samples.
+    /// Maps the publisher of the process with this id and makes the record, whose cursor requests all samples.
     /// `endpoint` is the block of the subscription. With `is_older`, the publisher existed before the
     /// subscription, which does not get the samples published until now. The error has the kind `NotFound` if the
     /// publisher left meanwhile.

@@ -1,6 +1,6 @@
 //! A search for a free item among many in use, such as pins or places, at a constant cost per search.
 
-/// The number of items that a round may check in vain, whatever the number of items.
+/// The number of items that a round may check in vain, independently of the number of items.
 const CHEAP_LOOKS: usize = 64;
 /// A search over more items than [`CHEAP_LOOKS`] continues only while at least one of this number of checked
 /// items was free.

@@ -35,7 +35,7 @@ use std::sync::Arc;
 ///
 /// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded
 /// time (not at all if only one CPU is usable), then sleep by a futex call. All other operations are on the control
-/// path, unless they say otherwise. The struct is aligned for the reason of `Publisher`.
+/// path, unless they say otherwise. The struct is aligned for the same reason as [`Publisher`].
 #[repr(align(128))]
 pub struct Subscription {
     participant: Arc<Participant>,
@@ -200,9 +200,9 @@ impl Subscription {
         Ok(self.received)
     }
 
-    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked
-    /// child. Reads each publisher's newest sequence. No allocation, lock or system call, unless a publisher's
-    /// file has grown.
+    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child.
+    /// Reads each publisher's newest sequence. Neither allocates, locks nor makes a system call, unless a
+    /// publisher's file has grown.
     #[must_use]
     pub fn untaken(&self) -> u64 {
         if !self.epoch.is_current() {
@@ -227,8 +227,8 @@ impl Subscription {
         self.mismatches().iter().for_each(|why| listener(why));
     }
 
-    /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. One store; none in a
-    /// forked child.
+    /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. Costs one store, and does
+    /// nothing in a forked child.
     pub fn count_copy(&mut self) {
         if self.domain.epoch.is_current() {
             self.block.count_copy();
@@ -241,7 +241,8 @@ impl Subscription {
         &self.discovery.description
     }
 
-    /// Discovers the publishers on this thread: joins new ones, and marks publishers that are gone. Control path.
+    /// Discovers the publishers on this thread: joins new ones, and marks publishers that are gone. The function is
+    /// on the control path.
     #[cold]
     pub(crate) fn discover(&mut self) {
         let discovery = self.discovery.clone();

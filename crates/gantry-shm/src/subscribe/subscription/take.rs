@@ -1,4 +1,4 @@
-//! The takes of a subscription. Data path.
+//! The takes of a subscription. This module is on the data path.
 
 use super::Subscription;
 use crate::{
@@ -105,9 +105,9 @@ impl Subscription {
     }
 
     /// Sets the largest number of samples of one publisher that may be held at once; the default is no limit. A take
-    /// beyond the limit fails, and the sample stays in the history. So a subscription that holds too many samples harms
-    /// itself and not its publishers, whose memory the samples occupy. Samples that travel inline are copies and do not
-    /// count ([`Sample::is_inline`]). No allocation, lock or system call.
+    /// beyond the limit fails, and the sample stays in the history. So a subscription that holds too many samples
+    /// harms itself and not its publishers, whose memory the samples occupy. Samples that travel inline are copies
+    /// and do not count ([`Sample::is_inline`]). Neither allocates, locks nor makes a system call.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.places.max_held_samples = limit;
     }

@@ -112,7 +112,7 @@ impl Collector {
     /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over
     /// (`None`: no limit). The wait may also end early. A ring outside of a wait is not remembered: `look` finds the
     /// news that were stored before the ring, such as the flag of a guard condition. [`shutdown`](crate::shutdown)
-    /// rings the bell, too: a `look` that asks [`ok`](crate::ok) ends the wait.
+    /// rings the bell, too: a `look` that checks [`ok`](crate::ok) ends the wait.
     ///
     /// # Errors
     /// The process forked.

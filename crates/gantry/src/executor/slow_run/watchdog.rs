@@ -34,8 +34,8 @@ pub(in crate::executor) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
-    /// The time of the earliest next look, CLOCK_MONOTONIC: endpoints that come and go cause more updates than the
-    /// looks that are needed.
+    /// The time of the earliest next look, CLOCK_MONOTONIC: joins and leaves of endpoints cause more updates than
+    /// looks are needed.
     rest_until_ns: AtomicU64,
     /// The executor's gatherings at the last look, and the number of looks.
     seen_gatherings: AtomicUsize,

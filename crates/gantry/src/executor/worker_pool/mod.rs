@@ -24,7 +24,8 @@
 //! | none | some | one in reserve, which gathers and sleeps |
 //! | none | none | none: all run callbacks, and gather after that |
 //!
-//! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
+//! A spin with a condition has one more thread, the one that called it: this thread checks the condition
+//! after each run.
 
 mod order;
 

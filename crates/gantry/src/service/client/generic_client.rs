@@ -259,8 +259,8 @@ impl GenericClient {
         malformed.skip(presence.participant(), responses.description(), server, &why);
     }
 
-    /// The id of this client: the gid of its publisher of requests, which [`RequestId::client_gid`] names. No system
-    /// call.
+    /// The id of this client: the gid of its publisher of requests, which [`RequestId::client_gid`] names. Makes
+    /// no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.tracker.gid

@@ -100,7 +100,8 @@ impl GenericService {
     }
 
     /// As [`GenericService::send_response`], with the caller's time instead of a reading of the clock:
-    /// [`GenericPublisher::publish_at`]. This is for a binding that needs to know the time, such as one that traces.
+    /// [`GenericPublisher::publish_at`]. This is for a binding that needs to know the time, such as a binding
+    /// with tracing.
     ///
     /// # Errors
     /// As [`GenericService::send_response`].
