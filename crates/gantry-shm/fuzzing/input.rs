@@ -125,7 +125,7 @@ impl Damaged {
         }
     }
 
-    /// Writes one, two, four or eight bytes at a chosen offset.
+    /// Writes one, two, four or eight bytes at an offset that the input chooses.
     pub(super) fn poke(&self, input: &mut Input<'_>) {
         let (offset, old) = self.word(input);
         let width = 1 << input.below(4);

@@ -285,7 +285,7 @@ impl Stage {
     }
 }
 
-/// Uses a board as joining, sleeping, publishing and reaping processes do.
+/// Fuzzes a board: uses it as joining, sleeping, publishing and reaping processes do.
 fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     let hash = [line_hash(TOPIC), 0, u64::MAX, 4095][input.below(4)];
     let waiter = board.take_waiter(7);

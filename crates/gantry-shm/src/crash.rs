@@ -32,7 +32,7 @@ points! {
     DirectoryRemoved,
 
     // The board.
-    /// The header of a new board is written.
+    /// The header of a new board's file is written.
     BoardWritten,
     /// The registry lock was taken.
     RegistryLocked,
@@ -40,13 +40,13 @@ points! {
     RegistryUnlocks,
     /// The count of processes was raised.
     ProcessesChanged,
-    /// A line is claimed for a topic.
+    /// A topic line of the board is claimed for a topic.
     TopicClaimed,
     /// A claimed topic line has its name, or is free again.
     TopicSettled,
-    /// A line is about to be freed.
+    /// A topic line is about to be freed.
     TopicEnding,
-    /// A line was freed, or is held again.
+    /// A topic line was freed, or is held again.
     TopicEnded,
     /// A topic's generation was raised.
     GenerationRaised,
@@ -79,7 +79,7 @@ points! {
     ProcessWritten,
     /// A block's header is written and not yet part of the file's contents.
     BlockWritten,
-    /// A block is part of the contents.
+    /// A block is part of the file's contents.
     BlockAdded,
     /// An endpoint's description is being written.
     EndpointOpened,
@@ -109,7 +109,7 @@ points! {
     EntryAlive,
     /// An entry was marked dead.
     EntryDead,
-    /// The hint of the oldest sequence was stored.
+    /// The hint of the oldest living sequence was stored.
     TailStored,
     /// Entry and dead marks are written, and fenced off from the following loads.
     PublishFenced,
@@ -147,7 +147,7 @@ points! {
     Unpinned,
 }
 
-/// Kills the process if `arm` chose this pass of this point.
+/// Kills the process if [`arm`] chose this pass of this point.
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
 pub(crate) fn point(_: Point) {}

@@ -50,7 +50,7 @@ pub enum Error {
         action: String,
     },
 
-    /// The root of the shared memory is no memory.
+    /// The root of the shared memory lies on a disk, not in memory.
     #[error(
         "{} is on {file_system} and not on a tmpfs, so publishers would wait for the disk, and a full one could end them; \
          set GANTRY_SHM_DIR to a tmpfs (mount -t tmpfs tmpfs DIRECTORY), or GANTRY_SHM_ALLOW_DISK=1 to use it all the same",
@@ -68,7 +68,7 @@ pub enum Error {
     NotMapped {
         /// The file.
         file: String,
-        /// The bytes that were to be mapped.
+        /// The number of bytes that the process tried to map.
         bytes: usize,
         /// The kernel's error.
         source: io::Error,
@@ -143,7 +143,7 @@ pub enum Error {
         why: String,
     },
 
-    /// Bytes that no correct Gantry program writes.
+    /// Shared memory with bytes that no correct Gantry program writes.
     #[error(
         "corrupt shared memory in {what} at {location}: expected {expected}, found {found}; restart the process that wrote it"
     )]
@@ -170,7 +170,7 @@ pub enum Error {
         needed_bytes: usize,
         /// The bytes that are in use.
         used_bytes: usize,
-        /// The bytes that may be in use.
+        /// The largest number of bytes that may be in use.
         limit_bytes: usize,
         /// The holders of the samples, each with its bytes.
         holders: String,
@@ -190,11 +190,11 @@ pub enum Error {
         topic: String,
         /// The time that the publisher waited.
         waited_ms: u64,
-        /// The number of samples in its history.
+        /// The number of samples in the publisher's history.
         kept: usize,
         /// Their bytes.
         kept_bytes: usize,
-        /// The sequence of the oldest of them.
+        /// The sequence of the oldest sample in the history.
         oldest: u64,
         /// The processes whose subscriptions have not taken the sample.
         slow_readers: String,
@@ -259,7 +259,7 @@ pub enum Error {
     /// A loan was passed to a publisher that did not make it.
     #[error("this loan belongs to another publisher (of topic {topic}); publish it there, or loan from this one")]
     ForeignLoan {
-        /// The topic of the publisher to which it was passed.
+        /// The topic of the publisher to which the loan was passed.
         topic: String,
     },
 

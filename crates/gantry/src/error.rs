@@ -96,7 +96,7 @@ pub enum Error {
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,
 
-    /// A rate that no loop can have.
+    /// A rate that is not finite, not above 0, or too high for a loop.
     #[error("the rate is {rate_hz} Hz; it is above 0 and at most 1e9")]
     InvalidRate {
         /// The rate.
@@ -252,7 +252,7 @@ pub enum Error {
         progress: String,
     },
 
-    /// Bytes that cannot be a message of the topic's type: each message of the type has the same length.
+    /// A message with a wrong length: each message of the topic's type has the same length.
     #[error(
         "{length_bytes} bytes for {topic} are no {type_name}: each has exactly {fixed_bytes} bytes; publish messages of the \
          topic's type"
@@ -275,7 +275,7 @@ pub enum Error {
     /// A call or a future that a shutdown ended.
     #[error("{what} was given up: the program shuts down")]
     ShutDown {
-        /// The request with its service, or the wait.
+        /// The request with its service, or the wait that was ended.
         what: String,
     },
 

@@ -1,8 +1,7 @@
 //! Plain words of memory that two processes share: the basis of the contestants without a library.
 //!
 //! Invariants:
-//! - The mapping is never removed and the file behind it never shrinks, so the words stay valid until the
-//!   process ends.
+//! - The mapping is never removed and the file behind it never shrinks, so the words stay valid until the process ends.
 //! - All access is atomic; a word is used with one width only. Each user keeps this invariant by calling only `words`
 //!   or only `halves`.
 

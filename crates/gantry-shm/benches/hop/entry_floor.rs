@@ -1,10 +1,9 @@
 //! The floor of messages in the ring's entries: a seqlock of the message's size, and no protocol.
 //!
-//! An entry is a sequence and, directly behind it, the payload. The publisher marks the entry as being written,
-//! writes the payload, and stores the sequence. The reader polls the sequence, copies the payload into memory of
-//! its own and reads the sequence again: a copy that the publisher overwrote meanwhile is an error. There is no
-//! clock, no side can sleep, join or leave, and the publisher does not check its reader's position. Both sides
-//! prefetch cache lines.
+//! An entry is a sequence and, directly behind it, the payload. The publisher marks the entry as being written, writes
+//! the payload, and stores the sequence. The reader polls the sequence, copies the payload into memory of its own and
+//! reads the sequence again: a copy that the publisher overwrote meanwhile is an error. There is no clock, no side can
+//! sleep, join or leave, and the publisher does not check its reader's position. Both sides prefetch cache lines.
 
 use crate::{
     Result, area,
@@ -43,7 +42,7 @@ struct Ring {
 }
 
 impl EntryFloor {
-    /// Meets the other side in the file at `path`.
+    /// Makes one side, which meets the other side in the file at `path`.
     pub fn new(path: &Path, side: Side, payload: Payload) -> Result<EntryFloor> {
         if payload.words() > MAX_WORDS {
             return Err(format!("a message in an entry has at most {MAX_WORDS} words, not {}", payload.words()).into());

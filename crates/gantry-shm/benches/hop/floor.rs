@@ -41,7 +41,7 @@ struct Ring {
 }
 
 impl Floor {
-    /// Meets the other side in the file at `path`.
+    /// Makes one side, which meets the other side in the file at `path`.
     pub fn new(path: &Path, side: Side, payload: Payload) -> Result<Floor> {
         // The distance is a cache line more than the payload needs, so that slots do not all fall into the same set
         // of the cache.

@@ -25,7 +25,8 @@ pub struct OneLine {
 }
 
 impl OneLine {
-    /// Meets the other side in the file at `path`. `loads` is the number of loads between two pauses.
+    /// Makes one side, which meets the other side in the file at `path`. `loads` is the number of loads
+    /// between two pauses.
     pub fn new(path: &Path, side: Side, loads: usize) -> Result<OneLine> {
         Ok(OneLine { word: &area::words(path, 1)?[0], side, loads, last: 0 })
     }

@@ -32,7 +32,7 @@ impl Root {
         &self.0
     }
 
-    /// The path of a file in the directory.
+    /// The path of the file with this name in the directory.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }

@@ -151,8 +151,7 @@ impl Variant {
 
     /// Builds one side. `index` distinguishes this variant from the others.
     pub fn build(&self, root: &Root, index: usize, cpus: &Cpus, side: Side) -> Result<Box<dyn Contestant>> {
-        // A library may decide when it is set up whether to busy-wait, by the number of CPUs that this
-        // process may use.
+        // A library may decide when it is set up whether to busy-wait, by the number of CPUs that this process may use.
         if self.wait == Wait::Block {
             Cpus::pin(&[self.cpu(cpus, side)])?;
         } else {

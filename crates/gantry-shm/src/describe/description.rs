@@ -67,7 +67,7 @@ pub enum Role {
     Node = ROLE_NODE as isize,
 }
 
-/// The properties of a node besides its name.
+/// The details of a node besides its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeDetails {
     /// The implementation of ROS 2's `rmw` that made the node, such as `rmw_gantry`; empty if no `rmw` made it.
@@ -145,7 +145,7 @@ impl EndpointDescription {
         Err(Error::out_of_range("the length of an endpoint's description", format!("{text_bytes} bytes"), range))
     }
 
-    /// Reads the bytes of [`Self::to_bytes`]; `what` names the file, for an error.
+    /// Reads the bytes of [`Self::to_bytes`]; `what` names the file, for the sentence of an error.
     pub(crate) fn from_bytes(bytes: &[u8], what: &str) -> Result<EndpointDescription> {
         let bad = |field: &str, expected: &str, found: String| Error::corrupt(what, field, expected, found);
         let Ok((header, mut rest)) = DescriptionHeader::read_from_prefix(bytes) else {
@@ -209,7 +209,7 @@ impl EndpointDescription {
         })
     }
 
-    /// The reason for a mismatch of the types alone.
+    /// The reason for a mismatch, if the types do not match.
     pub(crate) fn type_mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         let (offered, requested) = (&self.message_type, &subscription.message_type);
         if offered.matches(requested) {
@@ -228,7 +228,7 @@ impl EndpointDescription {
                     "{subject}: node {publisher} publishes {offered} and node {subscriber} expects {requested}; {difference}"
                 )
             }
-            // One sentence for both of a service's topics.
+            // A service has two topics, but only one sentence, which the topic of its replies gets.
             Subject::Requests(_) => {
                 let (server, client) = (of_service(subscription), of_service(self));
                 format!(

@@ -61,13 +61,13 @@ pub struct Qos {
     pub reliability: Reliability,
     /// Whether late subscriptions get the history.
     pub durability: Durability,
-    /// Longest time between two samples: a publisher offers it, a subscription requests it.
+    /// The longest time between two samples: a publisher offers it, a subscription requests it.
     pub deadline: Option<Duration>,
-    /// Time after publishing within which a sample is delivered. Set by the publisher; ignored in a subscription.
+    /// The time after publishing within which a sample is delivered. Set by the publisher; ignored in a subscription.
     pub lifespan: Option<Duration>,
-    /// The side that asserts the publisher's liveliness.
+    /// The policy that chooses the side which asserts the publisher's liveliness.
     pub liveliness: Liveliness,
-    /// Longest time between two assertions of a publisher that asserts its own liveliness.
+    /// The longest time between two assertions of a publisher that asserts its own liveliness.
     pub liveliness_lease_duration: Option<Duration>,
     /// Uses the topic name as it is given: it is neither expanded nor remapped, and ROS 2's rules for names do not
     /// apply.

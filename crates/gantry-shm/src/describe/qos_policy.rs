@@ -24,7 +24,7 @@ pub enum QosPolicy {
         /// By the subscription.
         requested: Durability,
     },
-    /// Longest time between two samples; `None` is no limit.
+    /// The longest time between two samples; `None` is no limit.
     Deadline {
         /// By the publisher.
         offered: Option<Duration>,
@@ -38,7 +38,7 @@ pub enum QosPolicy {
         /// By the subscription.
         requested: Liveliness,
     },
-    /// Longest time between two assertions of liveliness; `None` is no limit.
+    /// The longest time between two assertions of liveliness; `None` is no limit.
     LivelinessLeaseDuration {
         /// By the publisher.
         offered: Option<Duration>,

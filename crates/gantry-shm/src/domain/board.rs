@@ -236,7 +236,7 @@ impl Board {
         self.buckets().for_each(|bucket| bucket.sweep());
     }
 
-    /// How many topic lines are in use.
+    /// The number of topic lines that are in use.
     pub(crate) fn topic_lines(&self) -> usize {
         self.buckets().map(|bucket| bucket.count()).sum()
     }

@@ -57,7 +57,7 @@ struct ControlState {
     tasks: Mutex<Tasks>,
 }
 
-/// The thread's handle; dropping it ends the thread.
+/// The handle of a control thread; dropping the handle ends the thread.
 pub(crate) struct Control {
     domain: Arc<Domain>,
     shared: Arc<ControlState>,

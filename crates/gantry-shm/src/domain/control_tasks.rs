@@ -47,7 +47,7 @@ pub(crate) trait ControlTask: Send + Sync {
     }
 }
 
-/// The tasks, as long as their owners keep them.
+/// The tasks of a control thread, each for as long as its owner keeps it.
 #[derive(Default)]
 pub(crate) struct Tasks(HashMap<(TopicIndex, Side), Followers>);
 

@@ -70,7 +70,7 @@ pub(crate) struct Endpoints {
     pub(crate) list: Vec<PeerEndpoint>,
     /// The processes that cannot be read and may have further endpoints of this role.
     pub(crate) unreadable: Vec<UnreadableProcess>,
-    /// The generations before the endpoints were read.
+    /// The values of the generations before the endpoints were read.
     generations: Generations,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Endpoints {
 /// generation of the processes. `None` for a topic that no process holds: its endpoints are just joining or leaving.
 type Generations = Option<(TopicIndex, u64, u64)>;
 
-/// The endpoints of the topics that have many.
+/// The lists of endpoints of those topics that have many endpoints.
 #[derive(Default)]
 pub(crate) struct KnownEndpoints(Mutex<EndpointsByTopic>);
 
@@ -175,7 +175,7 @@ impl Endpoints {
         self.unreadable.iter().any(|(peer, _)| gid.is_of_process(&peer.id))
     }
 
-    /// The reasons why processes are not read, sentences.
+    /// The reasons why processes could not be read, as sentences.
     pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
         self.unreadable.iter().map(|(_, why)| why.clone())
     }

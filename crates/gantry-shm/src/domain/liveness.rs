@@ -21,7 +21,7 @@ pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<
             _ => {}
         }
         let peer = match Peer::open(directory, name) {
-            // Files of dead processes, of any version, are no obstacle.
+            // Files of dead processes, of any version, do not prevent a join.
             Err(_) if !may_live(directory, name) => continue,
             peer => peer?,
         };

@@ -56,7 +56,7 @@ use std::{
     time::Duration,
 };
 
-/// Time between two probes of a process, by which its death is noticed.
+/// The time between two probes of a process, by which its death is noticed.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
 /// The number of processes, at least, that probe a process in each period.
 const PROBING_PEERS: usize = 8;
@@ -196,7 +196,7 @@ impl Domain {
         Ok(self.listed()?.unlisted_owners.clone())
     }
 
-    /// The processes with their names, and the processes without one (`protocol::listing`).
+    /// Lists the processes whose files have names, and the processes without a name (`protocol::listing`).
     fn listed(&self) -> Result<MutexGuard<'_, Peers>> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
@@ -243,7 +243,7 @@ impl Domain {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner).list.len()
     }
 
-    /// The description of a new endpoint of this process.
+    /// Makes the description of a new endpoint of this process.
     pub(crate) fn describe(
         &self,
         role: Role,
@@ -289,7 +289,7 @@ impl Domain {
     pub(crate) fn mismatch(&self, own: &EndpointDescription) -> Option<Error> {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
-        // A process that cannot be read is no mismatch.
+        // A process that cannot be read does not count as a mismatch.
         let others = self.endpoints(&own.topic, other_role).unwrap_or_default();
         let ends = || others.list.iter().map(|(_, it)| if is_publisher { (own, &**it) } else { (&**it, own) });
         let of_types = ends().find_map(|(publisher, subscription)| publisher.type_mismatch(subscription));
@@ -327,9 +327,9 @@ impl Domain {
         Ok(())
     }
 
-    /// Time until this process probes again. If there are many processes, each probes seldom, so that 100 sleeping
-    /// processes let a CPU rest, and at random times, so that they do not all probe at once: together they notice a
-    /// death within about a second.
+    /// The time until this process probes again. If there are many processes, each probes seldom, so that 100
+    /// sleeping processes let a CPU rest, and at random times, so that they do not all probe at once: together they
+    /// notice a death within about a second.
     pub(crate) fn until_probe(&self) -> Duration {
         let periods = (self.known_peers() / PROBING_PEERS).clamp(1, MAX_PROBE_PERIODS) as u32;
         if periods == 1 {

@@ -10,7 +10,7 @@ use crate::domain::Domain;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
-/// The shortest pause: endpoints that join at once ring many times.
+/// The shortest pause after a round, because endpoints that join at the same time ring many times.
 pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// The longest pause.
 const MAX_PAUSE: Duration = Duration::from_millis(50);

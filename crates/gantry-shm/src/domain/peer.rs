@@ -85,14 +85,12 @@ struct Contents {
     changes: Option<u64>,
     /// The offset of the end of the blocks that have been found; blocks are only added (P2).
     end: usize,
-    /// The blocks of endpoints, by their offsets: the size of each block, and the keys under which
-    /// `by_key` lists it.
+    /// The blocks of endpoints, by their offsets: the size of each block, and the keys under which `by_key` lists it.
     endpoints: BTreeMap<usize, (usize, [Option<EndpointKey>; 2])>,
     /// The offsets of the endpoints' blocks, by the keys of the endpoints.
     by_key: HashMap<EndpointKey, BTreeSet<usize>>,
-    /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version
-    /// of its block. They are kept because each endpoint of a topic reads all other endpoints of the topic
-    /// again and again.
+    /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its
+    /// block. They are kept because each endpoint of a topic reads all other endpoints of the topic again and again.
     descriptions: HashMap<usize, (u64, Arc<EndpointDescription>)>,
     /// The definitions of the endpoints' types, by the types' hashes: many endpoints share a definition.
     definitions: HashMap<[u8; 32], Arc<str>>,
@@ -277,7 +275,7 @@ impl Peer {
         Ok(None)
     }
 
-    /// The process's records that belong to the publisher with this key.
+    /// The process's reader records for the publisher with this key.
     pub(crate) fn records_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRecord>> {
         let mut records = Vec::new();
         self.records_after(key, SeenRecords::default(), &mut records)?;
@@ -450,7 +448,7 @@ pub(crate) fn records_of<'a>(peers: impl IntoIterator<Item = &'a Arc<Peer>>, key
 }
 
 impl Peer {
-    /// The process's name in a sentence that this process prints.
+    /// The peer's name, for a sentence that this process prints.
     pub(crate) fn as_seen_here(&self) -> String {
         let is_own = self.pid == std::process::id() && !self.is_elsewhere;
         if is_own { format!("this process (pid {})", self.pid) } else { self.to_string() }

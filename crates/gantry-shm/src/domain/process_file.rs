@@ -28,7 +28,7 @@ use std::{
     },
 };
 
-/// Address space for a process file: about four million records.
+/// The address space that is reserved for a process file: enough for about four million records.
 const RESERVE_BYTES: usize = 256 << 20;
 
 /// The file of this process in one domain.
@@ -54,7 +54,7 @@ struct FreeParts {
     used_bytes: usize,
 }
 
-/// A record of this process's file, with the header of its block; its holder keeps the file.
+/// A record of this process's file, with the header of its block; the holder of this value keeps the file.
 #[derive(Clone, Copy)]
 pub(crate) struct OwnRecord {
     pub(crate) record: InRegion<ReaderRecord>,
@@ -62,7 +62,7 @@ pub(crate) struct OwnRecord {
     block_offset: usize,
 }
 
-/// The block of an endpoint's description; its holder keeps the file.
+/// The block of an endpoint's description. The holder of this value keeps the file.
 #[derive(Clone, Copy)]
 pub(crate) struct EndpointBlock {
     offset: usize,
@@ -134,7 +134,7 @@ impl ProcessFile {
         file_name(&self.id)
     }
 
-    /// Name of the file of this process's publisher with this number.
+    /// The name of the file of this process's publisher with this number.
     pub(crate) fn publisher_file_name(&self, number: u32) -> String {
         publisher_file_name(&self.id, number)
     }
@@ -143,9 +143,8 @@ impl ProcessFile {
         self.region.at(0)
     }
 
-    /// Counts a change of an endpoint or of a record's key. Called after each change and before the generation
-    /// of its topic is raised: a process that sees this generation sees this count, too, and so reads the
-    /// contents again.
+    /// Counts a change of an endpoint or of a record's key. Called after each change and before the generation of its
+    /// topic is raised: a process that sees this generation sees this count, too, and so reads the contents again.
     fn count_change(&self, block_offset: usize) {
         self.log_change(&self.taken(), block_offset);
     }
@@ -353,7 +352,7 @@ pub(crate) fn waiter_owner(id: &[u8; 16]) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| id[byte])).max(1)
 }
 
-/// Inode number of this process's pid namespace, 0 if it cannot be read.
+/// The inode number of this process's pid namespace, 0 if it cannot be read.
 pub(crate) fn pid_namespace() -> u64 {
     rustix::fs::stat("/proc/self/ns/pid").map_or(0, |stat| stat.st_ino)
 }

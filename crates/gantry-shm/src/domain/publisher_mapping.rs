@@ -38,8 +38,7 @@ pub(crate) struct PublisherMapping {
 }
 
 impl PublisherMapping {
-    /// Maps the file of the publisher with this key. The error has the kind `NotFound` if the publisher
-    /// left meanwhile.
+    /// Maps the file of the publisher with this key. The error has the kind `NotFound` if the publisher left meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<PublisherMapping> {
         let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
         region.close_file();
@@ -100,8 +99,8 @@ impl PublisherMapping {
         Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
     }
 
-    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. Maps the file up to the slot if
-    /// the file is that long: a sample is taken only after its memory is mapped.
+    /// The address of the payload of the slot at `offset`, unchecked: for prefetching only. Maps the file up to the
+    /// slot if the file is that long: a sample is taken only after its memory is mapped.
     #[inline]
     pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
         let payload = offset + PAYLOAD_OFFSET;
@@ -115,8 +114,8 @@ impl PublisherMapping {
         if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }
     }
 
-    /// Address of the slot's header at `offset`, after checking that there can be a slot with `length_bytes` of
-    /// payload.
+    /// The address of the slot's header at `offset`, after checking that there can be a slot with
+    /// `length_bytes` of payload.
     #[inline]
     pub(crate) fn slot(&self, offset: usize, length_bytes: usize) -> Result<NonNull<SlotHeader>> {
         if offset < self.memory_offset || length_bytes > self.payload_bytes {

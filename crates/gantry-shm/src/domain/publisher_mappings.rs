@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-/// The id of a publisher's process, and the publisher's number there.
+/// The id of a publisher's process, and the publisher's number in this process.
 type PublisherId = ([u8; 16], u32);
 
 /// The mappings by topic, as long as subscriptions or samples keep them.

@@ -78,7 +78,8 @@ impl Board {
     /// shared line stays, and so does a line with another owner: this process was taken for dead, and lost the line.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
         if waiter != SHARED_WAITER && owner != 0 {
-            // Release: after the bits are withdrawn. Partner: `take_waiter`.
+            // Release: the owner is cleared after the waiter's bits are withdrawn from all sets.
+            // Partner: `take_waiter`.
             let _ = self.waiters[waiter.0].owner.compare_exchange(owner, 0, Release, Relaxed);
             crash::point(Point::WaiterFreed);
         }

@@ -44,7 +44,7 @@ struct SenderState {
     publishers: Mutex<Vec<AsyncPublisher>>,
 }
 
-/// The thread's handle; dropping it ends the thread.
+/// The handle of a sender thread; dropping the handle ends the thread.
 pub(crate) struct Sender {
     domain: Arc<Domain>,
     shared: Arc<SenderState>,
@@ -95,8 +95,7 @@ impl Drop for Sender {
 }
 
 fn run(domain: &Domain, shared: &SenderState) {
-    // Without this call, the kernel would add 50 µs to each sleep. If the call fails, the sender is late
-    // by this time.
+    // Without this call, the kernel would add 50 µs to each sleep. If the call fails, the sender is late by this time.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut spin = Spin::new();
     while !shared.stop.load(Acquire) {

@@ -287,7 +287,7 @@ mod tests {
         assert_eq!((held.len(), searches()), (9, before));
     }
 
-    /// rclpy makes a wait set for each wait.
+    /// The cost matters because rclpy makes a wait set for each wait.
     #[test]
     fn wait_sets_and_waiters_go_without_a_look_at_all_topics() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -84,7 +84,7 @@ impl Participant {
         Ok(pairs)
     }
 
-    /// `is_joined`: the subscription has a record for the publisher.
+    /// The state of a pair of endpoints. `is_joined`: the subscription has a record for the publisher.
     fn connection_state(
         &self,
         (home, publisher): (&Peer, &GraphEntry),

@@ -131,7 +131,7 @@ impl GraphRecord {
     /// Adds a node with this full name to the graph. Several nodes of one name are several entries.
     ///
     /// # Errors
-    /// Names of more than 1 MiB; no room; the process forked.
+    /// A name of more than 1 MiB; no room; the process forked.
     pub fn node(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<GraphRecord> {
         let (name, definition) = (details.rmw_implementation, details.enclave.into());
         // The details are stored in the field of the type, which a node does not have. Readers that do not expect them

@@ -38,7 +38,7 @@ pub fn domains() -> Result<Vec<u32>> {
     domains_under(&shared_memory_directory())
 }
 
-/// The domains of this user under `root`.
+/// The domains of this user under `root` that have processes or files of dead processes.
 ///
 /// # Errors
 /// The user's directory cannot be trusted or read.
@@ -281,7 +281,7 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// The topics of all endpoints, and their sleepers.
+    /// The topics of all endpoints, each with the processes that sleep on it.
     fn topics(&self, processes: &[ProcessReport]) -> BTreeMap<String, Vec<String>> {
         let publishers =
             processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
@@ -303,7 +303,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// The subscriptions among the records of a publisher.
+/// Reports the subscriptions that have reader records for a publisher.
 fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
     let report = |(record, peer): &PeerRecord| {
         let state = record.state.load(Relaxed);
@@ -317,7 +317,7 @@ fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
     records.iter().filter_map(report).collect()
 }
 
-/// The value, or `None` if the file does not exist.
+/// The value of the result, or `None` if the file does not exist.
 fn present<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_not_found() => Ok(None),

@@ -17,7 +17,7 @@ pub(crate) struct MappedPublishers {
 }
 
 impl MappedPublishers {
-    /// The file of the publisher with this key.
+    /// Returns the mapped file of the publisher with this key.
     pub(crate) fn get(&mut self, directory: &Directory, file_name: &str, key: u64) -> Result<&PublisherMapping> {
         let now = self.inspections;
         let (mapping, used) = match self.by_key.entry(key) {
@@ -36,7 +36,7 @@ impl MappedPublishers {
     }
 }
 
-/// The mean length of the newest samples.
+/// The mean length of the newest samples in a ring, in bytes.
 pub(crate) fn recent_sample_bytes(ring: &Ring, newest_sequence: u64) -> u64 {
     let recent = (newest_sequence.saturating_sub(RECENT_SAMPLES) + 1)..=newest_sequence;
     let lengths: Vec<u64> =

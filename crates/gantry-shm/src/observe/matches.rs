@@ -46,7 +46,7 @@ pub struct SubscriptionMatches {
     records: Vec<PeerRecord>,
 }
 
-/// The subscriptions to a publisher's topic, at one look.
+/// The result of a look at the subscriptions to a publisher's topic.
 pub struct MatchedSubscriptions {
     /// The number of subscriptions that are matched.
     pub matched: usize,
@@ -84,7 +84,7 @@ pub struct MatchedPublishers {
     /// Whether `matched` and `endpoints` have all publishers, because none was seen before or some left; otherwise they
     /// have the new publishers only.
     pub is_all: bool,
-    /// The publishers that are matched; empty when the subscription is gone.
+    /// The publishers that are matched; the list is empty when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
     /// The publishers of the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,

@@ -95,7 +95,7 @@ pub struct PublisherState {
     pub unseen_changes: u64,
 }
 
-/// A subscription as its publisher sees it.
+/// A report of a subscription, from its reader record for the publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReaderReport {

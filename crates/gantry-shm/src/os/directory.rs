@@ -39,15 +39,14 @@ const FILE_SYSTEMS: [(u32, &str); 5] = [
     (0x794c_7630, "an overlay"),
     (0x8584_58f6, "a ramfs, which cannot make unnamed files (O_TMPFILE)"),
 ];
-/// Name of the board's file in every domain directory.
+/// The name of the board's file in every domain directory.
 pub(crate) const BOARD_NAME: &str = "board";
 /// Ending of a process file's name.
 pub(crate) const PROCESS_SUFFIX: &str = ".process";
 /// Ending of a publisher's file's name.
 pub(crate) const PUBLISHER_SUFFIX: &str = ".pub";
 
-/// The folder of all domains' folders: the folder that `GANTRY_SHM_DIR` names, or `/dev/shm` if the
-/// variable is unset.
+/// The folder of all domains' folders: the folder that `GANTRY_SHM_DIR` names, or `/dev/shm` if the variable is unset.
 #[must_use]
 pub fn shared_memory_directory() -> PathBuf {
     variable(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
@@ -68,7 +67,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// The user's directory under `root`, made if it does not exist.
+    /// Opens the user's directory under `root`; makes it if it does not exist.
     pub(crate) fn make_for_user(root: &Path) -> Result<Directory> {
         let root = open_root(root)?;
         check_tmpfs(&root)?;
@@ -76,12 +75,12 @@ impl Directory {
         root.make(&name_of_user())
     }
 
-    /// The user's directory under `root`, if it exists.
+    /// Opens the user's directory under `root`, if it exists.
     pub(crate) fn existing_of_user(root: &Path) -> Result<Directory> {
         open_root(root)?.existing(&name_of_user())
     }
 
-    /// A directory in this directory, made if it does not exist.
+    /// Opens a directory in this directory; makes it if it does not exist.
     pub(crate) fn make(&self, name: &str) -> Result<Directory> {
         let action = || format!("create the directory {self}/{name}");
         // The last process that leaves may remove the directory between the two calls.
@@ -99,7 +98,7 @@ impl Directory {
         Err(Error::system(format!("{}: another process removes it each time", action()), Errno::NOENT))
     }
 
-    /// A directory in this directory; the error has the kind `NotFound` if the directory does not exist.
+    /// Opens a directory in this directory; the error has the kind `NotFound` if the directory does not exist.
     pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
         let path = self.path.join(name);
         let failed = |e| Error::system(format!("open the directory {}", path.display()), e);
@@ -142,7 +141,7 @@ impl Directory {
 
     /// Removes an empty directory in this one; best effort.
     pub(crate) fn remove_if_empty(&self, name: &str) {
-        // If a process filled the directory meanwhile, it stays.
+        // The call fails if another process filled the directory meanwhile; then the directory stays.
         let _ = unlinkat(&self.file, name, AtFlags::REMOVEDIR);
         crash::point(Point::DirectoryRemoved);
     }

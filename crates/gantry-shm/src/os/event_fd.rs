@@ -12,7 +12,7 @@ use std::{
     },
 };
 
-/// The descriptor, and whether it is readable.
+/// An event descriptor, with a flag whether it is readable.
 #[derive(Clone)]
 pub(crate) struct EventFd {
     descriptor: Arc<OwnedFd>,
@@ -47,9 +47,8 @@ impl EventFd {
         self.is_set.store(true, Release);
     }
 
-    /// Makes the descriptor unreadable, for the subscription. Returns whether it was readable; if so, the
-    /// caller wakes the control thread, which may make it readable again. Makes one system call if the
-    /// descriptor was readable.
+    /// Makes the descriptor unreadable, for the subscription. Returns whether it was readable; if so, the caller wakes
+    /// the control thread, which may make it readable again. Makes one system call if the descriptor was readable.
     pub(crate) fn clear(&self) -> bool {
         let was_set = self.is_set();
         if was_set {

@@ -39,7 +39,7 @@ impl SharedFile {
             let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
             let error = |e| Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e);
             let file = openat(directory, ".", flags, mode).map_err(error)?;
-            // The umask may have taken the mode away.
+            // The umask may have removed bits of the mode.
             fchmod(&file, mode).map_err(error)?;
             Ok(file)
         })

@@ -34,7 +34,7 @@ use std::{
     },
 };
 
-/// The parts of this process that a child must not keep.
+/// The descriptors and mappings of this process that a forked child must not keep.
 pub(crate) struct Kept {
     pub(crate) descriptors: Vec<RawFd>,
     /// Address and length of each mapping.
@@ -82,7 +82,7 @@ impl Epoch {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let current = epoch_page()?;
         let fresh = NEXT.fetch_add(1, Relaxed);
-        // Relaxed: the word publishes nothing but itself.
+        // Relaxed: no other data depends on this word.
         let number = current.compare_exchange(0, fresh, Relaxed, Relaxed).err().unwrap_or(fresh);
         Ok(Epoch { current, number })
     }

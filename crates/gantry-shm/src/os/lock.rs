@@ -22,8 +22,8 @@ pub(crate) fn unlock(file: impl AsFd) -> Result<(), Errno> {
 }
 
 /// Whether another description holds the write lock of a byte. The probe asks for a read lock, so that read locks
-/// of other programs (the only kind that a read-only descriptor may take) do not count. The probe takes about
-/// half a microsecond.
+/// of other programs (the only kind that a read-only descriptor may take) do not count. The probe takes about half
+/// a microsecond.
 pub(crate) fn is_locked(file: impl AsFd, byte: i64) -> Result<bool, Errno> {
     Ok(request(file, byte, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }

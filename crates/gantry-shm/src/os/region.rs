@@ -2,7 +2,8 @@
 //! or locked memory for that room, the file is mapped at its present length. When the file has grown, the mapping is
 //! made longer; if there is no room behind the mapping, the file is mapped again.
 //!
-//! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
+//! This module is on the control path, except [`Region::at`] and [`Region::pointer`], which only compute
+//! addresses. Invariants:
 //! - R1: `base` is a mapping of `mapped_bytes` bytes, at least `length_bytes`. A mapping stays until drop, even after
 //!   `base` changed: pointers into the region stay valid. The file never shrinks (Gantry never truncates, and other
 //!   programs of this user are trusted not to: docs/internals/failure-model.md).
@@ -320,13 +321,13 @@ impl Region {
         Ok(unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() })
     }
 
-    /// Address of the first byte of the newest mapping.
+    /// The address of the first byte of the newest mapping.
     #[inline]
     pub(crate) fn base(&self) -> *const u8 {
         self.base.load(Relaxed)
     }
 
-    /// Address of `length_bytes` bytes at `offset`, inside the known length, aligned to `align`.
+    /// The address of `length_bytes` bytes at `offset`, inside the known length, aligned to `align`.
     #[inline]
     pub(crate) fn pointer(&self, offset: usize, length_bytes: usize, align: usize) -> Result<NonNull<u8>> {
         let end = offset.checked_add(length_bytes);

@@ -8,7 +8,7 @@ use std::{
 
 /// Longest spin before a sleep.
 const MAX_SPIN: Duration = Duration::from_micros(20);
-/// Shortest spin, after spins that never succeeded.
+/// The shortest bound of a spin, after spins that never succeeded.
 const MIN_SPIN: Duration = Duration::from_nanos(250);
 /// The number of checks between two readings of the clock.
 const CHECKS_PER_CLOCK: usize = 8;

@@ -26,7 +26,7 @@ pub(crate) enum Entry {
     Inline(InlineWord),
     /// The sample has left the history, or its entry is used by a newer one.
     Gone,
-    /// The ring was replaced by a larger one.
+    /// The ring was replaced by a larger ring.
     Moved,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn dead(sequence: u64) -> u64 {
     DEAD | sequence & SEQUENCE_MASK
 }
 
-/// The word of an entry whose sample leaves the history.
+/// The word of an entry after its sample has left the history: the same word with the dead mark.
 #[inline]
 pub(crate) fn killed(word: u64) -> u64 {
     word | DEAD

@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 /// Larger than every sequence.
 const PINNED: u64 = 1 << 63;
 
-/// Memory for one sample, header included: the upper half of the word is the slot's offset / 64 in the
-/// publisher's file, the lower half the slot's bytes / 64. A slot is one word on purpose: a 16-byte load of two
-/// words that were stored separately would wait until both stores are complete, and so for every cache line that
-/// the publisher waits for.
+/// Memory for one sample, header included: the upper half of the word is the slot's offset / 64 in the publisher's
+/// file, the lower half the slot's bytes / 64. A slot is one word on purpose: a 16-byte load of two words that
+/// were stored separately would wait until both stores are complete, and so for every cache line that the
+/// publisher waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot(u64);
 
@@ -43,9 +43,9 @@ pub(crate) struct History {
     loaned: Vec<Slot>,
     /// The samples from `tail` to `head` that have a slot.
     retained: VecDeque<(u64, Slot)>,
-    /// Sequence of the oldest retained sample, or of the next sample if none is retained.
+    /// The sequence of the oldest retained sample, or of the next sample if none is retained.
     tail: u64,
-    /// Sequence of the newest sample, 0 = none yet.
+    /// The sequence of the newest sample, 0 = none yet.
     head: u64,
     retained_bytes: usize,
     /// The slots of samples that left the history and are marked dead; a reader may still have them pinned. They are in
@@ -79,17 +79,17 @@ impl History {
         self.free.len() + self.used()
     }
 
-    /// Number of slots that are not free.
+    /// The number of slots that are not free.
     pub(crate) fn used(&self) -> usize {
         self.loaned.len() + self.retained.len() + self.retired.len()
     }
 
-    /// Bytes of the slots that are not free.
+    /// The bytes of the slots that are not free.
     pub(crate) fn used_bytes(&self) -> usize {
         self.bytes - self.free_bytes()
     }
 
-    /// Bytes of the slots that are free.
+    /// The bytes of the slots that are free.
     pub(crate) fn free_bytes(&self) -> usize {
         self.free.iter().map(|slot| slot.bytes()).sum()
     }
@@ -100,7 +100,7 @@ impl History {
         self.tail
     }
 
-    /// Sequence of the newest sample, 0 = none yet.
+    /// The sequence of the newest sample, 0 = none yet.
     #[inline]
     pub(crate) fn head(&self) -> u64 {
         self.head
@@ -112,7 +112,7 @@ impl History {
         (self.head + 1 - self.tail) as usize
     }
 
-    /// Bytes of the slots in the history.
+    /// The bytes of the slots in the history.
     #[inline]
     pub(crate) fn retained_bytes(&self) -> usize {
         self.retained_bytes
@@ -158,7 +158,7 @@ impl History {
         self.free.iter().rposition(|slot| (bytes..=2 * bytes).contains(&slot.bytes()))
     }
 
-    /// The slot that [`History::take_free`] is likely to give next.
+    /// The slot that [`History::take_free`] is likely to return next.
     #[inline]
     pub(crate) fn next_free(&self) -> Option<Slot> {
         self.free.last().copied()
@@ -234,7 +234,7 @@ impl History {
         });
     }
 
-    /// Bytes of the slot of a sample that is retained or retired; 0 if the sample has no slot.
+    /// The bytes of the slot of a sample that is retained or retired; 0 if the sample has no slot.
     pub(crate) fn bytes_of(&self, sequence: u64) -> usize {
         let mut slots = self.retained.iter().chain(&self.retired);
         slots.find(|slot| slot.0 == sequence).map_or(0, |slot| slot.1.bytes())

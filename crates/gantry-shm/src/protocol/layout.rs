@@ -12,13 +12,13 @@ use crate::protocol::shared::Shared;
 use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Version of the format; counts changes that the layout hash cannot see (a changed meaning).
+/// The version of the format; counts changes that the layout hash cannot see (a changed meaning).
 pub(crate) const FORMAT_VERSION: u32 = 2;
 /// First eight bytes of a board.
 pub(crate) const BOARD_MAGIC: u64 = u64::from_le_bytes(*b"GNTRboar");
-/// First eight bytes of a process file.
+/// The first eight bytes of a process file.
 pub(crate) const PROCESS_MAGIC: u64 = u64::from_le_bytes(*b"GNTRproc");
-/// First eight bytes of a publisher's file.
+/// The first eight bytes of a publisher's file.
 pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
 
 /// One cache line.
@@ -29,13 +29,13 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// The number of topic lines in a bucket; a topic's hash selects the bucket. The last line is shared by the topics for
 /// which no other line was free; this costs spurious wake-ups only.
 pub(crate) const BUCKET_LINES: usize = 64;
-/// Topic lines that topics find by their hashes.
+/// The number of topic lines that topics find by their hashes.
 pub(crate) const NAMED_LINES: usize = 64 * BUCKET_LINES;
-/// Topic lines on a board; the last is the graph's.
+/// The number of topic lines on a board; the last line belongs to the graph.
 pub(crate) const TOPIC_LINES: usize = NAMED_LINES + 1;
-/// Waiter lines on a board; the last is shared by all waiters that come when all others are taken.
+/// The number of waiter lines on a board; the last line is shared by all waiters that come when all others are taken.
 pub(crate) const WAITER_LINES: usize = if cfg!(all(test, feature = "loom")) { 3 } else { 512 };
-/// Words of a bit set with one bit for each waiter.
+/// The number of words of a bit set with one bit for each waiter.
 pub(crate) const WAITER_WORDS: usize = WAITER_LINES.div_ceil(64);
 /// Pins in a record.
 pub(crate) const PINS_PER_RECORD: usize = 5;
@@ -55,7 +55,7 @@ macro_rules! shared_structs {
             const _: () = {
                 assert!(size_of::<$name>() == $size);
                 $(assert!(std::mem::offset_of!($name, $field) == $offset);)*
-                // No padding (S1): the fields' sizes add up.
+                // The struct has no padding (S1), because the sizes of its fields add up to its size.
                 assert!(0 $(+ size_of::<$type>())* == $size);
             };
             #[cfg(not(all(test, feature = "loom")))]
@@ -64,7 +64,7 @@ macro_rules! shared_structs {
             // them), except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
             unsafe impl Shared for $name {}
         )*
-        /// Size of each struct, and offset, name and type of each field.
+        /// The size of each struct, and offset, name and type of each field.
         const LAYOUT: &str = concat!($(
             "\n", stringify!($name), ": ", $size, " bytes\n",
             $("  ", $offset, "  ", stringify!($field), ": ", stringify!($type), "\n",)*
@@ -73,7 +73,7 @@ macro_rules! shared_structs {
 }
 
 shared_structs! {
-    /// Start of every file, of any version.
+    /// The start of every file, of any version.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     #[cfg_attr(not(all(test, feature = "loom")), derive(FromBytes))]
     FileHeader: 40 bytes, align 8 {
@@ -91,17 +91,17 @@ shared_structs! {
         length_bytes: AtomicU64 = 32,
     }
 
-    /// Start of a board, the only memory with many writers: wake hints and counters, never data.
+    /// The start of a board, the only memory with many writers: wake hints and counters, never data.
     BoardHeader: 128 bytes, align 64 {
         file: FileHeader = 0,
-        /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for
-        /// its error sentence.
+        /// The pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock,
+        /// for its error sentence.
         holder_pid: AtomicU32 = 40,
         /// The number of acquisitions of the registry lock. W: the holder. R: a process that waits for the lock,
         /// which distinguishes holders by it.
         acquisitions: AtomicU32 = 44,
-        /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory
-        /// changed. R: every process.
+        /// The count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the
+        /// directory changed. R: every process.
         processes_generation: AtomicU64 = 48,
         /// A random number. Processes repeat it in their files, so that no process matches another one with a different
         /// board.
@@ -112,13 +112,13 @@ shared_structs! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     TopicLine: 256 bytes, align 64 {
-        /// Count of joins and leaves of readers; it is not reset when the line gets another name. W: a reader that
-        /// joins or leaves. R: publishers. Partner: `seen_generation`.
+        /// The count of joins and leaves of readers; it is not reset when the line gets another name. W: a reader
+        /// that joins or leaves. R: publishers. Partner: `seen_generation`.
         readers_generation: AtomicU64 = 0,
-        /// Count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
+        /// The count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
         publishers_generation: AtomicU64 = 8,
-        /// Count of the growths of publishers' files. W: a publisher whose file has grown. R: the control threads of
-        /// subscriptions.
+        /// The count of the growths of publishers' files. W: a publisher whose file has grown. R: the control
+        /// threads of subscriptions.
         growths: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
         /// A bit for each waiter that sleeps until there is a sample. W: each waiter its own bit; a reaper the bits of
@@ -137,10 +137,10 @@ shared_structs! {
         /// Counts rings. W: every thread that rings: publishers, senders, gating readers, joins and leaves. R: the
         /// waiter, and the kernel's futex compare.
         bell: Futex = 0,
-        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news, which turns
-        /// ASLEEP into AWAKE. R: both.
+        /// The state of the waiter: [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread
+        /// with news, which turns ASLEEP into AWAKE. R: both.
         state: AtomicU32 = 4,
-        /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R:
+        /// The first half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R:
         /// holders of the registry lock, and processes that list all processes.
         owner: AtomicU64 = 8,
         /// Topics that have news, a bit for each topic line's number modulo 384. W: a thread with news sets, the
@@ -148,7 +148,7 @@ shared_structs! {
         ready: [AtomicU64; 6] = 16,
     }
 
-    /// Start of a process file. W: the process. R: every process in the domain.
+    /// The start of a process file. W: the process. R: every process in the domain.
     ProcessHeader: 768 bytes, align 64 {
         file: FileHeader = 0,
         /// The id of the process: the 128 random bits in the file's name.
@@ -161,7 +161,7 @@ shared_structs! {
         pid_namespace: u64 = 64,
         /// The `id` of the board that the process uses.
         board_id: u64 = 72,
-        /// Where the first block starts: a random line of the first page, so that records of many processes spread
+        /// The offset of the first block: a random line of the first page, so that records of many processes spread
         /// over the sets of a cache.
         first_block: u64 = 80,
         name_bytes: u32 = 88,
@@ -171,7 +171,7 @@ shared_structs! {
         name: [u8; 64] = 128,
         /// The offset of the end of the last complete block. Partner: the readers' walk over the blocks.
         used_bytes: AtomicU64 = 192,
-        /// Count of the changes of endpoints and of records' keys. Partner: `Peer::contents`.
+        /// The count of the changes of endpoints and of records' keys. Partner: `Peer::contents`.
         changes: AtomicU64 = 200,
         reserved_dynamic: [u64; 6] = 208,
         /// The log of the last changes: the entry at the number of a change modulo 128 is the offset / 64 of the
@@ -179,7 +179,7 @@ shared_structs! {
         change_log: [AtomicU32; 128] = 256,
     }
 
-    /// Start of a block in a process file; blocks follow each other without gaps.
+    /// The start of a block in a process file; blocks follow each other without gaps.
     BlockHeader: 64 bytes, align 64 {
         /// The size of the block with this header; set before `used_bytes` covers the block, constant after.
         size_bytes: u64 = 0,
@@ -193,16 +193,16 @@ shared_structs! {
         reserved: [u64; 5] = 24,
     }
 
-    /// Start of an endpoint block's contents; the description follows.
+    /// The start of an endpoint block's contents; the description follows.
     EndpointHeader: 64 bytes, align 64 {
-        /// Length of the description, 0 = no endpoint here now.
+        /// The length of the description, 0 = the block has no endpoint now.
         description_bytes: AtomicU64 = 0,
-        /// Hash of the topic's name, by which other processes find the endpoints of a topic.
+        /// The hash of the topic's name, by which other processes find the endpoints of a topic.
         topic_hash: AtomicU64 = 8,
         /// Samples that the endpoint copied into its own slots, or out of a publisher's slots. W: the endpoint. R:
         /// queries of connections.
         copied_samples: AtomicU64 = 16,
-        /// Hash by which the topic's line on the board is found. W: the process. R: its reaper.
+        /// The hash by which the topic's line on the board is found. W: the process. R: its reaper.
         line_hash: AtomicU64 = 24,
         /// The role that the description has. W: the process. R: other processes, which look for endpoints of one role.
         role: AtomicU64 = 32,
@@ -222,8 +222,8 @@ shared_structs! {
         key: AtomicU64 = 0,
         /// Next sequence the subscription will take, 0 = everything is wanted. W: subscription. R: the publisher.
         cursor: AtomicU64 = 8,
-        /// [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`]. W: subscription. R: the
-        /// publisher.
+        /// The state of the record: [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`].
+        /// W: subscription. R: the publisher.
         state: AtomicU32 = 16,
         /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
@@ -233,7 +233,7 @@ shared_structs! {
         pins: [AtomicU64; 5] = 24,
     }
 
-    /// Start of a publisher's file. W: the publisher. R: every process in the domain.
+    /// The start of a publisher's file. W: the publisher. R: every process in the domain.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     PublisherHeader: 320 bytes, align 64 {
         file: FileHeader = 0,
@@ -241,15 +241,15 @@ shared_structs! {
         key: u64 = 40,
         /// Endpoint id: 12 bytes of the process id, 4 of the endpoint's number.
         gid: [u8; 16] = 48,
-        /// Largest payload; `u64::MAX` = no bound but the file's.
+        /// The largest payload; `u64::MAX` = no bound except the size of the file.
         payload_bytes: u64 = 64,
-        /// Where rings and slots start, a multiple of 64.
+        /// The offset at which rings and slots start, a multiple of 64.
         memory_offset: u64 = 72,
         /// The offset of the endpoint's description.
         description_offset: u32 = 80,
         description_bytes: u32 = 84,
         domain_id: u32 = 88,
-        /// Size of a ring's entry, a multiple of 64.
+        /// The size of a ring's entry, a multiple of 64.
         entry_bytes: u32 = 92,
         /// CLOCK_REALTIME less CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are
         /// stored as differences from this offset.
@@ -276,31 +276,30 @@ shared_structs! {
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,
         reserved_word: u32 = 164,
-        /// Time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only if the
-        /// publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which check
-        /// deadlines and leases.
+        /// The time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only
+        /// if the publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which
+        /// check deadlines and leases.
         published_ns: AtomicU64 = 168,
-        /// Time at which the publisher was made or last asserted its liveliness. Otherwise as `published_ns`.
+        /// The time at which the publisher was made or last asserted its liveliness. Otherwise as `published_ns`.
         asserted_ns: AtomicU64 = 176,
         reserved_dynamic: [u64; 1] = 184,
-        /// Sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; samples
+        /// The sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; samples
         /// newer than this value are found in the ring.
         head: AtomicU64 = 192,
         reserved_line: [u64; 7] = 200,
-        /// Sequence of the oldest sample that may be alive: a hint for readers that jump.
+        /// The sequence of the oldest sample that may be alive: a hint for readers that jump.
         tail: AtomicU64 = 256,
         reserved_end: [u64; 7] = 264,
     }
 
-    /// Start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the publisher. R:
-    /// subscriptions.
+    /// The start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the
+    /// publisher. R: subscriptions.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     RingEntry: 16 bytes, align 8 {
-        /// The state of the entry's sequence, and where its sample is (`protocol::entry`).
+        /// The state of the entry's sequence, and the location of its sample (`protocol::entry`).
         word: AtomicU64 = 0,
         /// For a sample in a slot: its payload's length. For an inline sample: its time of publishing,
-        /// CLOCK_MONOTONIC. `detail` is written after the dead mark of the entry's previous sample and
-        /// before `word`.
+        /// CLOCK_MONOTONIC. `detail` is written after the dead mark of the entry's previous sample and before `word`.
         detail: AtomicU64 = 8,
     }
 
@@ -326,8 +325,8 @@ shared_structs! {
         length_bytes: u64 = 56,
     }
 
-    /// Start of an endpoint's description, in an endpoint block and in the publisher's file; the node's name, the
-    /// topic, the type's name and its definition follow as UTF-8, without separators.
+    /// The start of an endpoint's description, in an endpoint block and in the publisher's file; the node's name,
+    /// the topic, the type's name and its definition follow as UTF-8, without separators.
     #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
     DescriptionHeader: 168 bytes, align 8 {
         /// [`ROLE_PUBLISHER`], [`ROLE_SUBSCRIPTION`] or [`ROLE_NODE`].
@@ -366,11 +365,11 @@ shared_structs! {
     }
 }
 
-/// Words of the bits for topics that have news.
+/// The number of words of a waiter's bits for topics that have news.
 pub(crate) const READY_WORDS: usize = 6;
-/// The waiter wants to be rung for all news.
+/// A waiter state: the waiter must be rung for all news.
 pub(crate) const WAITER_PLAIN: u32 = 0;
-/// The waiter collects bits, and is about to look at them.
+/// A waiter state: the waiter collects bits, and will look at them before it sleeps.
 pub(crate) const WAITER_AWAKE: u32 = 1;
 /// The waiter collects bits, and sleeps.
 pub(crate) const WAITER_ASLEEP: u32 = 2;
@@ -410,7 +409,7 @@ pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();
 /// The largest payload that an entry may hold.
 pub(crate) const MAX_INLINE_BYTES: usize = 1024;
 
-/// Bytes of an entry for inline payloads of up to `inline_bytes`: whole lines.
+/// The bytes of an entry for inline payloads of up to `inline_bytes`: whole lines.
 pub(crate) const fn entry_bytes(inline_bytes: usize) -> usize {
     (INLINE_OFFSET + inline_bytes).next_multiple_of(LINE_BYTES)
 }
@@ -459,7 +458,7 @@ pub(crate) const LAYOUT_HASH: u64 = {
     hash
 };
 
-/// Numbers that are part of the format besides the structs.
+/// The numbers that are part of the format in addition to the structs.
 const CONSTANTS: &[u64] = &[
     TOPIC_LINES as u64,
     BUCKET_LINES as u64,

@@ -1,5 +1,4 @@
-//! The names of topic lines: the assignment of a line of the board to a topic, for as long as processes
-//! use the topic.
+//! The names of topic lines: the assignment of a line of the board to a topic, for as long as processes use the topic.
 //!
 //! A topic's hash chooses a bucket of lines. Each line has a word with its name and state. The last line of a bucket
 //! has no name: it is *open* once the bucket has no free line for a topic, and then all topics without a line of
@@ -32,7 +31,7 @@ const NAMED: u64 = 2;
 /// The line has the name, and a thread checks whether the line is still held, to free it.
 const ENDING: u64 = 3;
 const STATE_BITS: u64 = 3;
-/// The count of changes stands between state and name.
+/// The unit of the count of changes, whose bits lie between state and name.
 const CHANGE: u64 = 1 << 2;
 const CHANGE_BITS: u64 = (1 << NAME_SHIFT) - CHANGE;
 const NAME_SHIFT: u32 = 24;

@@ -70,7 +70,7 @@ pub(crate) enum Start {
     History(u64),
 }
 
-/// The state of one subscription for one publisher.
+/// The reader's state: the state of one subscription for one publisher.
 pub(crate) struct Reader {
     header: InRegion<PublisherHeader>,
     pub(crate) ring: Ring,
@@ -352,7 +352,7 @@ impl Reader {
     }
 }
 
-/// Sequence of the newest sample, by the head and the entries after it; `None` if the ring was replaced.
+/// The sequence of the newest sample, by the head and the entries after it; `None` if the ring was replaced.
 pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     let mut newest = acquire(&header.head);
     // Bounded: a publisher may be faster than this loop, and the sample that was the newest at its start is new enough.
@@ -373,9 +373,9 @@ pub(crate) fn unpin(pin: &AtomicU64) {
     crash::point(Point::Unpinned);
 }
 
-/// Index of a free pin of the record. Only the record's own process stores to a pin: a take if the pin is 0, the drop
-/// of the sample if it is not. Acquire: the partner is [`unpin`] on another thread of this process. So the next pin
-/// also follows the last reads of that thread (4).
+/// The index of a free pin of the record. Only the record's own process stores to a pin: a take if the pin is 0, the
+/// drop of the sample if it is not. Acquire: the partner is [`unpin`] on another thread of this process. So the next
+/// pin also follows the last reads of that thread (4).
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)

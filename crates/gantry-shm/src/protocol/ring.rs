@@ -74,7 +74,7 @@ impl Ring {
         (unsafe { &*header.as_ptr().cast() }, payload)
     }
 
-    /// Address of a sequence's entry, for prefetching.
+    /// The address of a sequence's entry, for prefetching.
     #[inline]
     pub(crate) fn address(&self, sequence: u64) -> *const u8 {
         self.entry(sequence).0.as_ptr().cast()
@@ -144,13 +144,14 @@ impl Ring {
         is_unchanged.then_some(InlineInfo { length_bytes, time_ns, wall_shift_ns, renewed_ns })
     }
 
-    /// Length of a sample in a slot that may have been retired, but recently enough that its entry was not used again.
+    /// The length of a sample in a slot that may have been retired, but recently enough that its entry was
+    /// not used again.
     pub(crate) fn length_bytes_of(&self, sequence: u64) -> Option<usize> {
         let ([word, length_bytes], _) = self.entry(sequence);
         entry::is_of_slot(word.load(Relaxed), sequence).then(|| length_bytes.load(Relaxed) as usize)
     }
 
-    /// Length of a sample that was published recently, for reports: the entry may be overwritten meanwhile.
+    /// The length of a sample that was published recently, for reports: the entry may be overwritten meanwhile.
     pub(crate) fn recent_length_bytes(&self, sequence: u64) -> Option<usize> {
         match self.look(sequence) {
             Entry::Inline(word) => Some(word.length_bytes()),

@@ -9,9 +9,9 @@ use crate::protocol::{
     sync::{Ordering::Relaxed, Site, acquire_fence},
 };
 
-/// The records, each with a `K` that keeps its memory mapped.
+/// The reader records, each with a `K` that keeps the record's memory mapped.
 pub(crate) struct Roster<K> {
-    /// The publisher's key, by which records name it.
+    /// The publisher's key, by which reader records name the publisher.
     key: u64,
     /// The generation of the topic's readers up to which this roster contains all joins and leaves.
     pub(crate) generation: u64,

@@ -8,7 +8,7 @@ use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fen
 #[repr(align(64))]
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// Sequence of the newest sample. W: the publisher. R: the sender.
+    /// The sequence of the newest sample. W: the publisher. R: the sender.
     newest: AtomicU64,
 }
 

@@ -12,14 +12,14 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Index of a waiter's line. The last line is shared by all waiters that come when all other lines are taken.
+/// The index of a waiter's line. The last line is shared by all waiters that come when all other lines are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterIndex(pub(crate) usize);
 
 /// The last line, which is shared.
 pub(crate) const SHARED_WAITER: WaiterIndex = WaiterIndex(WAITER_LINES - 1);
 
-/// A set of waiters, one bit each.
+/// A set of waiters, with one bit for each waiter.
 pub(crate) type Waiters = [AtomicU64; 8];
 
 /// Adds a waiter to sets, and fences (3): the caller may look for news at once.
@@ -71,7 +71,7 @@ pub(crate) enum Side {
 }
 
 impl TopicLine {
-    /// Count of the joins and leaves of one side.
+    /// The generation of one side: the count of its joins and leaves.
     #[inline]
     pub(crate) fn generation(&self, side: Side) -> &AtomicU64 {
         match side {

@@ -74,8 +74,7 @@ pub(crate) enum Site {
     RecheckFence,
     /// Pair 7, a step and not an ordering: the second look at an entry after its words were loaded.
     Recheck,
-    /// Pair 7, a condition and not an ordering: no entry refers to the header's shift of wall times when
-    /// it is renewed.
+    /// Pair 7, a condition and not an ordering: no entry refers to the header's shift of wall times when it is renewed.
     RenewedUnused,
     /// (6) a gating subscription's cursor.
     CursorStore,
@@ -120,13 +119,13 @@ thread_local! {
     pub(crate) static WEAKENED: std::cell::Cell<Option<Site>> = const { std::cell::Cell::new(None) };
 }
 
-/// Whether a model weakens this site; never in a normal build.
+/// Whether the running model weakens this site; always `false` in a normal build.
 #[cfg(all(test, feature = "loom"))]
 pub(crate) fn is_weakened(site: Site) -> bool {
     WEAKENED.get() == Some(site)
 }
 
-/// Whether a model weakens this site; never in a normal build.
+/// Whether a model weakens this site; always `false` in a normal build.
 #[cfg(not(all(test, feature = "loom")))]
 #[inline(always)]
 pub(crate) const fn is_weakened(_: Site) -> bool {
@@ -190,8 +189,7 @@ pub(crate) struct Futex(AtomicU32);
 
 #[cfg(not(all(test, feature = "loom")))]
 impl Futex {
-    /// The count of rings. Acquire: a store that precedes a ring is seen by a thread that loads the count
-    /// of this ring.
+    /// The count of rings. Acquire: a store that precedes a ring is seen by a thread that loads the count of this ring.
     pub(crate) fn rings(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }
@@ -204,8 +202,7 @@ impl Futex {
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Raises the count, and wakes the thread that has slept on this futex for the longest time.
-    /// Makes one system call.
+    /// Raises the count, and wakes the thread that has slept on this futex for the longest time. Makes one system call.
     pub(crate) fn ring_one(&self) {
         self.0.fetch_add(1, Ordering::Release);
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), 1); // as in `ring`

@@ -92,8 +92,7 @@ struct Retired;
 /// The proof that a newer roster is in place and that its readers are not notified yet.
 #[must_use = "`Writer::grant` tells the readers"]
 pub(crate) struct RosterChange {
-    /// The capacity of the larger ring that the readers of the new roster need; `None` if the ring has
-    /// room for them.
+    /// The capacity of the larger ring that the readers of the new roster need; `None` if the ring has room for them.
     pub(crate) needed_ring: Option<usize>,
 }
 
@@ -111,8 +110,7 @@ pub(crate) fn ring_entries(horizon: usize, batch: usize, is_gated: bool) -> usiz
 }
 
 impl<K> Writer<K> {
-    /// Creates a writer that has published nothing yet. `roster` is empty, and has a generation that no
-    /// topic ever has.
+    /// Creates a writer that has published nothing yet. `roster` is empty, and has a generation that no topic ever has.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         lines: TopicLines,
@@ -269,8 +267,7 @@ impl<K> Writer<K> {
         }
     }
 
-    /// Whether readers came or went since the roster was made. The result is a hint; [`Writer::reclaim`]
-    /// checks again.
+    /// Whether readers came or went since the roster was made. The result is a hint; [`Writer::reclaim`] checks again.
     #[inline]
     pub(crate) fn may_be_outdated(&self) -> bool {
         self.lines.topic.readers_generation.load(Relaxed) != self.roster.generation
@@ -310,7 +307,7 @@ impl<K> Writer<K> {
         ring_entries(horizon, batch, self.retention.is_gated)
     }
 
-    /// Uses the room of a larger ring.
+    /// Extends the horizon to the room of a larger ring, after [`Writer::change_ring`].
     pub(crate) fn use_larger_ring(&mut self) {
         self.fit_to_ring();
         self.header.granted_depth.store(self.horizon as u64, Relaxed);

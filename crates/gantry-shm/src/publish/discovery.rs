@@ -85,7 +85,7 @@ impl ControlTask for ReaderDiscovery {
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == discovered.generation {
             if !discovered.is_new {
-                // The publisher's older roster may keep processes mapped that are gone.
+                // The exchanged roster of the publisher is dropped, because it may keep processes mapped that are gone.
                 discovered.readers = Roster::new(self.key, 0, Vec::new());
             }
             // A dead reader may have held samples although its subscriptions had left before; then its reaper does not

@@ -135,8 +135,7 @@ impl Loan {
         Arc::ptr_eq(&self.file, file)
     }
 
-    /// Ends the loan, because its slot is published or free again; returns the reference to the file, for
-    /// another loan.
+    /// Ends the loan, because its slot is published or free again; returns the reference to the file, for another loan.
     #[inline]
     pub(crate) fn into_file(self) -> Arc<PublisherFile> {
         let loan = ManuallyDrop::new(self);

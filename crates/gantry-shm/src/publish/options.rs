@@ -42,8 +42,8 @@ pub enum PublishMode {
 pub struct PublisherOptions {
     /// The thread that wakes the readers that sleep. The default is [`PublishMode::Sync`].
     pub publish_mode: PublishMode,
-    /// Longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the
-    /// publisher's QoS is RELIABLE KEEP_ALL, too (DDS's `max_blocking_time`). The default is 100 ms.
+    /// The longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if
+    /// the publisher's QoS is RELIABLE KEEP_ALL, too (DDS's `max_blocking_time`). The default is 100 ms.
     pub max_blocking_time: Duration,
     /// The largest number of samples that are kept for subscriptions that are deeper than the publisher, and by
     /// KEEP_ALL. The default is 1024, the maximum [`MAX_DEPTH`].
@@ -51,10 +51,9 @@ pub struct PublisherOptions {
     /// The largest number of bytes that are kept for subscriptions that are deeper than the publisher, and by
     /// KEEP_ALL. The default is 64 MiB.
     pub max_kept_bytes: usize,
-    /// The largest amount of shared memory for the publisher's samples, including samples that readers hold.
-    /// `None` (the default) means 1 GiB, or the memory of the history and 64 held samples of the largest size,
-    /// if that is more. The memory is address space until it is used; memory that was used stays until the
-    /// publisher is dropped.
+    /// The largest amount of shared memory for the publisher's samples, including samples that readers hold. `None`
+    /// (the default) means 1 GiB, or the memory of the history and 64 held samples of the largest size, if that is
+    /// more. The memory is address space until it is used; memory that was used stays until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
     /// Whether a message of a KEEP_LAST publisher replaces the oldest samples, instead of an error, when the memory
     /// of `max_memory_bytes` is in use or the file system is full. The depth does not protect these samples; readers
@@ -86,7 +85,7 @@ impl Default for PublisherOptions {
 }
 
 impl PublisherOptions {
-    /// The samples that a publisher of this QoS keeps.
+    /// The retention of a publisher with this QoS: the samples that it keeps.
     pub(crate) fn retention(&self, qos: &Qos) -> Retention {
         let is_keep_all = qos.history == History::KeepAll;
         let guaranteed = if is_keep_all { 1 } else { qos.depth as usize };

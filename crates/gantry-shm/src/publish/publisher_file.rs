@@ -84,7 +84,7 @@ impl PublisherFile {
         self.region.pointer(slot.offset(), slot.bytes(), align_of::<SlotHeader>()).map(drop)
     }
 
-    /// Address of the header of the slot at `offset`, which was checked; the payload follows at `PAYLOAD_OFFSET`.
+    /// The address of the header of the slot at `offset`, which was checked; the payload follows at `PAYLOAD_OFFSET`.
     #[inline]
     pub(crate) fn header_at(&self, offset: usize) -> NonNull<SlotHeader> {
         let header = self.region.base().wrapping_add(offset).cast_mut();

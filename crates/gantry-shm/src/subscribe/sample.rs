@@ -35,9 +35,8 @@ pub struct SampleInfo {
     pub publisher_gid: Gid,
     /// Length of its payload.
     pub length_bytes: usize,
-    /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)). On a topic that
-    /// does not belong to a service: the publisher on another host whose sample a bridge brought, and the
-    /// sample's number there.
+    /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)). On a topic that does not
+    /// belong to a service: the publisher on another host whose sample a bridge brought, and the sample's number there.
     pub request: Option<RequestId>,
 }
 
@@ -64,8 +63,7 @@ pub struct Sample {
     place: NonNull<Place>,
 }
 
-// SAFETY: place and payload are memory that does not change while the pin is set or the place is
-// used, on any thread.
+// SAFETY: place and payload are memory that does not change while the pin is set or the place is used, on any thread.
 unsafe impl Send for Sample {}
 // SAFETY: as above.
 unsafe impl Sync for Sample {}

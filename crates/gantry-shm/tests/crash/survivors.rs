@@ -19,7 +19,7 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
     Absent,
-    /// The remains of a process that died before.
+    /// The remains of a process that died before the scenario.
     Dead,
     Small,
     Large,

@@ -107,7 +107,7 @@ fn more_samples_can_be_held_than_a_reader_record_has_pins() {
         send(&mut publisher, bytes, number);
         held.push(subscription.take().unwrap().unwrap());
     }
-    // The loans are released in an odd order, from another thread.
+    // The samples are released in an unusual order, on another thread.
     let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|sample| check(sample.bytes()) % 2 == 1);
     std::thread::spawn(move || drop(odd)).join().unwrap();
     for number in 201..=1000 {

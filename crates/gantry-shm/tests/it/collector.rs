@@ -183,8 +183,7 @@ fn sleeping<'s>(
     scope.spawn(move || Sleeper::new().sleep(sleep, Some(Instant::now() + 2 * PATIENCE), || false))
 }
 
-/// A message comes while one thread of the collector works on the previous message, in any state of the
-/// other thread.
+/// A message comes while one thread of the collector works on the previous message, in any state of the other thread.
 fn news_wake_the_thread_that_sleeps_while_another_works() {
     let root = Root::new();
     let participant = root.join();

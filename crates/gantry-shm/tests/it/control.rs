@@ -203,7 +203,7 @@ pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
     round(); // resources that a process needs once are created now
     let before = counts();
     (0..250).for_each(|_| round());
-    // The kernel lists a joined thread for a moment longer.
+    // The kernel lists a joined thread for a moment after its end, so the check is repeated.
     eventually("threads, descriptors and mapped files are what they were", || counts() == before);
     say("done");
 }

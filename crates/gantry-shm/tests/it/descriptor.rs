@@ -20,7 +20,7 @@ tests![
 
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// Longer than any other wait of a test.
+/// A timeout that is longer than any other wait of a test.
 fn patience() -> Timespec {
     Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 }
 }
@@ -54,8 +54,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
             send(&mut publisher, BYTES, number);
         }
         assert!(is_readable(&mut subscription, patience()));
-        // The control thread may still have the result of its discovery locked, and then the first take
-        // finds nothing.
+        // The control thread may still have the result of its discovery locked, and then the first take finds nothing.
         let mut first = None;
         eventually("the first of three is taken", || {
             first = subscription.take().unwrap();

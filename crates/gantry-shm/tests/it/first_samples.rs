@@ -59,8 +59,7 @@ fn the_first_samples_arrive_within_a_process() {
         let mut subscription = subscription(&participant, payload_bytes, Qos::default());
         for shot in 0..SHOTS {
             let _publisher = publish_some(&participant, shot, payload_bytes);
-            // As a rule, the sample is available at once, but a control thread that is just discovering
-            // may delay it.
+            // As a rule, the sample is available at once, but a control thread that is just discovering may delay it.
             assert!(subscription.wait(PATIENCE).unwrap());
             assert_eq!(take_all(&mut subscription), Vec::from_iter(numbers(shot)));
         }

@@ -213,8 +213,7 @@ fn a_thread_that_ends_forks() {
     root.assert_empty();
 }
 
-/// A thread-local whose destructor forks when the thread ends, after thread-locals that were first used
-/// later are gone.
+/// A thread-local whose destructor forks when the thread ends, after thread-locals that were first used later are gone.
 struct ForksAtEnd;
 
 impl Drop for ForksAtEnd {

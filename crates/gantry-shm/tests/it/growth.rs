@@ -17,8 +17,7 @@ use std::{
 
 tests![a_deep_reader_joins_a_running_publisher_and_no_reader_loses, overwritten_is_exact_while_rings_grow];
 
-/// Publishes at full speed until `done`; stores in `matched` the first number that all `count` readers
-/// certainly get.
+/// Publishes at full speed until `done`; stores in `matched` the first number that all `count` readers certainly get.
 fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &AtomicU64, done: &AtomicBool) -> u64 {
     let mut number = 0;
     while !done.load(Acquire) {

@@ -30,8 +30,7 @@ fn process_bytes(root: &Root) -> u64 {
     process.unwrap().metadata().unwrap().len()
 }
 
-/// Holds `count` samples of this size. Returns the increase of the generations and of the length of the
-/// process's file.
+/// Holds `count` samples of this size. Returns the increase of the generations and of the length of the process's file.
 fn hold(bytes: usize, count: u64) -> (u64, u64) {
     let root = Root::new();
     let participant = root.join();

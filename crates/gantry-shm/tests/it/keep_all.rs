@@ -216,7 +216,7 @@ fn a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on() {
             number += 1;
             send(&mut publisher, BYTES, number);
         }
-        // The second reader is matched from here on.
+        // From here on, the second reader is matched.
         assert_eq!(publisher.subscription_count().unwrap(), 2);
         let matched = number + 1;
         (matched..matched + 1000).for_each(|number| _ = send(&mut publisher, BYTES, number));
@@ -298,7 +298,7 @@ fn a_cap_without_end_is_what_fits() {
     assert_eq!(drain(&mut subscription), (1..=3000).collect::<Vec<u64>>());
 }
 
-/// The publisher has had no reader before.
+/// The late joiner is the publisher's first reader.
 fn a_late_joiner_gets_all_samples_of_a_latched_publisher() {
     let root = Root::new();
     let participant = root.join();

@@ -111,7 +111,7 @@ pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
             }
             say("published");
             order();
-            // A file is opened when it grows.
+            // A file is opened for a moment when it grows, which needs a descriptor.
             let loans: Vec<_> = (0..4000).map(|_| publishers[7].loan(64).unwrap()).collect();
             for loan in loans {
                 publishers[7].publish(loan, SourceTime::now()).unwrap();

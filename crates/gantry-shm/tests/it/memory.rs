@@ -41,7 +41,7 @@ pub fn pair(participant: &Arc<Participant>, qos: Qos, options: PublisherOptions)
     (publisher, subscription)
 }
 
-/// A length from nothing to megabytes; small lengths are more frequent.
+/// Chooses a length from 0 to megabytes; small lengths are more frequent.
 fn any_length(random: &mut Random) -> usize {
     let magnitude = random.below(22);
     random.below(1 << magnitude) as usize

@@ -6,7 +6,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 tests![random_operations_of_many_agree_with_a_plain_model];
 
-/// A publisher, and its state in the model.
+/// A writer of the test: a publisher, and its state in the model.
 struct Writer {
     publisher: Publisher,
     depth: usize,
@@ -15,7 +15,7 @@ struct Writer {
     published: Vec<(u64, usize)>,
 }
 
-/// A subscription, and the samples that it gets in the model.
+/// A reader of the test: a subscription, and the samples that it must get by the model.
 struct Reader {
     subscription: Subscription,
     depth: usize,

@@ -40,8 +40,7 @@ fn faults() -> i64 {
     usage.ru_minflt
 }
 
-/// Without this, the first write and the first read of each slot of a camera's images would fault
-/// thousands of times.
+/// Without this, the first write and the first read of each slot of a camera's images would fault thousands of times.
 fn pages_are_brought_in_before_they_are_used() {
     const LARGE: usize = 4 << 20;
     let root = Root::new();

@@ -50,7 +50,7 @@ fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
     test_support::trial(format!("{}::{name}", module_path!()), test)
 }
 
-/// The endpoints and their work in a cycle.
+/// A scenario: the numbers of endpoints, and their work in a cycle.
 #[derive(Clone, Copy)]
 struct Scenario {
     name: &'static str,

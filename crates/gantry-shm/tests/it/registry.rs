@@ -1,5 +1,4 @@
-//! The registry: processes that join, leave and reap at the same time, and a process that blocks the
-//! other processes.
+//! The registry: processes that join, leave and reap at the same time, and a process that blocks the other processes.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant};
@@ -34,8 +33,8 @@ fn reapers_never_remove_the_living() {
     root.assert_empty();
 }
 
-/// Role of a child process: joins another domain again and again, which removes the files of dead
-/// processes in this domain.
+/// Role of a child process: joins another domain again and again, which removes the files of dead processes
+/// in this domain.
 pub fn reap_often(root: &Path, participant: Arc<Participant>) {
     drop(participant);
     let ended = watch_stdin();
@@ -101,8 +100,7 @@ fn a_process_that_keeps_others_from_joining_is_named() {
     root.assert_empty();
 }
 
-/// Role of a child process: locks the board and writes its pid there, like a process that was stopped
-/// during its join.
+/// Role of a child process: locks the board and writes its pid there, like a process that was stopped during its join.
 pub fn hold_registry(root: &Path, _participant: &Arc<Participant>) {
     let path = files_of(root).into_iter().find(|path| path.ends_with("board")).unwrap();
     let board = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();

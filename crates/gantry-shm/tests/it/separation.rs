@@ -1,5 +1,4 @@
-//! Processes that cannot see each other, because files were removed: a sample that one of them holds
-//! does not change.
+//! Processes that cannot see each other, because files were removed: a sample that one of them holds does not change.
 
 use crate::{child::*, removed::file, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, SourceTime};

@@ -50,7 +50,7 @@ pub struct Turn {
     pub published: usize,
     /// The latency of each delivered message in ns: the time from the publisher's stamp to the callback.
     pub latencies_ns: Vec<u64>,
-    /// CPU time of the executor's threads for each message, ns.
+    /// The CPU time of the executor's threads for each message, ns.
     pub cpu_ns: f64,
     /// The time from the end of the first callback to the end of the last one, ns.
     pub wall_ns: u64,

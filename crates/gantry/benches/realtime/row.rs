@@ -31,7 +31,7 @@ pub enum Carrier {
     },
     /// A ring between two threads.
     Rtrb,
-    /// A queue, a mutex and a condition variable.
+    /// A queue behind a mutex, with a condition variable.
     Mutex,
     /// The standard library's channel.
     Channel,
@@ -43,7 +43,7 @@ pub const GANTRY: Carrier = Carrier::Gantry { is_async: false, caller_time: fals
 pub const GANTRY_ASYNC: Carrier = Carrier::Gantry { is_async: true, caller_time: false };
 
 impl Carrier {
-    /// All carriers of messages back to back.
+    /// All carriers that are measured with messages back to back.
     const BACK_TO_BACK: [Carrier; 7] = [
         GANTRY,
         GANTRY_ASYNC,
@@ -71,9 +71,9 @@ impl Carrier {
 /// The way in which messages are sent and taken when the next message is always available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From thread to thread; each message is sent after the previous one was taken.
+    /// Messages go from thread to thread; each message is sent after the previous one was taken.
     OneAtATime,
-    /// From thread to thread, at full speed.
+    /// Messages go from thread to thread at full speed.
     Stream,
     /// Sent and taken by one thread.
     Alone,

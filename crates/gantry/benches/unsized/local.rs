@@ -99,7 +99,7 @@ impl Cloud {
     }
 }
 
-/// The plain message of the same size as the header.
+/// The plain message that is compared with the header, and has the same size.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 struct Plain32([u64; 4]);

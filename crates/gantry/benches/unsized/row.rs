@@ -21,7 +21,7 @@ pub struct Row {
     pub name: &'static str,
     /// Bytes of the payload.
     pub bytes: usize,
-    /// The measured work, and the way of the payload.
+    /// The name of the way in which the payload is used, for the table.
     pub way: &'static str,
     /// The number of measured operations in a sample.
     pub divisor: u64,

@@ -3,7 +3,7 @@
 //! *Whole*: one side writes each byte and the other one reads it, as a camera and a viewer do. *Stamped*: both sides
 //! write and read only the first eight bytes, which leaves the cost of the message itself.
 
-/// The bytes that are written and read.
+/// The bytes of a payload that are written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// Every byte.
@@ -23,8 +23,7 @@ impl Touch {
         }
     }
 
-    /// Writes `value` into a payload. The function is not inlined, so that the same instructions write
-    /// every message.
+    /// Writes `value` into a payload. The function is not inlined, so that the same instructions write every message.
     #[inline(never)]
     pub fn write(self, payload: &mut [u8], value: u8) {
         let part = self.part_bytes(payload);

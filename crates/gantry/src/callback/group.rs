@@ -1,4 +1,4 @@
-//! The properties of a group that executors read.
+//! The properties of a callback group that executors read.
 
 use crate::wait::lock;
 use gantry_shm::SchedulingPolicy;
@@ -17,7 +17,7 @@ pub enum CallbackGroupType {
     Reentrant,
 }
 
-/// The properties of a group that executors read.
+/// The properties of a callback group that executors read.
 pub(crate) struct Group {
     pub(crate) kind: CallbackGroupType,
     priority: AtomicI32,

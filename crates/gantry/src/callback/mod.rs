@@ -1,5 +1,4 @@
-//! Callbacks: a closure and the source that it takes from, without their types, so that executors can run
-//! any callback.
+//! Callbacks: a closure and the source that it takes from, without their types, so that executors can run any callback.
 //!
 //! A node keeps its callbacks. At most one thread at a time runs a callback: the executor guarantees this, so the mutex
 //! is uncontended.

@@ -18,7 +18,7 @@ pub(super) struct TypedCallback<W: TakeSource, F> {
     waitable: W,
     callback: F,
     kept: KeptOrder,
-    /// The values in their places; `None`: the place is free.
+    /// The kept values, by their places; `None` marks a free place.
     values: Vec<Option<W::Taken>>,
 }
 

@@ -65,8 +65,7 @@ pub(crate) fn begin() -> Result<()> {
 /// programs that never call [`init`](crate::init), where rclcpp's `ok` is false.
 ///
 /// # Real-time
-/// Costs one load; after a shutdown has begun, it also takes a lock that is held while the waiting
-/// threads are woken.
+/// Costs one load; after a shutdown has begun, it also takes a lock that is held while the waiting threads are woken.
 #[must_use]
 pub fn ok() -> bool {
     !is_shut_down()

@@ -3,7 +3,7 @@
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, Role};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// A count, and its value at the last report.
+/// A count of events, and its value at the last report.
 #[derive(Default)]
 pub(crate) struct Count {
     pub(crate) now: u64,

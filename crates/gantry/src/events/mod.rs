@@ -76,8 +76,7 @@ struct State<E> {
 }
 
 impl<E> Events<E> {
-    /// Makes the events of `source`. Joins and leaves of endpoints of `role` on `topic` change the
-    /// counts of `source`.
+    /// Makes the events of `source`. Joins and leaves of endpoints of `role` on `topic` change the counts of `source`.
     pub(crate) fn new(
         participant: &Arc<Participant>,
         topic: &str,
@@ -91,7 +90,7 @@ impl<E> Events<E> {
         Ok(events)
     }
 
-    /// The next event; `None` if there is none now.
+    /// Takes the next event; `None` if there is none now.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.

@@ -62,7 +62,7 @@ pub enum PublisherEvent {
     },
 }
 
-/// Source of the events of one publisher.
+/// The source of the events of one publisher.
 pub(crate) struct PublisherEventSource {
     description: Arc<EndpointDescription>,
     /// The view of the matched subscriptions; `None` when the publisher is gone, because its events do not

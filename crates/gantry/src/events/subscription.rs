@@ -37,8 +37,7 @@ pub enum SubscriptionEvent {
         /// How many more.
         total_count_change: u64,
     },
-    /// Matched publishers became alive, or not alive. A publisher that left counts neither as alive
-    /// nor as not alive.
+    /// Matched publishers became alive, or not alive. A publisher that left counts neither as alive nor as not alive.
     LivelinessChanged {
         /// The number of matched publishers that are alive; publishers with AUTOMATIC liveliness always are.
         alive_count: u64,
@@ -68,7 +67,7 @@ pub enum SubscriptionEvent {
     },
 }
 
-/// Source of the events of one subscription.
+/// The source of the events of one subscription.
 pub(crate) struct SubscriptionEventSource {
     description: Arc<EndpointDescription>,
     matches: PublisherMatches,

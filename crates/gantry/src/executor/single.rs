@@ -4,10 +4,9 @@
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
 use std::collections::VecDeque;
 
-/// Runs callbacks one after the other on the thread that spins the executor, in rounds. In each round, every
-/// callback that has a value runs once, in the order in which nodes and callbacks were added, so no topic
-/// starves another. Ready callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority)
-/// run before all others.
+/// Runs callbacks one after the other on the thread that spins the executor, in rounds. In each round, every callback
+/// that has a value runs once, in the order in which nodes and callbacks were added, so no topic starves another.
+/// Ready callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run before all others.
 #[derive(Default)]
 pub struct SingleThreadedExecutor {
     ready_queue: ReadyQueue,

@@ -65,7 +65,7 @@ fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver
     });
 }
 
-/// A callback that causes its own next run.
+/// Adds a callback that causes its own next run.
 fn feed_itself(node: &Node, topic: &str) {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
     let feed = |publisher: &Mutex<Publisher<Point>>| {

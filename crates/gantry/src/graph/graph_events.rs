@@ -106,7 +106,7 @@ impl GraphEvents {
         Ok(GraphEvents { participant, changes, is_changed: false, known, found: VecDeque::new() })
     }
 
-    /// The next change; `None` if there is none now.
+    /// Takes the next change; `None` if there is none now.
     ///
     /// # Errors
     /// The domain cannot be read; the process forked.

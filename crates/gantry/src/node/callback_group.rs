@@ -28,8 +28,7 @@ impl CallbackGroup {
         CallbackGroup { node, group }
     }
 
-    /// Sets the priority, by default 0: an executor starts the ready callbacks of groups with a higher
-    /// priority first.
+    /// Sets the priority, by default 0: an executor starts the ready callbacks of groups with a higher priority first.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> CallbackGroup {
         self.group.set_priority(priority);

@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn topics_resolve_as_in_ros_2() {
-        // The design article's tables, and rcl's own tests.
+        // The names are from the design article's tables and from rcl's own tests.
         for (topic, in_root, in_namespace) in [
             ("ping", "/ping", "/my_ns/ping"),
             ("/ping", "/ping", "/ping"),

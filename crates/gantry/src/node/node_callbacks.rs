@@ -41,7 +41,7 @@ impl Node {
         Ok(timer)
     }
 
-    /// A group for callbacks of this node.
+    /// Makes a group for callbacks of this node.
     #[must_use]
     pub fn create_callback_group(&self, kind: CallbackGroupType) -> CallbackGroup {
         CallbackGroup::new(self.clone(), kind)

@@ -45,7 +45,7 @@ pub(crate) fn warn_of_missing_bridge(participant: &Participant, node: &str) {
 }
 
 fn has_bridge(participant: &Participant) -> Result<bool> {
-    // Nodes are endpoints of the topic without a name.
+    // The graph lists nodes as endpoints of the topic with the empty name.
     let nodes = participant.endpoints_of("")?;
     Ok(nodes.iter().any(|entry| entry.description.node.starts_with(BRIDGE_NODE)))
 }

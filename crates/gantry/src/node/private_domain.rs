@@ -7,9 +7,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 const FIRST_ID: u32 = 1 << 31;
 
 /// A private domain, which no process joins without its number, for
-/// [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id): its nodes meet each other and no other nodes, as
-/// ROS 2's programs do with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no existing
-/// domain has it.
+/// [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id): its nodes meet each other and no other nodes, as ROS 2's
+/// programs do with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no existing domain has it.
 ///
 /// ```
 /// # fn main() -> gantry::Result<()> {

@@ -45,7 +45,7 @@ enum Match<'a> {
 #[derive(Debug)]
 pub(crate) struct Remapped {
     pub(crate) node: String,
-    /// The namespace in its full form, with the slash.
+    /// The node's namespace in its full form, with the leading slash.
     pub(crate) namespace: String,
     /// The rules for names: the kind (`None`: both kinds), the full name, and the full name that replaces it.
     names: Vec<(Option<NameKind>, String, String)>,

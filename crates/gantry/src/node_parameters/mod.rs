@@ -145,9 +145,8 @@ impl Node {
         Ok(self.parameters().describe(name)?.0)
     }
 
-    /// The names of the parameters below any of the prefixes (all parameters if there is no prefix), and
-    /// the prefixes of these names. `depth` is the largest number of parts of a name below its prefix; 0
-    /// allows any number.
+    /// The names of the parameters below any of the prefixes (all parameters if there is no prefix), and the prefixes
+    /// of these names. `depth` is the largest number of parts of a name below its prefix; 0 allows any number.
     #[must_use]
     pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
         self.parameters().list(prefixes, depth)

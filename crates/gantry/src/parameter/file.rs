@@ -1,5 +1,5 @@
-//! Parameter files: mappings of nodes, with wildcards, to parameters. Files are read as rcl reads
-//! them (`rcl_yaml_param_parser`).
+//! Parameter files: mappings of nodes, with wildcards, to parameters. Files are read as rcl
+//! reads them (`rcl_yaml_param_parser`).
 
 use super::{
     value::ParameterValue,
@@ -83,7 +83,7 @@ fn parameters(
     Ok(())
 }
 
-/// The next key of a mapping; `None` at its end.
+/// Reads the next key of a mapping, with its line; `None` at the end of the mapping.
 fn key(events: &mut Events<'_>) -> Result<Option<(String, usize)>, String> {
     match events.next()? {
         Some((Event::MappingEnd, _)) => Ok(None),

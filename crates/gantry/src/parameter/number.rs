@@ -2,7 +2,7 @@
 //!
 //! Sources: `rcl_yaml_param_parser/src/parse.c`, and the manual pages of both functions.
 
-/// The text as an integer: decimal, `0x` hexadecimal or `0` octal.
+/// Reads the text as an integer: decimal, `0x` hexadecimal or `0` octal.
 pub(super) fn integer(text: &str) -> Option<i64> {
     let (sign, digits) = signed(text);
     let (base, digits) = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
@@ -16,7 +16,7 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     i64::from_str_radix(&format!("{sign}{digits}"), base).ok()
 }
 
-/// The text as a floating-point number; `None` if it is too large or too small for a double.
+/// Reads the text as a floating-point number; `None` if it is too large or too small for a double.
 pub(super) fn double(text: &str) -> Option<f64> {
     let (sign, rest) = signed(text);
     let sign = if sign == "-" { -1.0 } else { 1.0 };

@@ -16,7 +16,7 @@ impl<'a> Events<'a> {
         Events(Parser::new_from_str(text))
     }
 
-    /// The next event with its line; `None` at the end.
+    /// The next YAML event with its line; `None` at the end of the text.
     pub(super) fn next(&mut self) -> Result<Option<(Event<'a>, usize)>, String> {
         loop {
             match self.0.next() {

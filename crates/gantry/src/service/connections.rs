@@ -1,5 +1,4 @@
-//! The clients and servers of a service, and the reason if they are not connected. This module is on the
-//! control path.
+//! The clients and servers of a service, and the reason if they are not connected. This module is on the control path.
 
 use super::service_type::{ServiceTypeDescription, service_type_name, type_mismatch};
 use crate::{
@@ -15,9 +14,9 @@ use std::fmt;
 pub struct ServiceConnection {
     /// Full name of the service.
     pub service_name: String,
-    /// Full name of the client's node, and its process.
+    /// The full name of the client's node, and its process.
     pub client: (String, String),
-    /// Full name of the server's node, and its process.
+    /// The full name of the server's node, and its process.
     pub server: (String, String),
     /// The implementations of ROS 2's `rmw` that made the client's node and the server's; `None` for a node that
     /// no `rmw` made.

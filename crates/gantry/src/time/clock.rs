@@ -55,13 +55,13 @@ struct Manual {
 }
 
 impl Clock {
-    /// The steady clock, CLOCK_MONOTONIC: it never steps.
+    /// Makes the steady clock, CLOCK_MONOTONIC, which never steps.
     #[must_use]
     pub fn steady() -> Clock {
         Clock(TimeSource::Steady)
     }
 
-    /// A manual clock that shows `now` until [`Clock::set`].
+    /// Makes a manual clock, which shows `now` until a call of [`Clock::set`].
     #[must_use]
     pub fn manual(now: Duration) -> Clock {
         let manual = Manual { now_ns: AtomicU64::new(in_ns(now)), waiting: Mutex::default() };

@@ -1,6 +1,6 @@
 //! The size of the messages of a type, as far as the text of its definition shows it. This crate has no parser of
-//! definitions: `gantry-idl` compiles definitions when a program is built, and a publisher needs nothing else
-//! from a definition.
+//! definitions: `gantry-idl` compiles definitions when a program is built, and a publisher needs nothing else from
+//! a definition.
 
 /// Whether all messages of this definition have the same length: all nested types are defined, and no type has texts
 /// or sequences.

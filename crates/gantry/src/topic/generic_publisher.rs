@@ -37,7 +37,7 @@ pub struct GenericPublisher {
     fixed_bytes: Option<usize>,
 }
 
-/// Bytes on loan: shared memory, to be written in place and given to [`GenericPublisher::publish`].
+/// A message on loan, as bytes: shared memory, to be written in place and given to [`GenericPublisher::publish`].
 ///
 /// A loan holds the slot's old bytes (zeros at first): write every byte, padding included.
 ///
@@ -133,10 +133,9 @@ impl GenericPublisher {
         Error::WrongLength { topic: endpoint.topic.clone(), type_name, length_bytes, fixed_bytes }
     }
 
-    /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE
-    /// and KEEP_ALL, and the subscription has not yet taken the sample that this message would replace, the
-    /// publisher waits for it up to
-    /// [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
+    /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
+    /// KEEP_ALL, and the subscription has not yet taken the sample that this message would replace, the publisher
+    /// waits for it up to [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
     /// The blocking time is over; the loan is another publisher's; no room for a history that grew to the publisher's

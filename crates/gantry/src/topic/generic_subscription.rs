@@ -34,8 +34,7 @@ pub struct GenericSubscription {
     malformed: MalformedSamples,
 }
 
-/// A taken message, in place. A sample owns its pin: it can be kept, sent to another thread, and dropped
-/// in any order.
+/// A taken message, in place. A sample owns its pin: it can be kept, sent to another thread, and dropped in any order.
 ///
 /// # Real-time
 /// A sample is on the data path while its subscription exists.
@@ -53,9 +52,9 @@ impl GenericSubscription {
         Ok(self)
     }
 
-    /// The next message, in place; `None` if there is none now. If several publishers have messages, the oldest
-    /// message comes first. If more messages wait than the depth of a KEEP_LAST subscription, the oldest messages
-    /// are skipped, which [`GenericSubscription::overwritten`] counts. Samples older than their publisher's
+    /// Takes the next message, in place; `None` if there is none now. If several publishers have messages, the
+    /// oldest message comes first. If more messages wait than the depth of a KEEP_LAST subscription, the oldest
+    /// messages are skipped, which [`GenericSubscription::overwritten`] counts. Samples older than their publisher's
     /// lifespan are skipped.
     ///
     /// # Errors
@@ -112,12 +111,9 @@ impl GenericSubscription {
     ///
     /// # Errors
     /// The time is over, no publisher is matched, and a publisher has another type
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or QoS
-    /// that do not match
-    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or
-    /// could not be opened or mapped
-    /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher));
-    /// as [`GenericSubscription::take`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or QoS that do not match
+    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or could not be opened or mapped
+    /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait(timeout)?)
     }

@@ -71,9 +71,8 @@ impl<T: Message> Publisher<T> {
         self.loan_with(())
     }
 
-    /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: the loan
-    /// holds the slot's old contents, which are valid values of an older message. This saves the time to write
-    /// the defaults.
+    /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: the loan holds
+    /// the slot's old contents, which are valid values of an older message. This saves the time to write the defaults.
     ///
     /// # Errors
     /// As [`GenericPublisher::loan`].

@@ -36,7 +36,7 @@ impl<T: Message> Subscription<T> {
         Subscription { generic, body: Vec::new(), message: PhantomData }
     }
 
-    /// The next message, in place, as [`GenericSubscription::take`].
+    /// Takes the next message, in place, as [`GenericSubscription::take`].
     ///
     /// The message is checked only in this take; the time of the check grows with the number of fields and the
     /// length of texts, not with the number of bytes. The message lies in its publisher's memory: a publisher that

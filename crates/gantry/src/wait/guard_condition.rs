@@ -1,4 +1,4 @@
-//! A guard condition: news that a program makes itself.
+//! A guard condition: news that a program triggers by itself.
 
 use super::{
     lock,
@@ -11,9 +11,9 @@ use std::{
     task::Waker,
 };
 
-/// A guard condition, by which any thread of the process wakes a wait set, an executor or a future
-/// (rclcpp's `GuardCondition`). Clones are handles to the same guard condition: one clone is triggered,
-/// another clone is waited for.
+/// A guard condition, by which any thread of the process wakes a wait set, an executor or a future (rclcpp's
+/// `GuardCondition`). Clones are handles to the same guard condition: one clone is triggered, another clone
+/// is waited for.
 ///
 /// ```
 /// use gantry::{GuardCondition, Node, WaitSet};

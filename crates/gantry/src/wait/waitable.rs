@@ -56,10 +56,10 @@ pub trait TakeSource: Waitable {
     /// The type of a value.
     type Taken;
 
-    /// The next value; `None` if there is none now.
+    /// Takes the next value; `None` if there is none now.
     ///
     /// # Errors
-    /// As the type's own method to take.
+    /// As the method of the type that takes.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
 
     /// The memory that the value occupies, for a queue that limits the memory of its values.

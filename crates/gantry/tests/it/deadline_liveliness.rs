@@ -171,7 +171,7 @@ fn a_silent_publisher_is_told_that_its_liveliness_was_lost() {
 
 fn a_living_process_asserts_the_liveliness_of_its_publishers() {
     let (node, topic) = (node(), "automatic");
-    // A publisher with a lease that does not publish.
+    // The publisher has a lease and does not publish.
     let publisher = publisher(&node, topic, Qos::default().liveliness_lease_duration(SHORT));
     let subscription = subscription(&node, topic, Qos::default().liveliness_lease_duration(SHORT));
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());

@@ -93,7 +93,7 @@ fn messages_of_publishers_that_leave_during_a_callback_are_not_lost() {
     }
 }
 
-/// A counter of calls, for a callback and for the test.
+/// Makes a counter of calls, with a handle for the callback and one for the test.
 fn counter() -> (Arc<AtomicUsize>, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     (count.clone(), count)

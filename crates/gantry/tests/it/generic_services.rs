@@ -76,7 +76,7 @@ fn a_flood_of_malformed_requests_holds_no_server() {
     let ends = is_over.clone();
     let flood = std::thread::spawn(move || {
         while !ends.load(Relaxed) {
-            // The send fails: the server leaves no room for a while.
+            // The send may fail, because the server leaves no room for a while.
             let sent = client.send_request_copy(&[1, 2, 3]);
             sent.into_iter().for_each(|request| assert!(client.remove_pending_request(request)));
         }

@@ -140,7 +140,7 @@ pub fn pair(name: &str) -> (Service<AddTwoInts>, Client<AddTwoInts>) {
     (service, client)
 }
 
-/// A client that is matched with a server.
+/// Makes a client that is matched with a server.
 pub fn client<S: ServiceType>(name: &str) -> Client<S> {
     let mut client = node().create_client(name).unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());

@@ -75,8 +75,7 @@ pub fn joints() -> JointState {
     }
 }
 
-/// The child process that publishes: at each order it publishes all messages, the first time in place,
-/// then by copying.
+/// The child process that publishes: at each order it publishes all messages, the first time in place, then by copying.
 pub struct Talker {
     images: Publisher<Image>,
     clouds: Publisher<PointCloud2>,

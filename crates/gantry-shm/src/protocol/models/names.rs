@@ -46,7 +46,7 @@ pub(super) const FULL: Model = Model {
 const FIRST: u64 = 1 << 24;
 const SECOND: u64 = 2 << 24;
 
-/// One bucket, and the lines that processes hold for [`FIRST`].
+/// The board of these models: one bucket, and the lines that processes hold for [`FIRST`].
 struct Board {
     names: Vec<AtomicU64>,
     lines: Vec<TopicLine>,

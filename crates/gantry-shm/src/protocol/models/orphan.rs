@@ -19,7 +19,7 @@ pub(super) const RECORD: Model =
 pub(super) const PLACES: Model =
     Model { run: run::<Places>, preemptions: None, needs: &[Site::ReleaseFence, Site::OrphanFence, Site::PlaceEnd] };
 
-/// The words by which samples hold memory.
+/// The words by which samples hold memory: pins or places.
 trait Holds: Default + 'static {
     fn begin(&self, sample: usize);
     fn end(&self, sample: usize);

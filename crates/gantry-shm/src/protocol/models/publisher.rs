@@ -15,7 +15,7 @@ use crate::protocol::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// The process of the reader, which lives.
+/// The waiter owner id of the reader's process, which lives.
 pub(super) const READER_OWNER: u64 = 9;
 
 /// KEEP_LAST with this depth.

@@ -32,7 +32,7 @@ pub(super) struct Sample {
     /// it was taken.
     slot: Option<(InRegion<AtomicU64>, usize)>,
     pub(super) sequence: u64,
-    /// The wall shift of an inline sample, otherwise 0.
+    /// The wall shift of an inline sample; 0 for a sample in a slot.
     pub(super) wall_shift_ns: u64,
     world: Arc<World>,
 }
@@ -91,7 +91,7 @@ impl Subscription {
         Subscription { reader, record: world.record(), world: world.clone() }
     }
 
-    /// The next sample, as `Connection::take` takes it.
+    /// Takes the next sample as `Connection::take` does.
     pub(super) fn take(&mut self) -> Option<Sample> {
         for _ in 0..MAX_RING_CHANGES {
             let entry = self.reader.look()?;

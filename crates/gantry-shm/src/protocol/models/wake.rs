@@ -170,7 +170,7 @@ fn collector(publishers: usize, samples: usize) {
     }
 }
 
-/// The state that two threads share under their lock.
+/// The state that the two threads of a pool share under their lock.
 #[derive(Default)]
 struct PoolState {
     /// The number of threads that sleep, or are about to.

@@ -53,7 +53,7 @@ impl Board {
 pub(super) struct World {
     pub(super) board: Arc<Board>,
     pub(super) header: PublisherHeader,
-    /// The second ring is the larger one.
+    /// The two rings of the publisher; the second ring is the larger one.
     rings: [Box<[AtomicU64]>; 2],
     payloads: Box<[UnsafeCell<u64>]>,
     record: ReaderRecord,

@@ -8,7 +8,7 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// Time between two checks by which a blocked publisher finds out whether its readers are alive.
+/// The time between two checks by which a blocked publisher finds out whether its readers are alive.
 const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
 impl Publisher {

@@ -76,7 +76,7 @@ pub struct Publisher {
     /// References to `file` from loans that were published, for the next loans: moving an `Arc` is free,
     /// cloning one is not.
     spare: Vec<Arc<PublisherFile>>,
-    /// The loan of the last inline message, for the next one.
+    /// The loan of the last inline message, which is kept for the next inline message.
     inline_loan: Option<Loan>,
     memory: Memory,
     /// The size of the ring's entries, and the longest payload that fits in an entry.
@@ -145,7 +145,7 @@ impl Publisher {
         file.publish_name(&domain).map_err(|error| removed(error, &domain, &description.topic))?;
         let file = Arc::new(file);
         let added = domain.process.add_endpoint(&domain.directory, &description);
-        // The first error is returned, even if the removal fails, too.
+        // If adding the endpoint failed, this error is returned, even if the removal fails, too.
         let block = added.inspect_err(|_| drop(domain.directory.unlink(file.region.name())))?;
         participant.control.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());

@@ -59,7 +59,7 @@ impl Publisher {
         }
     }
 
-    /// Number of subscriptions that are matched now.
+    /// The number of subscriptions that are matched now.
     ///
     /// # Errors
     /// A subscription's memory cannot be mapped; the process forked.
@@ -162,7 +162,7 @@ impl Publisher {
         }
     }
 
-    /// The topic's subscriptions; none after an error.
+    /// The topic's subscriptions; the list is empty after an error.
     fn subscriptions(&self) -> Arc<Endpoints> {
         self.domain.endpoints(&self.description.topic, Role::Subscription).unwrap_or_default()
     }

@@ -36,8 +36,7 @@ pub(super) const GROWTH_BYTES: usize = 256 << 10;
 /// leave makes at most one discovery necessary again.
 const DISCOVERIES: usize = 100;
 
-/// A step by which a publisher without a free slot of the size may get a slot: each step treats one
-/// cause of the lack.
+/// A step by which a publisher without a free slot of the size may get a slot: each step treats one cause of the lack.
 type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 
 /// The steps, the cheapest first; the first slot that a step grants is taken.
@@ -103,9 +102,9 @@ impl Publisher {
         self.writer.retire_and_reclaim(wanted);
     }
 
-    /// Number of the newest samples that a reader may still take. Late joiners get the history of a TRANSIENT_LOCAL
-    /// publisher; samples of a VOLATILE publisher that all readers have taken are useless, and their slots are still in
-    /// the cache.
+    /// The number of the newest samples that a reader may still take. Late joiners get the history of a
+    /// TRANSIENT_LOCAL publisher; samples of a VOLATILE publisher that all readers have taken are useless, and their
+    /// slots are still in the cache.
     fn wanted_samples(&self) -> usize {
         let is_transient_local = self.description.qos.durability == Durability::TransientLocal;
         if is_transient_local || self.writer.may_be_outdated() || self.awaits_first_readers() {

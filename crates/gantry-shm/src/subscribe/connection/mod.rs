@@ -46,8 +46,7 @@ pub(crate) struct Connection {
     pub(crate) record: Arc<OwnedRecord>,
     cell: &'static OrphanCell,
     uncommon: Option<Box<Uncommon>>,
-    /// The generation of the topic's readers that the join raised: once the publisher has seen it, it
-    /// honours the pins.
+    /// The generation of the topic's readers that the join raised: once the publisher has seen it, it honours the pins.
     joined_generation: u64,
     /// The oldest sample of the publisher when the match was first seen or, if the publisher does not wait for this
     /// reader, at the join. A sample from this one on that is lost counts as overwritten.

@@ -21,7 +21,7 @@ pub(crate) struct Order {
     ahead: Vec<Ahead>,
 }
 
-/// The samples of one connection that wait.
+/// The waiting samples of one connection.
 #[derive(Clone, Copy, Default)]
 struct Ahead {
     /// The sequence of the newest sample.
@@ -122,7 +122,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Time of the next sample, if there is one.
+    /// The time of the next sample, if there is one.
     pub(crate) fn next_time(&mut self, places: &Places, losses: &mut Losses) -> Result<Option<u64>, Box<Error>> {
         let (pin, _) = self.free_pin(places)?;
         for _ in 0..MAX_RING_CHANGES {
@@ -150,9 +150,9 @@ impl Connection {
         Err(self.mapping.always_moved().into())
     }
 
-    /// Number of samples that wait; some may be lost.
+    /// The number of samples that wait; some may be lost.
     pub(crate) fn untaken(&self) -> u64 {
-        // A ring that cannot be read has no samples.
+        // A ring that cannot be read counts as a ring without samples.
         self.mapping.newest().map_or(0, |(_, newest)| self.reader.untaken(newest))
     }
 

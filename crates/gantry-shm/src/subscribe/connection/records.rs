@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// gets two records at once, a connection with twice the number gets three.
 const EXTENSIONS_PER_NEW_ONE: usize = 4;
 
-/// A pin, and the cell of its record.
+/// A free pin, and the orphan cell of the pin's record.
 pub(super) type FreePin = (InRegion<AtomicU64>, &'static OrphanCell);
 
 impl Connection {

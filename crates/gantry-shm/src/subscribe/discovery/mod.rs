@@ -31,7 +31,7 @@ use std::{
     task::Waker,
 };
 
-/// Time until the next attempt to join a publisher that could not be joined.
+/// The time until the next attempt to join a publisher that could not be joined.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
 
 type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
@@ -40,14 +40,14 @@ type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct PublisherDiscovery {
     pub(crate) description: Arc<EndpointDescription>,
     topic: TopicIndex,
-    /// The block of the subscription, which counts its losses.
+    /// The endpoint block of the subscription, which counts the subscription's losses.
     block: EndpointBlock,
     /// The memory of the subscription's places, which its reader records keep alive.
     pub(crate) memory: Arc<PlaceMemory>,
     /// Whether the subscription's user waits for an answer of the matched publishers: the control thread then notices
     /// soon if one dies.
     pub(crate) polls_liveness: AtomicBool,
-    /// Called with each new reason in `mismatches`.
+    /// The user's function that is called with each new reason in `mismatches`.
     pub(crate) mismatch_listener: OnceLock<MismatchListener>,
     pub(crate) discovered: Mutex<Discovered>,
 }

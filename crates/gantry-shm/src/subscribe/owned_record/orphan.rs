@@ -122,8 +122,7 @@ mod tests {
             Orphan::Places(blocks).leave(cell);
             let is_kept = || lock(&cell.orphan, |orphan| orphan.is_some());
             assert!(is_kept());
-            // SAFETY: the test ends the use of the place as the drop of a sample does that has not seen
-            // the flag yet.
+            // SAFETY: the test ends the use of the place as the drop of a sample does that has not seen the flag yet.
             unsafe { Place::end(place) };
             if asymmetric_fence::heavy() {
                 cell.free_orphan(); // this machine's kernel never had the call, so the sample saw the flag

@@ -148,7 +148,7 @@ impl Drop for PlaceBlocks {
     }
 }
 
-/// The places of a subscription, for the thread that takes.
+/// The places of a subscription, as the taking thread uses them.
 pub(crate) struct Places {
     pub(crate) memory: Arc<PlaceMemory>,
     epoch: Epoch,
@@ -174,7 +174,7 @@ impl Places {
         Places { memory, epoch, description, places, search, inline_bytes: 0, max_held_samples: usize::MAX }
     }
 
-    /// The hold of a sample that is copied to its place.
+    /// The hold of a sample that is copied to its place: no pin, and the places' cell.
     #[inline(always)]
     pub(crate) fn hold_of_copy(&self) -> Hold {
         (None, self.memory.cell)

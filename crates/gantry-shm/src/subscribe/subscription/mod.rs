@@ -139,7 +139,7 @@ impl Subscription {
         self.connections.iter().filter(|connection| !connection.is_gone()).count()
     }
 
-    /// Number of publishers that are matched now.
+    /// The number of publishers that are matched now.
     ///
     /// # Errors
     /// No publisher is matched, and there is one that could not be opened or mapped; as [`Subscription::take`].
@@ -172,7 +172,7 @@ impl Subscription {
         }
     }
 
-    /// Samples that were lost or skipped since the creation.
+    /// The samples that were lost or skipped since the subscription's creation.
     #[must_use]
     pub fn losses(&self) -> Losses {
         self.losses

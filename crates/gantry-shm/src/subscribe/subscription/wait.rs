@@ -55,8 +55,8 @@ impl Subscription {
     /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample
     /// that comes within 20 µs without a sleep and a wake-up. A spin that finds no sample costs CPU time, and
     /// makes the next spin shorter. Without spins, every wait for a sample that has not come yet sleeps at once.
-    /// A [`WaitSet`](crate::WaitSet) is not affected. Neither allocates nor locks; a system call reads the number
-    /// of usable CPUs.
+    /// A [`WaitSet`](crate::WaitSet) is not affected. Neither allocates nor locks; a system call reads the
+    /// number of usable CPUs.
     pub fn set_busy_wait(&mut self, on: bool) {
         let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
         waiter.set_busy_wait(on);

@@ -103,8 +103,7 @@ impl Collector {
         self.engine.detach(attachment);
     }
 
-    /// Calls `found` with the bit of each topic that had news since the last call. In a forked child, no
-    /// bit is found.
+    /// Calls `found` with the bit of each topic that had news since the last call. In a forked child, no bit is found.
     pub fn collect(&mut self, found: impl FnMut(usize)) {
         self.engine.collect(found);
     }

@@ -84,7 +84,7 @@ pub struct Listener<S> {
     mailbox: Arc<Mailbox<S>>,
 }
 
-/// A source that was added (with its number) or removed (`None`).
+/// A change of the sources: the source with this number was added, or removed (`None`).
 #[derive(Debug)]
 struct Change<S>(u64, Option<S>);
 
@@ -99,9 +99,8 @@ struct Mailbox<S> {
 }
 
 impl<S: ListenerSource> Listener<S> {
-    /// Starts the thread, which has the collector until it ends. The thread runs no signal handler of the
-    /// program. The thread's handle is returned beside the listener: join the handle, or drop it to let the
-    /// thread end by itself.
+    /// Starts the thread, which has the collector until it ends. The thread runs no signal handler of the program. The
+    /// thread's handle is returned beside the listener: join the handle, or drop it to let the thread end by itself.
     ///
     /// # Errors
     /// The system's, if no thread can be started.

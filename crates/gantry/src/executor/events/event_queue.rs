@@ -68,7 +68,7 @@ struct EventLanes {
 /// The order of events: the callback's priority, then the key of the callback's kept value.
 type Key = (Reverse<i32>, EventKey);
 
-/// An event: the callback keeps its value.
+/// An event in the queue. The event's value is kept by its callback.
 struct Event {
     index: usize,
     size_bytes: usize,
@@ -240,7 +240,7 @@ impl EventLanes {
     }
 }
 
-/// Whether a callback of the lane runs.
+/// Whether a callback of the lane of the callback at `index` runs.
 fn is_busy(ready_queue: &ReadyQueue, index: usize) -> bool {
     let registered = ready_queue.registered(index);
     registered.is_running || registered.callback.group.is_busy.load(Relaxed)

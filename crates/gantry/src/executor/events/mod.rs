@@ -57,8 +57,8 @@ impl EventsExecutor {
         self
     }
 
-    /// Runs callbacks on this number of threads (at least 1), the calling one included: the oldest event whose
-    /// group is free starts first. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
+    /// Runs callbacks on this number of threads (at least 1), the calling one included: the oldest event
+    /// whose group is free starts first. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
     /// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the
     /// calling thread.
     #[must_use]

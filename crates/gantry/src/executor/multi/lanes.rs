@@ -23,7 +23,7 @@ use std::{
 #[derive(Default)]
 pub(super) struct Lanes {
     pub(super) ready_queue: ReadyQueue,
-    /// The arrivals and indices of the ready callbacks of each lane.
+    /// The ready callbacks of each lane, each as its arrival number and its index.
     lanes: Vec<VecDeque<(u64, usize)>>,
     /// The lanes with a callback that may run, by the level of the lane's priority and the arrival of this callback.
     runnable: BTreeMap<(usize, u64), usize>,

@@ -164,7 +164,7 @@ impl ReadyQueue {
         }
     }
 
-    /// Asks a callback's source when it is due.
+    /// Reads the due time of a callback's source.
     fn update_due(&mut self, index: usize) {
         // The lock is free: a running callback is pending, and the due time of a pending callback is not read here.
         let due_ns = self.callbacks[index].callback.lock().waitable().due_ns();

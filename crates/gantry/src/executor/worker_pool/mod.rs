@@ -123,7 +123,7 @@ pub(super) fn spin_on_threads<O: Order>(
 }
 
 impl<O> PoolEnd<O> {
-    /// The result of the spin; resumes a panic.
+    /// Returns the result of the spin; resumes the panic of a callback.
     pub(super) fn into_result(self) -> Result<()> {
         if let Some(panic) = self.panic {
             resume_unwind(panic);
@@ -181,8 +181,7 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Does the work that the gathering deferred, without the lock: the work may take long or panic, as a
-    /// callback may.
+    /// Does the work that the gathering deferred, without the lock: the work may take long or panic, as a callback may.
     fn finish_deferred<'a>(
         &'a self,
         mut state: MutexGuard<'a, PoolState<O>>,

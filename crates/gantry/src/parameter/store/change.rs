@@ -34,7 +34,7 @@ impl ParameterStore {
 }
 
 impl Change<'_> {
-    /// Asks the callbacks whether the values are allowed.
+    /// Calls the callbacks that may refuse the values.
     pub(super) fn ask(&self, parameters: &[Parameter]) -> Result<()> {
         let name = parameters.first().map_or("", |first| &first.name);
         let refusal = self.callbacks.on_set.run(|callback| callback(parameters)).find_map(std::result::Result::err);

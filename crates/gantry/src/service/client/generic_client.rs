@@ -110,7 +110,7 @@ impl GenericClient {
         self.requests.loan(length_bytes)
     }
 
-    /// Bytes of the shared memory for requests, as [`GenericPublisher::memory_bytes`].
+    /// The bytes of the shared memory for requests, as [`GenericPublisher::memory_bytes`].
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.requests.memory_bytes()
@@ -189,7 +189,7 @@ impl GenericClient {
         Ok(self.tracker.track(sequence))
     }
 
-    /// The next response, as [`Client::take_response`](crate::Client::take_response).
+    /// Takes the next response, as [`Client::take_response`](crate::Client::take_response).
     ///
     /// # Errors
     /// As that method.
@@ -238,8 +238,7 @@ impl GenericClient {
         self.response(outcome)
     }
 
-    /// The next response when there is one, as
-    /// [`Client::take_response_async`](crate::Client::take_response_async).
+    /// Awaits the next response, as [`Client::take_response_async`](crate::Client::take_response_async).
     ///
     /// # Errors
     /// As that method.

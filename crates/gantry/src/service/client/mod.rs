@@ -134,8 +134,8 @@ impl<S: ServiceType> Client<S> {
         Ok(self.tracker.track(sequence))
     }
 
-    /// The next response to a request of this client, in place; `None` if there is none now. [`Response::id`] is the
-    /// request's id.
+    /// Takes the next response to a request of this client, in place; `None` if there is none now. [`Response::id`]
+    /// is the request's id.
     ///
     /// # Errors
     /// A request will not be answered; the error names the request: [`Error::ServerGone`](crate::Error::ServerGone),
@@ -189,8 +189,7 @@ impl<S: ServiceType> Client<S> {
         self.response(outcome)
     }
 
-    /// The next response, when there is one, as [`Client::take_response`]. The future never ends if no request is
-    /// pending.
+    /// Awaits the next response, as [`Client::take_response`]. The future never ends if no request is pending.
     ///
     /// # Errors
     /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Client::take_response`].

@@ -95,7 +95,7 @@ impl RequestTracker {
         Ok(if sentences.is_empty() { self.responses.mismatches() } else { sentences })
     }
 
-    /// A sentence for each server of another type.
+    /// A sentence for each server with another type.
     pub(super) fn type_mismatches(&self) -> Result<Vec<String>> {
         let participant = self.presence.participant();
         let servers = participant.endpoints_of(&request_topic(&self.name))?.into_iter();

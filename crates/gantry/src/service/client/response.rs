@@ -39,7 +39,7 @@ impl<S: ServiceType> Response<S> {
         self.id
     }
 
-    /// The message, with its times and the server's gid.
+    /// The response's message, with its times and the server's gid.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &Sample<S::Response> {
@@ -75,7 +75,7 @@ impl GenericResponse {
         self.id
     }
 
-    /// The message, with its times and the server's gid.
+    /// The response's message, with its times and the server's gid.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &GenericSample {
@@ -89,7 +89,7 @@ impl GenericResponse {
         self.sample.bytes()
     }
 
-    /// The message's times and the server's gid.
+    /// The times of the response's message and the server's gid.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {

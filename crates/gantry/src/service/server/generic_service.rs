@@ -59,7 +59,7 @@ impl Node {
 }
 
 impl GenericService {
-    /// The next request, as [`Service::take_request`](crate::Service::take_request).
+    /// Takes the next request, as [`Service::take_request`](crate::Service::take_request).
     ///
     /// # Errors
     /// A client whose memory is invalid, which is then excluded for good; the process forked.
@@ -210,7 +210,7 @@ impl GenericRequest {
         RequestId { client_gid: info.publisher_gid, sequence: info.sequence }
     }
 
-    /// The message, with its times and the client's gid.
+    /// The request's message, with its times and the client's gid.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &GenericSample {
@@ -224,7 +224,7 @@ impl GenericRequest {
         self.sample.bytes()
     }
 
-    /// The message's times and the client's gid.
+    /// The times of the request's message and the client's gid.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {

@@ -187,7 +187,7 @@ impl WaitSource for Timer {
         let due_ns = self.clock.due_ns(next_ns);
         if due_ns.is_none() {
             schedule.wakers.iter().for_each(|(_, waker)| self.clock.wake_when_set(waker));
-            // The clock may have been set since the last check.
+            // The due time is checked again, because the clock may have been set since the last check.
             if next_ns <= self.clock.now_ns() {
                 return Some(0);
             }

@@ -40,8 +40,7 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
     assert_eq!(listener.rest(), []);
 }
 
-/// The indices of callbacks change at any moment, while other callbacks run, or wait for their group or
-/// for their run.
+/// The indices of callbacks change at any moment, while other callbacks run, or wait for their group or for their run.
 fn nothing_is_lost_while_others_come_and_go(case: &Case) {
     const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let (mut fars, mut executor, listener) = ([case.far(), case.far()], case.executor(), Listener::new());

@@ -180,7 +180,7 @@ impl End {
         self.threads.insert(topic.to_owned(), (ends, std::thread::spawn(flood)));
     }
 
-    /// Answers requests with the sum, until it is dropped.
+    /// Serves a service: answers requests with the sum, until the far end is dropped.
     fn serve(&mut self, name: &str) {
         let (end, mut service) = (Arc::new(AtomicBool::new(false)), self.node.create_service(name).unwrap());
         let ends = end.clone();

@@ -17,8 +17,7 @@ behaviours! {
     ],
 }
 
-/// A node with a callback in its default group and a callback in another group, and a function that
-/// publishes to both.
+/// A node with a callback in its default group and a callback in another group, and a function that publishes to both.
 fn two_groups(case: &Case, group: impl FnOnce(CallbackGroup) -> CallbackGroup) -> (Listener, CallbackGroup, Feed) {
     let listener = Listener::new();
     let group = group(listener.node.create_callback_group(CallbackGroupType::MutuallyExclusive));

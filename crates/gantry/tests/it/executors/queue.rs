@@ -147,7 +147,7 @@ fn the_oldest_goes_first(case: &Case) {
     }
 }
 
-/// Two publishers of one topic, and a subscription to it.
+/// Makes two publishers of one topic, and a subscription to the topic.
 fn two_publishers(case: &Case, listener: &Listener) -> [Publisher<Point>; 2] {
     listener.hear(case, "both", all());
     let mut publishers = [0, 1].map(|_| listener.node.create_publisher::<Point>(&case.topic("both"), all()).unwrap());
@@ -241,8 +241,7 @@ fn a_queue_is_bounded_in_bytes(case: &Case) {
     assert_eq!(heard, expected);
 }
 
-/// Values that an executor took for a callback are not lost with the executor: the next executor
-/// continues with them.
+/// Values that an executor took for a callback are not lost with the executor: the next executor continues with them.
 fn queued_values_survive_the_executor(case: &Case) {
     let listener = Listener::new();
     let mut publishers = ["a", "b"].map(|name| {

@@ -74,8 +74,7 @@ fn a_node_comes_back_while_its_callback_runs(case: &Case) {
     });
 }
 
-/// Callbacks of the group never overlap, and continue after the long run, also if the long run's
-/// callback was removed.
+/// Callbacks of the group never overlap, and continue after the long run, also if the long run's callback was removed.
 fn a_group_goes_to_another_executor_while_its_callback_runs(case: &Case) {
     for is_removed in [false, true] {
         let (mut executor, mut other, node) = (case.executor(), case.executor(), node());

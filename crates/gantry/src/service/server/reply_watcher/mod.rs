@@ -28,7 +28,7 @@ use std::{
     },
 };
 
-/// Time until the next attempt to make a publisher for which there was no room.
+/// The time until the next attempt to make a publisher for which there was no room.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
 
 thread_local! {
@@ -317,7 +317,7 @@ impl Watcher for ReplyWatcher {
         let working = Working { was_working: IS_WORKING.replace(true) };
         loop {
             let mut work = if working.was_working {
-                // The holder of the lock reads `is_due` after it has unlocked.
+                // If the lock is taken, its holder reads `is_due` after it has unlocked, and does this call's work.
                 let Some(work) = try_lock(&self.work) else { return };
                 work
             } else {
