@@ -76,7 +76,7 @@ pub struct Stage {
     publisher: Vec<u8>,
     /// The publisher's description.
     description: EndpointDescription,
-    /// A subscription to another topic, whose counter counts the losses of takes.
+    /// A subscription to another topic, whose block counts the losses of takes.
     reader: EndpointBlock,
 }
 

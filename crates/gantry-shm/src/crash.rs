@@ -63,7 +63,7 @@ points! {
     CollectorHandedOver,
     /// A waiter line was taken.
     WaiterTaken,
-    /// The waiter lines that are to be freed are in no topic's sets any more.
+    /// The waiter lines that will be freed were removed from the sets of all topics.
     WaitersWithdrawn,
     /// A waiter line was freed, perhaps one of several.
     WaiterFreed,
@@ -101,7 +101,7 @@ points! {
     SlotLoaned,
     /// A slot's header is written.
     SlotWritten,
-    /// The last sample of an entry is marked dead, because the entry is written next.
+    /// The last sample of an entry is marked dead, because the entry is about to be overwritten.
     EntryOverwritten,
     /// An entry of the ring is written, except its state word.
     EntryWritten,
@@ -111,7 +111,7 @@ points! {
     EntryDead,
     /// The hint of the oldest living sequence was stored.
     TailStored,
-    /// Entry and dead marks are written, and fenced off from the following loads.
+    /// Entry and dead marks are written, and the SeqCst fence before the following loads has passed.
     PublishFenced,
     /// The head was stored.
     HeadStored,

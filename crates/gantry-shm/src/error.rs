@@ -1,4 +1,4 @@
-//! The errors of the engine: sentences with the values in them and what to do next.
+//! The errors of the engine: sentences with the values in them and advice.
 //!
 //! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged. The engine never logs.
 
@@ -128,7 +128,7 @@ pub enum Error {
         what: String,
     },
 
-    /// The handle was made before `fork`; only the parent may use it.
+    /// The handle was made before `fork`; only the parent process may use it.
     #[error("this handle belongs to the parent process: after fork, create a new node or call exec")]
     Forked,
 
@@ -263,7 +263,7 @@ pub enum Error {
         topic: String,
     },
 
-    /// A subscription of one domain was passed to a wait set of another.
+    /// A subscription of one domain was passed to a wait set of another domain.
     #[error(
         "this wait set belongs to another domain than the subscription to {topic}; use one wait set for each domain"
     )]
@@ -273,7 +273,7 @@ pub enum Error {
     },
 }
 
-/// The sentence, as `Display`: `main` prints an error that it returns by `Debug`.
+/// Prints the same sentence as `Display`, because `main` prints a returned error by `Debug`.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")

@@ -93,7 +93,7 @@ fn filter(
     Ok(points)
 }
 
-/// The offsets of the points in a cloud, and of z in a point.
+/// The layout of a cloud: the offsets of its points, and of z in a point.
 struct PointLayout {
     point_bytes: usize,
     row_bytes: usize,
@@ -102,7 +102,7 @@ struct PointLayout {
 }
 
 impl PointLayout {
-    /// The layout that the cloud states, if its data are long enough.
+    /// Reads the layout that the cloud states; an error if the cloud's data are too short.
     fn from_cloud(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
         let z = cloud.fields().find(|field| field.name() == "z").ok_or("a cloud has no field z")?;
         if z.datatype() != PointField::FLOAT32 || cloud.is_bigendian() {

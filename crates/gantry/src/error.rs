@@ -1,4 +1,4 @@
-//! Errors: sentences with the values in them and what to do next.
+//! Errors: sentences with the values in them and advice.
 
 use crate::printable;
 
@@ -88,7 +88,7 @@ pub enum Error {
     InvalidParameter {
         /// Its name.
         name: String,
-        /// The rule that is broken, or the reason that a callback gave.
+        /// The rule that was broken, or the reason that a callback gave.
         why: String,
     },
 
@@ -131,7 +131,7 @@ pub enum Error {
         node: String,
     },
 
-    /// A thread of a callback group that cannot have the properties of the group.
+    /// The thread of a callback group cannot have the group's scheduling policy or CPUs.
     #[error("the thread of a callback group of node {node} cannot have {property}: {why}")]
     GroupThread {
         /// The node's full name.
@@ -299,7 +299,7 @@ fn why_or_advice(why: &str) -> String {
     }
 }
 
-/// The sentence, as `Display`: `main` prints an error that it returns by `Debug`.
+/// Prints the same sentence as `Display`, because `main` prints a returned error by `Debug`.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")

@@ -26,7 +26,7 @@ const LIBRARY: &str = "gantry";
 
 static IS_ROSOUT_OFF: AtomicBool = AtomicBool::new(false);
 
-/// The least severity of the events that are printed to standard error.
+/// A log level: the lowest severity of the events that are printed to standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
     /// No event is printed.

@@ -71,7 +71,7 @@ fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The usage of each group of processes while this process waits for `time`.
+/// Measures the CPU usage of each group of processes while this process waits for `time`.
 fn rates<const N: usize>(time: Duration, groups: [&[Process]; N]) -> Result<[Usage; N]> {
     let usages = || -> Result<Vec<Usage>> {
         let of_group =

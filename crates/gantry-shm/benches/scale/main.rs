@@ -77,7 +77,7 @@ fn message_type() -> TypeDescription {
     }
 }
 
-/// The cost of one loan and its publish: the median of many, in ns.
+/// The cost of one loan and its publish: the median of many measurements, in ns.
 fn publish_ns(publisher: &mut Publisher) -> Result<f64> {
     const BATCH: u32 = 64;
     let mut batches_ns = Vec::new();

@@ -43,7 +43,7 @@ impl Gid {
     }
 }
 
-/// Hexadecimal digits with dots between the bytes, as ROS 2's tools print a gid.
+/// Prints hexadecimal digits with dots between the bytes, as ROS 2's tools print a gid.
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.map(|byte| format!("{byte:02x}")).join("."))
@@ -63,7 +63,8 @@ pub enum Role {
     Publisher = ROLE_PUBLISHER as isize,
     /// The subscribing end.
     Subscription = ROLE_SUBSCRIPTION as isize,
-    /// A node, with or without endpoints; its description has neither topic nor type, but [`NodeDetails`].
+    /// The role of a node, with or without endpoints; the node's description has neither topic nor type,
+    /// but [`NodeDetails`].
     Node = ROLE_NODE as isize,
 }
 
@@ -72,7 +73,7 @@ pub enum Role {
 pub struct NodeDetails {
     /// The implementation of ROS 2's `rmw` that made the node, such as `rmw_gantry`; empty if no `rmw` made it.
     pub rmw_implementation: String,
-    /// The node's enclave (ROS 2's security), such as `/` or `/front/camera`; empty: `/`.
+    /// The node's enclave (ROS 2's security), such as `/` or `/front/camera`; an empty text means `/`.
     pub enclave: String,
 }
 

@@ -122,7 +122,7 @@ impl Qos {
         Qos { durability: Durability::Volatile, ..self }
     }
 
-    /// Offers or requests a sample within this time after the one before.
+    /// Offers or requests a sample within this time after the previous sample.
     pub fn deadline(self, deadline: Duration) -> Self {
         Qos { deadline: Some(deadline), ..self }
     }

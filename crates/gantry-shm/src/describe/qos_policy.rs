@@ -70,7 +70,7 @@ impl Qos {
     }
 }
 
-/// The policy's name and both values, as "deadline (offered 200ms, requested 100ms)".
+/// Prints the policy's name and both values, as "deadline (offered 200ms, requested 100ms)".
 impl fmt::Display for QosPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = |limit: &Option<Duration>| limit.map_or("no limit".to_owned(), |limit| format!("{limit:?}"));

@@ -66,7 +66,7 @@ impl TypeDescription {
     /// The first difference between this type's definition and another; empty if there is none.
     #[must_use]
     pub fn first_difference(&self, other: &TypeDescription) -> String {
-        // The message's own text comes first on both sides, with any name.
+        // In both definitions the message's own text comes first; its type name does not matter.
         let lines = [self.lines(&self.name), other.lines(&self.name)];
         let by_place = lines.each_ref().map(|lines| lines.iter().copied().collect::<BTreeMap<_, _>>());
         let is_different = |(place, _): &&(_, &str)| by_place[0].get(place) != by_place[1].get(place);

@@ -68,7 +68,7 @@ pub(crate) struct TopicIndex(usize);
 pub(crate) const GRAPH: TopicIndex = TopicIndex(NAMED_LINES);
 
 impl TopicIndex {
-    /// The line that topics near this hash share when their bucket is full.
+    /// The shared line of the bucket for this hash: topics share it when their bucket is full.
     pub(crate) fn shared(hash: u64) -> TopicIndex {
         TopicIndex(bucket_of(hash) * BUCKET_LINES + BUCKET_LINES - 1)
     }
@@ -125,7 +125,7 @@ impl Board {
         if !wait_for_lock(&file, directory, patience)? {
             return Err(unusable);
         }
-        // The board stays if another process removed this one meanwhile, or made a usable one.
+        // Nothing is removed if another process has removed this board meanwhile, or has made a usable one.
         if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory, true).is_err() {
             if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
                 return Err(unusable);
@@ -151,7 +151,7 @@ impl Board {
         crash::point(Point::BoardWritten);
         match region.publish_name(directory, BOARD_NAME) {
             Ok(()) => Board::attach(region).map(Some),
-            // Another process was quicker, or removed the directory: the caller begins again.
+            // Another process has made a board or removed the directory meanwhile: the caller begins again.
             Err(Errno::EXIST | Errno::NOENT) => Ok(None),
             Err(e) => Err(Error::system(format!("name the board of {directory}"), e)),
         }

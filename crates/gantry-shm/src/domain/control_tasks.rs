@@ -41,7 +41,7 @@ pub(crate) trait ControlTask: Send + Sync {
     fn awaits_news(&self) -> bool {
         false
     }
-    /// Notifies this descriptor or waker if there are samples to take. Returns whether there were samples.
+    /// Notifies the waiting descriptor or waker if there are samples to take. Returns whether there were samples.
     fn notify_news(&self) -> bool {
         false
     }

@@ -84,7 +84,7 @@ pub(crate) struct KnownEndpoints(Mutex<EndpointsByTopic>);
 
 #[derive(Default)]
 struct EndpointsByTopic {
-    /// The endpoints by the hash of the topic's name and by role.
+    /// The lists of endpoints, by the hash of the topic's name and by role.
     topics: HashMap<(u64, Role), Arc<Endpoints>>,
     epochs: u64,
 }

@@ -129,7 +129,7 @@ impl Domain {
         Err(error)
     }
 
-    /// `None`, or an error with the kind "not found": the domain was removed meanwhile.
+    /// Tries once to join. `None`, or an error with the kind "not found", means that the domain was removed meanwhile.
     fn try_join(user_directory: Directory, domain_id: u32) -> Result<Option<Domain>> {
         let domain = domain_id.to_string();
         reaper::reap_other_domains(&user_directory, &domain)?;
@@ -205,7 +205,7 @@ impl Domain {
             // its lines before its name is removed.
             let mut owners = self.board.waiter_owners();
             peers.has_remains = false;
-            // A process whose file was removed stays as long as it lives: its pins count.
+            // A process whose file was removed stays in the list for as long as it lives, because its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
             // A process that is being killed may lose the lock of its file before its byte of the board.
             let mut dead_owners: Vec<u64> = dead.iter().map(|peer| waiter_owner(&peer.id)).collect();

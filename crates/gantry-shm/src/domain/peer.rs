@@ -144,7 +144,7 @@ impl Peer {
         Ok(Peer { region, file_name, id, pid, is_elsewhere, board_id, name, first_block, dead, contents })
     }
 
-    /// The board that the owner of a process file uses, without mapping the file.
+    /// Reads the id of the board that the owner of a process file uses, without mapping the file.
     pub(crate) fn board_id_of(directory: &Directory, file_name: &str) -> Result<u64> {
         let file = SharedFile::open(directory, file_name, false)?;
         file.check_header(file_name, PROCESS_MAGIC)?;
@@ -301,7 +301,7 @@ impl Peer {
         Ok(Some(SeenRecords { epoch: *epoch, count: list.len() }))
     }
 
-    /// The contents of the file; reads the parts that changed since the last call.
+    /// Returns the contents of the file, after reading the parts that changed since the last call.
     fn contents(&self) -> Result<MutexGuard<'_, Contents>> {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let header: &ProcessHeader = self.region.at(0)?;
@@ -509,7 +509,7 @@ mod tests {
         assert_eq!(count(&peer, Selection::Topic("/events")), 200);
     }
 
-    /// A subscription joins 300 publishers, and the log has room for 128 changes.
+    /// A subscription joins 300 publishers, but the log has room for only 128 changes.
     #[cfg(not(feature = "loom"))]
     #[test]
     fn a_join_of_many_publishers_changes_few_blocks() {

@@ -120,7 +120,7 @@ impl ProcessFile {
         Ok(ProcessFile { region, id, free: Mutex::new(free), taken: Mutex::default() })
     }
 
-    /// Whether processes that start now see this process: its file still has its name in `directory`.
+    /// Whether processes that start now see this process, because its file still has its name in `directory`.
     pub(crate) fn has_name(&self, directory: &Directory) -> bool {
         self.region.has_name_in(directory)
     }
@@ -371,7 +371,7 @@ pub(crate) fn process_id(name: &str) -> &str {
     name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
 }
 
-/// The id of the process in the name of its publisher's file.
+/// The id of a process, from the name of the file of one of its publishers.
 pub(crate) fn owner_id(name: &str) -> &str {
     name.split_once('.').map_or(name, |(id, _)| id)
 }

@@ -80,7 +80,7 @@ impl PublisherMapping {
         })
     }
 
-    /// The ring that the publisher uses now, and the newest sequence in it.
+    /// The ring that the publisher uses now, and the sequence of the newest sample in it.
     pub(crate) fn newest(&self) -> Result<(Ring, u64)> {
         for _ in 0..MAX_RING_CHANGES {
             let ring = self.ring()?;

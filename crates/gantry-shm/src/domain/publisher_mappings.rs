@@ -14,7 +14,7 @@ use std::{
 /// The id of a publisher's process, and the publisher's number in this process.
 type PublisherId = ([u8; 16], u32);
 
-/// The mappings by topic, as long as subscriptions or samples keep them.
+/// The mappings by topic, each for as long as a subscription or a sample keeps it.
 #[derive(Default)]
 pub(crate) struct PublisherMappings(Mutex<HashMap<TopicIndex, TopicMappings>>);
 

@@ -60,7 +60,7 @@ fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Resu
     for publisher in publishers.iter().filter(|publisher| owner_id(publisher) == process_id(name)) {
         directory.unlink(publisher)?;
     }
-    // A process with another board was matched with no process of this board.
+    // A process with another board was not matched with processes of this board, so its death is not announced here.
     if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
         announce_death(&peer, registry);
     }

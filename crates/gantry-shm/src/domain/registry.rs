@@ -23,7 +23,7 @@ use std::{
 /// The time for which a process waits for the registry lock before it returns an error that names the holder.
 pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The registry lock, held: no other process joins, leaves or reaps meanwhile.
+/// A guard of the registry lock: while it exists, no other process joins, leaves or reaps.
 pub(crate) struct Registry<'a> {
     pub(crate) board: &'a Board,
     /// The domain's.

@@ -37,7 +37,7 @@ pub enum ConnectionState {
     /// The subscription reads the memory that the publisher writes. Only small messages are copied: they travel inline,
     /// in the entries of the ring.
     ZeroCopy,
-    /// The subscription is on another host; the process that is named here carries the messages.
+    /// The subscription is on another host; the bridge process with this name carries the messages.
     Carried(String),
     /// The endpoints' types differ; the sentence describes the difference.
     IncompatibleType(String),

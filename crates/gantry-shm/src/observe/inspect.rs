@@ -67,8 +67,8 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
 }
 
 impl Participant {
-    /// Inspects this participant's domain. Unlike [`inspect`], it also reports known processes whose files were
-    /// removed.
+    /// Inspects this participant's domain. Unlike [`inspect`], this method also reports known processes whose files
+    /// were removed.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
@@ -91,13 +91,13 @@ pub struct Inspector {
 }
 
 impl Inspector {
-    /// An inspector of a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
+    /// Makes an inspector of a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
     #[must_use]
     pub fn new(domain_id: u32) -> Inspector {
         Inspector::under(&shared_memory_directory(), domain_id)
     }
 
-    /// An inspector of a domain under `root`.
+    /// Makes an inspector of a domain under `root`.
     #[must_use]
     pub fn under(root: &Path, domain_id: u32) -> Inspector {
         let (peers, publishers) = (BTreeMap::new(), MappedPublishers::default());

@@ -29,7 +29,7 @@ pub struct Activity {
     pub alive_ns: u64,
 }
 
-/// A view of the subscriptions to the topic of one publisher; it keeps the publisher's memory.
+/// A view of the subscriptions to the topic of one publisher; the view keeps the publisher's memory mapped.
 pub struct SubscriptionMatches {
     domain: Arc<Domain>,
     file: Arc<PublisherFile>,
@@ -64,7 +64,7 @@ pub struct PublisherMatches {
     discovery: Arc<PublisherDiscovery>,
 }
 
-/// The publishers that a user of [`PublisherMatches`] has seen; by default, none.
+/// The publishers that a user of [`PublisherMatches`] has seen; the default value has seen none.
 #[derive(Clone, Copy, Default)]
 pub struct SeenPublishers {
     /// The version of the discovery.
@@ -175,7 +175,7 @@ impl Subscription {
 }
 
 impl PublisherMatches {
-    /// The publishers that are matched now; `None` if they are still the publishers in `seen`.
+    /// Returns the publishers that are matched now; `None` if they are still the publishers in `seen`.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.

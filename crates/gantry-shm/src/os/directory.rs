@@ -27,7 +27,7 @@ use std::{
 const DEFAULT_ROOT: &str = "/dev/shm";
 /// The environment variable that sets the root of the shared memory.
 pub const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
-/// The environment variable that permits a root on a disk, if it is `1`.
+/// The environment variable that permits a root on a disk if its value is `1`.
 const DISK_VARIABLE: &str = "GANTRY_SHM_ALLOW_DISK";
 /// The type of a tmpfs (statfs(2)).
 const TMPFS_MAGIC: u32 = 0x0102_1994;
@@ -119,7 +119,7 @@ impl Directory {
         Ok(Directory { file, path })
     }
 
-    /// Gives an unnamed file a name in this directory. `EXIST` if the name is taken.
+    /// Gives an unnamed file a name in this directory. The error is `EXIST` if the name is taken.
     pub(crate) fn link_file(&self, file: impl AsFd, name: &str) -> std::result::Result<(), Errno> {
         // `AT_EMPTY_PATH` needs a privilege; a path through /proc does not.
         let unnamed = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());

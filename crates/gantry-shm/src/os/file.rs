@@ -107,7 +107,7 @@ impl SharedFile {
         Err(Error::Incompatible { file: name.to_owned(), why })
     }
 
-    /// Allocates the pages of `range`, all or none; `what` is their purpose, for an error.
+    /// Allocates the pages of `range`, all or none; `what` is the purpose of the pages, for an error.
     pub(crate) fn allocate(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
         let failed = |why: &str, errno| {
             Error::system(format!("allocate {} bytes in {directory} for {what}{why}", range.len()), errno)

@@ -1,4 +1,4 @@
-//! A mapping of a file from its first byte on, unmapped when it is dropped.
+//! A mapping of a file from its first byte on, which is unmapped when it is dropped.
 //!
 //! Control path. Invariants:
 //! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; as a rule it is longer than the file

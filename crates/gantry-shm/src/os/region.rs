@@ -35,7 +35,7 @@ use std::{
     },
 };
 
-/// The largest region: entries of a ring name slots by 31 bits of 64-byte units.
+/// The largest region: the entries of a ring locate slots by 31 bits, in units of 64 bytes.
 const MAX_RESERVE_BYTES: usize = 64 << 31;
 
 /// A mapped file.
@@ -54,7 +54,7 @@ pub(crate) struct Region {
     mappings: Mutex<Vec<Mapping>>,
     /// `None` once the file was closed.
     file: Option<SharedFile>,
-    /// The inode of the file, to notice that another file has its name.
+    /// The inode of the file, by which a caller notices that another file has the name now.
     inode: u64,
     name: String,
     writable: bool,
@@ -88,7 +88,7 @@ impl Region {
         Ok(region)
     }
 
-    /// Maps a file of `directory`, of the kind `magic`; writable only for the board.
+    /// Maps a file of `directory`, of the kind `magic`; the mapping is writable only for the board.
     pub(crate) fn open(directory: &Directory, name: &str, magic: u64, writable: bool) -> Result<Region> {
         let file = SharedFile::open(directory, name, writable)?;
         let stat = file.stat(name)?;
@@ -153,7 +153,7 @@ impl Region {
         self.file = None;
     }
 
-    /// The descriptor for locks and probes; an error if it was closed.
+    /// The descriptor for locks and probes; returns an error if the file was closed.
     pub(crate) fn file(&self) -> Result<&SharedFile> {
         self.file.as_ref().ok_or_else(|| Error::system(format!("use {}", self.name), Errno::BADF))
     }
@@ -296,7 +296,7 @@ impl Region {
         }
     }
 
-    /// The `T` at `offset`, or `Corrupt` if the region ends before it.
+    /// Returns the `T` at `offset`, or the error `Corrupt` if the region ends before the end of the `T`.
     #[inline]
     pub(crate) fn at<T: Shared>(&self, offset: usize) -> Result<&T> {
         let pointer = self.pointer(offset, size_of::<T>(), align_of::<T>())?;
@@ -314,7 +314,7 @@ impl Region {
         Ok(Ring::new(unsafe { InRegion::new(words) }, entry_bytes))
     }
 
-    /// `count` of `T` at `offset`, or `Corrupt` if the region ends before them.
+    /// Returns `count` values of `T` at `offset`, or the error `Corrupt` if the region ends before their end.
     pub(crate) fn slice<T: Shared>(&self, offset: usize, count: usize) -> Result<&[T]> {
         let first = self.pointer(offset, size_of::<T>().saturating_mul(count), align_of::<T>())?.cast();
         // SAFETY: as in `at`, for each element.

@@ -35,7 +35,7 @@ impl Spin {
         Spin { bound: (quota > 1 && allowed() > 1).then_some(MAX_SPIN) }
     }
 
-    /// Switches spinning on or off; it stays off where only one CPU is usable.
+    /// Switches spinning on or off; it stays off if only one CPU is usable.
     pub(crate) fn set(&mut self, on: bool) {
         *self = if on { Spin::new() } else { Spin { bound: None } };
     }

@@ -24,7 +24,7 @@ pub(crate) enum Entry {
     Slot(usize),
     /// The sample is in the entry.
     Inline(InlineWord),
-    /// The sample has left the history, or its entry is used by a newer one.
+    /// The sample has left the history, or its entry is used by a newer sample.
     Gone,
     /// The ring was replaced by a larger ring.
     Moved,

@@ -127,7 +127,7 @@ shared_structs! {
         /// A bit for each waiter that is woken when readers join or leave. This set and `publishers_watchers`
         /// together contain the processes that hold the line. W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
-        /// The waiters that are woken when publishers join or leave, as in `readers_watchers`.
+        /// The waiters that are woken when publishers join or leave, as a set like `readers_watchers`.
         publishers_watchers: [AtomicU64; 8] = 192,
     }
 
@@ -220,12 +220,14 @@ shared_structs! {
     ReaderRecord: 64 bytes, align 64 {
         /// The publisher's key, 0 = record is free. W: subscription. R: publishers, after a change of the generation.
         key: AtomicU64 = 0,
-        /// Next sequence the subscription will take, 0 = everything is wanted. W: subscription. R: the publisher.
+        /// The sequence of the next sample that the subscription will take; 0 = it wants all samples. W:
+        /// subscription. R: the publisher.
         cursor: AtomicU64 = 8,
         /// The state of the record: [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`].
         /// W: subscription. R: the publisher.
         state: AtomicU32 = 16,
-        /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
+        /// The number of samples that the subscription wants kept for it. W: subscription, before `key`. R:
+        /// the publisher.
         depth: AtomicU32 = 20,
         /// The pins: sequences of samples that must not be overwritten; 0 = no pin. W: subscription. R: the
         /// publisher. Partners: the entry's dead bit (SeqCst fences on both sides) and, for the release, the
@@ -268,7 +270,7 @@ shared_structs! {
         /// The last generation of the topic's readers that the publisher has processed: it honours the pins of the
         /// records that joined up to this generation. Partner: `TopicLine::readers_generation`.
         seen_generation: AtomicU64 = 136,
-        /// Samples that are kept for readers that have not taken them yet.
+        /// The number of samples that are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
         /// 1 + the waiter line to ring, while the publisher waits until a [`READER_GATING`] subscription takes; 0 while
         /// it does not wait.
@@ -394,7 +396,7 @@ pub(crate) const READER_GATING: u32 = 4;
 pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(all(test, feature = "loom")) { 2 } else { 8 };
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
-/// The publisher left in an orderly way; the samples in its ring can still be taken.
+/// The state of a publisher that left in an orderly way; the samples in its ring can still be taken.
 pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
 /// The position of the lowest bit of an inline sample's length in the entry's word.
@@ -486,7 +488,8 @@ const CONSTANTS: &[u64] = &[
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// FNV-1a, 64 bits: small, stable and `const`; names and layouts are no adversaries.
+/// FNV-1a, 64 bits: small, stable and `const`; it need not resist attacks, because names and layouts are
+/// no adversaries.
 const fn fnv1a(mut hash: u64, bytes: &[u8]) -> u64 {
     let mut i = 0;
     while i < bytes.len() {

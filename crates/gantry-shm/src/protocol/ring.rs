@@ -159,7 +159,7 @@ impl Ring {
         }
     }
 
-    /// Reader: likely length of a living sample in a slot, for prefetching only.
+    /// Reader: the likely length of a living sample in a slot, for prefetching only.
     #[inline]
     pub(crate) fn length_hint(&self, sequence: u64) -> usize {
         self.entry(sequence).0[1].load(Relaxed) as usize

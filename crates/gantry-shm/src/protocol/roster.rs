@@ -1,4 +1,4 @@
-//! The records of one publisher's readers, as they were when the topic had a certain generation.
+//! The records of one publisher's readers, as of a certain generation of the topic.
 //!
 //! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here
 //! allocates.
@@ -49,7 +49,7 @@ impl<K> Roster<K> {
         self.active().map(|(record, _)| record.cursor.load(Relaxed)).min()
     }
 
-    /// The oldest sequence that a gating subscription has not taken yet; `u64::MAX` if there is none.
+    /// The oldest sequence that a gating subscription has not taken yet; `u64::MAX` if there is no such sequence.
     pub(crate) fn gating_sequence(&self) -> u64 {
         let gating = self.active().filter(|(record, _)| record.state.load(Relaxed) == READER_GATING);
         let sequence = gating.map(|(record, _)| record.cursor.load(Relaxed)).min().unwrap_or(u64::MAX);

@@ -12,7 +12,7 @@ use std::{ops::Deref, ptr::NonNull};
 #[cfg(not(all(target_pointer_width = "64", target_os = "linux")))]
 compile_error!("the engine needs 64-bit Linux: 8-byte atomic loads from read-only memory are promised nowhere else");
 
-/// A type that may be laid over the bytes of a region.
+/// A type whose values may be read in place in the bytes of a region.
 ///
 /// # Safety
 /// S1 holds, and every field that changes after the region is linked is an atomic.

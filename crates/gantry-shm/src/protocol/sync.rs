@@ -213,7 +213,7 @@ impl Futex {
     /// timeout `limit`, and when a POSIX signal interrupts it, so the caller checks its condition after every return.
     /// Always one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
-        // `None`, and so no timeout, if the limit is longer than the kernel can count.
+        // The timeout is `None`, so there is no timeout, if the limit is longer than the kernel can count.
         let timeout = rustix::thread::futex::Timespec::try_from(limit).ok();
         let _ = rustix::thread::futex::wait(&self.0, rustix::thread::futex::Flags::empty(), rings, timeout.as_ref());
     }

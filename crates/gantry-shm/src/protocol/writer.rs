@@ -81,7 +81,7 @@ pub(crate) struct Writer<K> {
 struct RenewedShift {
     /// The step in the publisher's header; 0 if the wall clock was not set yet.
     shift_ns: u64,
-    /// The sequence of the last sample whose entry refers to the step.
+    /// The sequence of the last sample whose entry refers to this step.
     newest: u64,
 }
 

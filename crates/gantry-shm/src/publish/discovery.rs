@@ -44,7 +44,7 @@ pub(crate) struct ReaderDiscovery {
 
 /// Result of the discovery.
 pub(crate) struct Discovered {
-    /// The newest roster, until the publisher exchanges it for its older one.
+    /// The newest roster. The publisher exchanges it for its older roster.
     pub(crate) readers: Readers,
     /// Whether `readers` is newer than the publisher's roster.
     pub(crate) is_new: bool,

@@ -11,7 +11,8 @@ use crate::{
 };
 use std::{mem::ManuallyDrop, ptr::NonNull, sync::Arc};
 
-/// Memory for one message. [`Publisher::publish`](crate::Publisher::publish) publishes it; a drop returns the slot.
+/// A loan: memory for one message. [`Publisher::publish`](crate::Publisher::publish) publishes it; a drop
+/// returns the slot.
 ///
 /// The memory has the slot's old contents (zeros at first), because clearing bytes that will be overwritten would be a
 /// waste.

@@ -1,4 +1,4 @@
-//! The limits of a publisher besides its QoS: plain values that other processes never see.
+//! The limits of a publisher besides its QoS: plain values that are not visible to other processes.
 
 use crate::{
     describe::{

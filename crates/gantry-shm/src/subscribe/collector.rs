@@ -71,7 +71,7 @@ impl Collector {
         Ok(Collector { domain, line, sleeper: Sleeper::new(), topics: BTreeMap::new(), has_waited: true })
     }
 
-    /// The bell that wakes the collector, from any thread of this process.
+    /// The bell by which any thread of this process wakes the collector.
     #[must_use]
     pub fn bell(&self) -> Bell {
         Bell::new(&self.domain, self.line.index)
@@ -115,7 +115,8 @@ impl Collector {
         was_muted
     }
 
-    /// Changes the numbers of a topic, and enters the topic's sleepers or leaves them accordingly.
+    /// Changes the numbers of a topic's attached subscriptions; accordingly, the collector enters the topic's
+    /// sleepers or leaves them.
     fn change(&mut self, topic: TopicIndex, change: impl FnOnce(&mut Attached)) {
         let attached = self.topics.entry(topic).or_default();
         let was_among = attached.count > attached.muted;

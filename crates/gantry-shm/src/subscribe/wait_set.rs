@@ -54,7 +54,7 @@ impl WaitSet {
         Subscription::wait_with(&mut self.waiter, subscriptions, timeout, look)
     }
 
-    /// The bell that wakes the wait set, from any thread of this process.
+    /// The bell by which any thread of this process wakes the wait set.
     ///
     /// # Errors
     /// The process forked.

@@ -1,4 +1,4 @@
-//! The interruption of all waits of this process, for a program that shuts down.
+//! The interruption of all waits of this process, for a program that is being shut down.
 //!
 //! The flag is news in the sense of pair (8) of `protocol`: it is stored before the bells are rung, so that no wait
 //! sleeps through it.

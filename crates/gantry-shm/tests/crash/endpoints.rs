@@ -5,7 +5,7 @@ use crate::support::{check, fill};
 use gantry_shm::{Error, Gid, Publisher, Sample, SourceTime, Subscription};
 use std::collections::VecDeque;
 
-/// The bytes at each end of a long message that are filled and checked.
+/// The number of bytes at each end of a long message that are filled and checked.
 const END_BYTES: usize = 1024;
 
 /// A publisher of messages whose numbers are their sequences.

@@ -38,7 +38,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario { name: "waiting", others: Others::Sleeping, play: sleep_and_wake },
 ];
 
-/// The longest life of a child: a child that hangs dies of another signal than expected.
+/// The time limit for a child, in seconds: a child that hangs dies of SIGALRM, which is not the expected signal.
 const MAX_LIFE_S: u32 = 60;
 /// Long enough to fall asleep.
 const NAP: Duration = Duration::from_millis(2);

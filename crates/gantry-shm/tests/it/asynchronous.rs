@@ -1,4 +1,4 @@
-//! Asynchronous publishing: another thread wakes the sleepers, and misses none of them.
+//! Asynchronous publishing: another thread wakes the sleepers, and misses no sleeper.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, PublishMode, Publisher, PublisherOptions, Qos, Subscription};

@@ -184,7 +184,7 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
     }
 }
 
-/// Becomes true when the parent closes the standard input of this process.
+/// Returns a flag that becomes true when the parent closes the standard input of this process.
 pub fn watch_stdin() -> Arc<AtomicBool> {
     let ended = Arc::new(AtomicBool::new(false));
     let flag = ended.clone();

@@ -254,7 +254,7 @@ fn a_publisher_keeps_nothing_mapped_of_readers_that_are_gone() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let root = root.path().to_str().unwrap();
         let processes = maps.lines().filter(|line| line.contains(root) && line.contains(".process"));
-        // The process maps its own file a second time, as a peer.
+        // The process maps its own file twice, the second time as a peer, so one mapping is subtracted.
         processes.count() - 1
     };
     for role in ["hold", "hold-after-all"] {

@@ -91,7 +91,7 @@ fn the_first_samples_arrive_across_processes() {
         }
         child.finish();
         taken.extend(take_all(&mut subscription));
-        // Samples may have arrived from a publisher that waited in vain, too.
+        // Samples of a publisher that waited in vain may have arrived nevertheless; they are left out.
         taken.retain(|number| !repeats.contains(&(number / SAMPLES)));
         assert_eq!(taken, expected, "in this order, none missing and none twice");
     }

@@ -1,4 +1,4 @@
-//! The history of a publisher, as readers of any depth get it: live and late.
+//! The history of a publisher, as readers of any depth get it, both readers that are matched in time and late joiners.
 
 use crate::{child::say, support::*};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime};

@@ -217,7 +217,7 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
         send_any(&mut publisher, 64, number);
         check_any(subscription.take().unwrap().unwrap().bytes(), number);
     }
-    // Samples that the reader does not take are kept, until there is no room.
+    // Samples that the reader does not take are kept until there is no room for more.
     let mut number = FIRST_DEPTH;
     let error = loop {
         number += 1;

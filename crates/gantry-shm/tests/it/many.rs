@@ -21,7 +21,7 @@ fn topic(number: usize) -> String {
     format!("/topic_{number}")
 }
 
-/// One process publishes on all topics, another subscribes to all of them.
+/// One process publishes on all topics, another process subscribes to all of them.
 fn two_thousand_publishers_need_few_descriptors() {
     let root = Root::new();
     let mut talker = root.child("two-thousand", &["publish"]);

@@ -1,4 +1,4 @@
-//! Processes in other pid namespaces, as containers are that share `/dev/shm` and the user.
+//! Processes in other pid namespaces, such as containers that share `/dev/shm` and the user.
 
 use crate::{child::*, support::*};
 use gantry_shm::inspect_under;

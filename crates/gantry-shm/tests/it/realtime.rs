@@ -252,7 +252,7 @@ struct Cast {
 
 struct Reader {
     subscription: Subscription,
-    /// The newest samples with their numbers, as many as the scenario holds.
+    /// The held samples: the newest samples with their numbers, as many as the scenario holds.
     held: Vec<Option<(u64, Sample)>>,
     taken: u64,
 }

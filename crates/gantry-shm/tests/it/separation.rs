@@ -79,7 +79,7 @@ fn everything_in_a_domain_is_removed_while_it_runs() {
     talker.say("200");
     assert_eq!(talker.line(), "published 200");
     root.files().iter().filter(|path| path.is_file()).for_each(|path| std::fs::remove_file(path).unwrap());
-    // The processes that start now have a board of their own, and meet.
+    // The processes that start now use a new board, and find each other there.
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     let mut newcomer = root.child("check", &[]);

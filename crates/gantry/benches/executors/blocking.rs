@@ -25,7 +25,7 @@ const LISTENER: &str = "blocking";
 /// The two contestants, and their times.
 pub struct Blocking {
     meter: Arc<Meter>,
-    /// A node with all callbacks, each in a group of its own.
+    /// A node with all callbacks, each of which is in a group of its own.
     together: Node,
     /// A node for each callback.
     apart: Vec<Node>,

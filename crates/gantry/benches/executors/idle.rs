@@ -37,7 +37,7 @@ pub fn measure(listener: &mut Listener, time: Duration) -> Result<Vec<Idle>> {
     Ok(rows)
 }
 
-/// The CPU usage of this process in a second, after the executor has begun to sleep.
+/// Measures the CPU usage of this process in a second, after the executor has begun to sleep.
 fn watch(time: Duration) -> Result<Usage> {
     std::thread::sleep(SETTLE);
     let (start, before) = (Instant::now(), Usage::of_process(std::process::id())?);

@@ -11,7 +11,7 @@ use crate::{
 use gantry::{CallbackGroupType, Node, Subscription, WaitSet, Waitable};
 use std::{sync::Arc, time::Duration};
 
-/// The time limit for the delivery of all messages after the last one was published.
+/// The time limit for the delivery of all messages after the last message was published.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The period of the timers that are not due.

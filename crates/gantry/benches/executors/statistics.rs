@@ -43,7 +43,7 @@ impl Statistics {
         lower_quartile(self.p99s_ns.iter().copied())
     }
 
-    /// The smallest latencies, ns, that these fractions of all latencies do not exceed (nearest rank).
+    /// The quantiles of all latencies at these fractions, in ns (nearest rank).
     pub fn latencies_ns<const N: usize>(&self, fractions: [f64; N]) -> [f64; N] {
         let mut sorted = self.latencies_ns.clone();
         sorted.sort_unstable();

@@ -16,7 +16,7 @@ pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
 /// Reads from the channel.
 pub struct Reader {
     receiver: Receiver<Message>,
-    /// The message that a wait received: a channel can wait only by receiving.
+    /// The message that a wait received: the wait of a channel is a receive.
     ahead: Option<Message>,
 }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The period of the thread that wakes the readers of asynchronous publishers.
 pub const PERIOD: Duration = Duration::from_micros(100);
 
-/// The period of asynchronous publishers whose reader polls: no reader waits for the sender thread.
+/// The period of asynchronous publishers whose reader polls: it is long, because no reader waits for the sender thread.
 const POLLED_PERIOD: Duration = Duration::from_secs(1);
 
 /// The carrier of the messages.
@@ -39,7 +39,7 @@ pub enum Carrier {
 
 /// Gantry with its default options.
 pub const GANTRY: Carrier = Carrier::Gantry { is_async: false, caller_time: false };
-/// Gantry as a real-time loop uses it: its publisher makes no system call.
+/// Gantry as a real-time loop uses it: asynchronous, so that the publisher makes no system call.
 pub const GANTRY_ASYNC: Carrier = Carrier::Gantry { is_async: true, caller_time: false };
 
 impl Carrier {

@@ -43,7 +43,7 @@ pub trait Hop {
 
 /// Makes all ping-pongs, in the same order on both sides.
 pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 5]> {
-    // Publishers and subscriptions decide now whether to spin, by the number of usable CPUs.
+    // All CPUs are made usable first, because publishers and subscriptions decide at their creation whether to spin.
     Cpus::pin(&cpus.all())?;
     let node = Node::new("unsized_bench")?;
     let name = |message: &str| format!("/unsized_bench_{session}/{message}");

@@ -1,4 +1,4 @@
-//! Measurements in one process: the work of the message itself, without a hop.
+//! Measurements in one process: the time of work on the message itself, without a hop.
 //!
 //! A sample is the time of the function's `…_REPEAT` repetitions.
 
@@ -112,7 +112,7 @@ impl PlainMessage for Plain32 {
 /// The shape of a header that has 32 bytes with the stamp and the text's length.
 const HEADER_SHAPE: HeaderShape<'static> = HeaderShape { frame_id: "base_footprint_link" };
 
-/// Publishers of small messages, each with a subscription in the same process that does not take.
+/// Publishers of small messages, each with a subscription in the same process; the subscriptions never take.
 pub struct Small {
     plain: (Publisher<Plain32>, Subscription<Plain32>),
     header: (Publisher<Header>, Subscription<Header>),

@@ -75,7 +75,7 @@ impl CallbackHandle {
         result
     }
 
-    /// Passes the source without its type, so that all types share this code.
+    /// Passes the source to the visitor without its type, so that all types share this code.
     fn visit(&self, visitor: &mut dyn FnMut(&mut dyn Any)) {
         let Some(callback) = self.0.upgrade() else { return };
         visitor(callback.lock().source());

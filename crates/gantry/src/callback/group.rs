@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
-/// The rule for running the callbacks of a group at the same time.
+/// The rule whether the callbacks of a group may run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallbackGroupType {
     /// Only one callback of the group runs at a time.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 #[derive(Default)]
 pub(super) struct KeptOrder {
-    /// The keys and places of the values that the executor keeps until it runs them.
+    /// The keys and places of the values that the executor keeps until it runs the callback with them.
     queue: VecDeque<(EventKey, usize)>,
     /// The places of values that an executor kept and did not run: these values are taken first.
     returned: VecDeque<usize>,
@@ -60,7 +60,7 @@ impl KeptOrder {
         Some(place)
     }
 
-    /// Puts back all values of the queue, before the values that were put back earlier.
+    /// Puts back all values of the queue: they come before the values that were put back earlier.
     pub(super) fn return_queued(&mut self) {
         while let Some((_, place)) = self.queue.pop_back() {
             self.returned.push_front(place);

@@ -191,12 +191,12 @@ impl Callback {
         !self.is_known_slow.swap(true, Relaxed)
     }
 
-    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE, for the thread that runs the callback.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE, for the thread that runs the callback.
     pub(crate) fn began_ns(&self) -> u64 {
         self.runs.began_ns()
     }
 
-    /// The beginning of the run that is under way, if there is one, for another thread.
+    /// The time at which the present run began, if there is a run; for any thread.
     pub(crate) fn running_since_ns(&self) -> Option<u64> {
         self.runs.running_since_ns()
     }

@@ -22,11 +22,11 @@ const REMOVED: u8 = 3;
 #[derive(Default)]
 pub(crate) struct RunState {
     state: AtomicU8,
-    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE. Stored before `state`.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE. Stored before `state`.
     began_ns: AtomicU64,
 }
 
-/// A run of the closure. It ends when this value is dropped, also by a panic.
+/// A guard of a run of the closure: the run ends when the guard is dropped, also by a panic.
 pub(super) struct Run<'a>(&'a RunState);
 
 impl RunState {
@@ -36,7 +36,7 @@ impl RunState {
         self.state.compare_exchange(IDLE, RUNNING, AcqRel, Acquire).ok().map(|_| Run(self))
     }
 
-    /// Marks the callback as removed; `true` if the caller is to drop its closure.
+    /// Marks the callback as removed; returns `true` if the caller must drop the closure.
     pub(super) fn remove(&self) -> bool {
         let removed = |state| match state {
             IDLE => Some(REMOVED),
@@ -55,12 +55,12 @@ impl RunState {
         self.state.load(Acquire) == REMOVED_WHILE_RUNNING
     }
 
-    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE, for the thread that runs the callback.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE, for the thread that runs the callback.
     pub(super) fn began_ns(&self) -> u64 {
         self.began_ns.load(Relaxed)
     }
 
-    /// The beginning of the run that is under way, if there is one, for another thread.
+    /// The time at which the present run began, if there is a run; for any thread.
     pub(super) fn running_since_ns(&self) -> Option<u64> {
         (self.state.load(Acquire) == RUNNING).then(|| self.began_ns.load(Relaxed))
     }

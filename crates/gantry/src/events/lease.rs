@@ -9,7 +9,7 @@ use gantry_shm::Qos;
 /// The bounds of the time between two checks of a publisher whose lease ran out.
 const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
 
-/// Whether a publisher that must assert its liveliness within a time is alive.
+/// The lease of a publisher: whether a publisher that must assert its liveliness within a time is alive.
 pub(crate) struct Lease {
     lease_ns: u64,
     pub(crate) is_alive: bool,

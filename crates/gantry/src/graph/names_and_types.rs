@@ -1,4 +1,4 @@
-//! The names of topics and services in the graph, each with its types.
+//! The names of topics and services in the graph, each name with its types.
 
 use crate::node::{ServiceTopic, service_topic};
 use gantry_shm::EndpointDescription;

@@ -68,7 +68,7 @@ impl RosArguments {
     /// Finds the ROS arguments among a program's arguments.
     ///
     /// # Errors
-    /// A ROS argument that rcl does not accept; a parameter file that cannot be read.
+    /// rcl does not accept a ROS argument; a parameter file cannot be read.
     pub(crate) fn parse(arguments: &[String]) -> Result<RosArguments> {
         let mut parsed = RosArguments::default();
         for argument in read(arguments) {

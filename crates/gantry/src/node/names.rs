@@ -109,9 +109,9 @@ pub(crate) fn client_reply_topic(service: &str, client: Gid) -> String {
 /// The kind of a service's topic: requests or replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceTopic<'a> {
-    /// The requests to the service with this full name.
+    /// The topic of requests to the service with this full name.
     Request(&'a str),
-    /// The replies of a server, to all clients or to one client.
+    /// A topic of replies of a server, to all clients or to one client.
     Reply,
 }
 

@@ -16,7 +16,7 @@ use std::{
 pub(crate) struct Presence {
     participant: Arc<Participant>,
     _record: GraphRecord,
-    /// The graph's generation at the end of the last wait for a change.
+    /// The graph's generation at the end of the last wait for a change of the graph.
     seen_generation: AtomicU64,
 }
 

@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(remapped(&["__name:=eye"]), names("/ns/eye/x", "/ns/y"));
         assert_eq!(remapped(&["__ns:=/"]), names("/talker/x", "/y"));
         assert_eq!(remapped(&["other:__node:=eye", "other:__ns:=/left"]), names("/ns/talker/x", "/ns/y"));
-        // All rules after the rule that renames the node must use its new name.
+        // All rules after the rule that renames the node must use the node's new name.
         assert_eq!(remapped(&["talker:__node:=eye", "talker:__ns:=/left", "talker:y:=z"]), names("/ns/eye/x", "/ns/y"));
         assert_eq!(remapped(&["talker:__node:=eye", "eye:__ns:=/left", "eye:y:=z"]), names("/left/eye/x", "/left/z"));
     }

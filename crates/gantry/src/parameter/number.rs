@@ -47,7 +47,7 @@ fn signed(text: &str) -> (&'static str, &str) {
     }
 }
 
-/// Hexadecimal digits with a point, and after `p` the exponent of 2.
+/// Reads hexadecimal digits with a point, and after `p` the exponent of 2.
 fn hexadecimal(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once('p').unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -74,7 +74,7 @@ impl FromStr for ParameterValue {
 /// rclcpp's `parameter_map_from_yaml_file`.
 ///
 /// # Errors
-/// The file cannot be read, or rcl would refuse it; the sentence has the line.
+/// The file cannot be read, or rcl would refuse it; the error names the line.
 pub fn parameters_from_yaml_file(path: impl AsRef<Path>, node: &str) -> Result<Vec<Parameter>> {
     let mut arguments = ParameterArguments::default();
     arguments.add_file(path.as_ref())?;

@@ -6,7 +6,7 @@ use std::fmt;
 /// A parameter's value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ParameterValue {
-    /// No value: the parameter was declared without a value, or its value was removed.
+    /// The parameter has no value: it was declared without a value, or its value was removed.
     #[default]
     NotSet,
     /// `true` or `false`.
@@ -222,7 +222,7 @@ impl From<ParameterValue> for rcl_interfaces::msg::ParameterValue {
     }
 }
 
-/// A value with a type that ROS 2 does not know is `NotSet`.
+/// Converts a message to a value; a type that ROS 2 does not define gives `NotSet`.
 impl From<rcl_interfaces::msg::ParameterValue> for ParameterValue {
     fn from(message: rcl_interfaces::msg::ParameterValue) -> Self {
         match message.r#type {

@@ -43,7 +43,7 @@ pub(crate) struct Jump {
 
 /// A listener for jumps of a clock: a timer, which must adapt to them.
 pub(crate) trait JumpListener: std::fmt::Debug + Send + Sync {
-    /// Adapts to the jump; returns the wakers that are to be called.
+    /// Adapts the listener to the jump; returns the wakers that the caller must call.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker>;
 }
 
@@ -206,7 +206,7 @@ impl RosTime {
     }
 }
 
-/// The time of day, with which ROS 2 stamps messages; `header.stamp = gantry::now().into()`.
+/// The time of day, with which ROS 2 stamps messages: `header.stamp = gantry::now().into()`.
 ///
 /// # Real-time
 /// No allocation, lock or system call (vDSO).

@@ -1,4 +1,4 @@
-//! The clock that stamps samples with their time of publication, monotonic and wall.
+//! The clock that stamps samples with the times of their publication: monotonic and wall time.
 
 use super::clock::read;
 use gantry_shm::SourceTime;

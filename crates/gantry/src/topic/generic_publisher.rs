@@ -117,7 +117,7 @@ impl GenericPublisher {
         Ok(GenericLoan(self.engine.loan(length_bytes)?))
     }
 
-    /// Refuses a length that no message of the type has, before readers do.
+    /// Refuses a length that no message of the type has, before the message reaches readers.
     #[inline]
     fn check_length(&self, length_bytes: usize) -> Result<()> {
         match self.fixed_bytes {

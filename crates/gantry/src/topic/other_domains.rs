@@ -59,7 +59,7 @@ pub(super) struct UnmatchedSubscription {
 }
 
 impl UnmatchedSubscription {
-    /// Orders the search, unless the subscription is dropped before it is due.
+    /// Orders the search; it does not run if the subscription is dropped before the search is due.
     pub(super) fn watch(
         participant: &Participant,
         subscription: &gantry_shm::Subscription,

@@ -12,7 +12,7 @@ pub trait WaitSource: Send {
         None
     }
 
-    /// The time at which the source becomes ready without news, CLOCK_MONOTONIC in ns.
+    /// The time at which the source becomes ready although no news comes, CLOCK_MONOTONIC in ns.
     fn due_ns(&mut self) -> Option<u64> {
         None
     }
@@ -28,7 +28,7 @@ pub trait WaitSource: Send {
         false
     }
 
-    /// Whether values may be dropped and counted if there is no room, as samples may.
+    /// Whether values may be dropped and counted if there is no room, as is true of samples.
     fn is_lossy(&self) -> bool {
         false
     }
@@ -51,7 +51,7 @@ pub trait Waitable: WaitSource {
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
 
-/// A [`Waitable`] from which values are taken one by one, as a callback gets them.
+/// A [`Waitable`] from which values are taken one by one; a callback is called with each value.
 pub trait TakeSource: Waitable {
     /// The type of a value.
     type Taken;

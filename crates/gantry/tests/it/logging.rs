@@ -99,7 +99,7 @@ fn make_mistakes(topic: &str) {
     let reliable = Qos::default().reliable();
     let _subscription = listener.create_subscription_with_callback::<Twist>(&qos_topic, reliable, |_| ()).unwrap();
     let mut other = talker.create_subscription::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
-    // The listener's control task has run when this later subscription is matched and has its sample.
+    // When this later subscription is matched and has its sample, the listener's control task has certainly run, too.
     let mut publisher = talker.create_publisher::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
     publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
     publisher.publish_copy(&std_msgs::msg::Bool { data: true }).unwrap();

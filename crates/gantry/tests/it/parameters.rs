@@ -315,7 +315,7 @@ fn the_services_are_those_of_ros_2() {
     let values = call::<GetParameters>(&node, "get_parameters", &request).values;
     assert_eq!((values[0].r#type, &values[0].string_array_value[..]), (9, &names(&["a", "b"])[..]));
     assert_eq!((values[1].r#type, values[1].double_value), (3, 30.0));
-    // A name that is not declared leaves the response empty, as in rclcpp.
+    // If one of the names is not declared, the whole response is empty, as in rclcpp.
     let request = GetParameters_Request { names: names(&["rate_hz", "other"]) };
     assert_eq!(call::<GetParameters>(&node, "get_parameters", &request).values.len(), 0);
 
@@ -442,7 +442,7 @@ fn a_clock_that_jumps_keeps_its_timers() {
     set_clock(&mut publisher, node.clock(), 1001);
     assert_eq!(timer.time_until_trigger(), Some(seconds(9)));
     set_clock(&mut publisher, node.clock(), 20);
-    // The clock shows its new time first when it is set back.
+    // When a clock is set back, it first shows its new time, and then notifies its timers.
     eventually("a whole period remains", || timer.time_until_trigger() == Some(seconds(10)));
     set_clock(&mut publisher, node.clock(), 23);
     // With another source of time, the rest of the period remains.

@@ -413,7 +413,7 @@ fn a_service_of_another_type_is_no_server() {
     let [connection] = &node().explain_service("/types").unwrap()[..] else { panic!("one client, one server") };
     let said = connection.to_string();
     assert!(said.ends_with(&format!("not connected: {}", why.replace("you ask", "/tester asks"))), "{said}");
-    // The server serves a client of its own type, in spite of the other client.
+    // The server serves a client with its own type, although the other client has another type.
     let mut right = self::client::<SetBool>("/types");
     right.call_copy(&SetBool_Request { data: true }, PATIENCE).unwrap();
     server.finish();

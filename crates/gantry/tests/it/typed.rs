@@ -341,7 +341,7 @@ fn the_data_path_of_messages_of_any_length_allocates_nothing() {
         assert!(sample.fields().zip(&message.fields).all(|(got, expected)| got.name() == expected.name));
         assert_eq!((sample.data().len(), sample.header().stamp().sec), (3000 + number % 200, number as i32));
     };
-    // All lengths fit slots of one size: the engine keeps free slots by size.
+    // All lengths of the test fit into slots of one size, because the engine keeps free slots by size.
     (0..5000).for_each(&mut cycle);
     let counts = count(|| (0..20_000).for_each(&mut cycle));
     assert_eq!((counts.allocations, counts.frees), (0, 0));

@@ -77,7 +77,7 @@ pub(super) const GROWTH: Model = Model {
     needs: &[Site::MovedStore],
 };
 
-/// Sample 1 is published inline; the reader takes while the publisher continues.
+/// Runs a model: sample 1 is published inline; then the reader takes while the publisher continues.
 fn run(publish: fn(&mut Publisher)) {
     let world = World::new(&Arc::default(), 2, 2);
     let mut publisher = Publisher::new(&world, keep_last(1));

@@ -39,8 +39,8 @@ pub(super) const MISTAKES: &[(&str, fn())] = &[
     }),
 ];
 
-/// Sample 1 is published; the publisher goes on to `last`: sample 3 needs the slot of sample 1, and sample 4 needs the
-/// slot of sample 2.
+/// Runs a model: sample 1 is published; the publisher goes on to `last`: sample 3 needs the slot of sample 1, and
+/// sample 4 needs the slot of sample 2.
 fn run(last: u64, looks_early: bool, join: fn(&Arc<World>) -> Subscription) {
     let world = World::new(&Arc::default(), 2, 2);
     let mut publisher = Publisher::new(&world, keep_last(1));

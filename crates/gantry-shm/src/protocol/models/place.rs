@@ -1,4 +1,4 @@
-//! Model of a place: one thread takes samples into it, another one reads and drops them.
+//! Model of a place: one thread takes samples into it, another thread reads and drops them.
 
 use super::check::Model;
 use crate::protocol::{place::InUse, sync::Site};

@@ -53,8 +53,9 @@ pub(super) const IN_LOAN: Model = Model {
     needs: &[Site::RetireFence, Site::PinFence, Site::DeadMark, Site::PinStore, Site::Unpin, Site::PinsLook],
 };
 
-/// Sample 1 is published; the publisher goes on to sample 3, and the reader takes twice. The reader's depth is larger
-/// than the publisher grants, so that the reader does not skip dead samples only because it has fallen behind.
+/// Runs a model: sample 1 is published; the publisher goes on to sample 3, and the reader takes twice. The reader's
+/// depth is larger than the publisher grants, so that the reader does not skip dead samples only because it has
+/// fallen behind.
 fn run(world: &Arc<World>, depth: usize, publish: fn(&mut Publisher) -> bool) {
     let mut publisher = Publisher::new(world, keep_last(depth));
     publish(&mut publisher);

@@ -1,4 +1,4 @@
-//! Models of a sleep until there is news, and of the wake-up.
+//! Models of a thread that sleeps until there is news, and of its wake-up.
 
 use super::{
     check::Model,
@@ -198,7 +198,7 @@ fn shared_collector(changes: u64) {
     run_callbacks(changes, &board, &shared);
 }
 
-/// The steps of one thread. A callback ends after all callbacks have begun.
+/// The steps of one thread. Each callback ends only after all callbacks have begun.
 fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<PoolState>, Condvar)) {
     let line = board.waiter(READER_BELL);
     let mut state = shared.lock().unwrap();

@@ -86,7 +86,7 @@ pub struct Publisher {
     wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
-    /// Whether a reader is in another process, and so probably on another core.
+    /// Whether a reader is in another process, and so probably runs on another core.
     has_remote_readers: bool,
     /// Whether the publisher records its activity, from which its deadline or its lease is counted.
     records_activity: bool,

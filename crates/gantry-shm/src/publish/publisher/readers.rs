@@ -100,7 +100,7 @@ impl Publisher {
         }
     }
 
-    /// Discovers readers until `is_done`; `false` after the deadline, and if waits are interrupted.
+    /// Discovers readers until `is_done`; returns `false` after the deadline, and if waits are interrupted.
     fn wait_until(
         &mut self,
         deadline: Option<Instant>,

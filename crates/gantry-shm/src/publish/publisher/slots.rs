@@ -39,7 +39,7 @@ const DISCOVERIES: usize = 100;
 /// A step by which a publisher without a free slot of the size may get a slot: each step treats one cause of the lack.
 type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 
-/// The steps, the cheapest first; the first slot that a step grants is taken.
+/// The steps in the order in which they are tried, the cheapest first; the first slot that a step grants is used.
 ///
 /// | step | grants a slot if | costs |
 /// | --- | --- | --- |
@@ -258,7 +258,7 @@ impl Publisher {
         }
     }
 
-    /// Allocates a slot. For small slots the file grows for several at once.
+    /// Allocates a slot. For small slots, the file grows by the size of several slots at a time.
     fn allocate_slot(&mut self, bytes: usize) -> Result<Option<Slot>> {
         let what = format!("a message of {} bytes on topic {}", bytes - PAYLOAD_OFFSET, self.description.topic);
         let (region, directory) = (&self.file.region, &self.domain.directory);

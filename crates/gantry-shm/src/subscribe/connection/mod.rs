@@ -80,7 +80,7 @@ impl Connection {
         newest.max(self.reader.next - 1).saturating_add(1).saturating_sub(self.first)
     }
 
-    /// The next sample, or `None` if there is none now. Skipped samples are counted in `losses`.
+    /// Takes the next sample; `None` if there is none now. Skipped samples are counted in `losses`.
     #[inline(always)]
     pub(crate) fn take(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         match self.uncommon.as_ref().map_or(u64::MAX, |uncommon| uncommon.lifespan_ns) {
@@ -89,8 +89,9 @@ impl Connection {
         }
     }
 
-    /// The next sample whose lifespan has not expired. Skips only samples that were in the ring when the call began,
-    /// then returns `None`: otherwise the loop might never end if samples expire as fast as the publisher sends them.
+    /// Takes the next sample whose lifespan has not expired. Skips only samples that were in the ring when the
+    /// call began, then returns `None`: otherwise the loop might never end if samples expire as fast as the
+    /// publisher sends them.
     fn take_valid(
         &mut self,
         lifespan_ns: u64,
@@ -135,7 +136,7 @@ impl Connection {
         Some(self.copied(&info, places, place))
     }
 
-    /// The next sample; `entry` is the result of [`Reader::look`].
+    /// Takes the next sample; `entry` is the result of [`Reader::look`].
     fn take_entry(
         &mut self,
         mut entry: Entry,

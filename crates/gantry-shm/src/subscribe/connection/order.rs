@@ -27,7 +27,7 @@ struct Ahead {
     /// The sequence of the newest sample.
     newest: u64,
     count: u64,
-    /// The time of the oldest sample; `timed` is that sample's sequence once the time was read.
+    /// The time of the connection's oldest sample; `timed` is the sequence of this sample once its time was read.
     time_ns: u64,
     timed: u64,
 }
@@ -166,7 +166,7 @@ impl Connection {
         self.mapping.region.length_bytes()
     }
 
-    /// Passes over the next `count` samples, which are lost to the subscription.
+    /// Skips the next `count` samples, which the subscription loses.
     pub(crate) fn skip(&mut self, count: u64, losses: &mut Losses) {
         self.reader.skip_to(self.reader.next + count);
         self.lost = self.lost.saturating_add(count);

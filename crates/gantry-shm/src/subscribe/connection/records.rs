@@ -1,4 +1,4 @@
-//! The reader records of a connection: the pins of samples that are held.
+//! The reader records of a connection, which have the pins of held samples.
 
 use super::{Connection, Uncommon};
 use crate::{

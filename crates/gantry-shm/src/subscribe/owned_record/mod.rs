@@ -56,7 +56,8 @@ pub(crate) struct OwnedRecord {
     pub(crate) cell: &'static OrphanCell,
     /// The memory of the places of the samples; it also keeps the domain.
     pub(crate) memory: Arc<PlaceMemory>,
-    /// The subscription's counters, for as long as the subscription keeps the connection.
+    /// The endpoint block with the subscription's counters, which are valid for as long as the subscription keeps
+    /// the connection.
     pub(crate) endpoint: EndpointBlock,
 }
 

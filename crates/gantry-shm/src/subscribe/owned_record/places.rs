@@ -30,7 +30,7 @@ const READY_PUBLISHERS: usize = 8;
 #[repr(C, align(64))]
 struct CacheLine([u64; LINE_BYTES / 8]);
 
-/// The beginning of a place: all that a sample needs to be read and released.
+/// The beginning of a place: all data that are needed to read and release a sample.
 #[repr(C, align(64))]
 pub(crate) struct Place {
     /// The pin in the reader record, which stays mapped while the pin is set. `None` if the sample is the copy

@@ -8,10 +8,10 @@ use crate::{
 };
 
 impl Subscription {
-    /// The next sample, in place; `None` if there is none now. If several publishers have samples, the oldest sample
-    /// comes first. If more samples wait than the depth of a KEEP_LAST subscription, the oldest samples are skipped
-    /// and counted in [`Losses::overwritten`](crate::Losses::overwritten), as if one publisher had overwritten them.
-    /// Samples older than their publisher's lifespan are skipped and counted in
+    /// Takes the next sample, in place; `None` if there is none now. If several publishers have samples, the oldest
+    /// sample comes first. If more samples wait than the depth of a KEEP_LAST subscription, the oldest samples are
+    /// skipped and counted in [`Losses::overwritten`](crate::Losses::overwritten), as if one publisher had
+    /// overwritten them. Samples older than their publisher's lifespan are skipped and counted in
     /// [`Losses::expired`](crate::Losses::expired). With more than one publisher, a take looks at each publisher.
     ///
     /// # Errors

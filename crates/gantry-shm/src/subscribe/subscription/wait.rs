@@ -1,4 +1,4 @@
-//! The waits of a subscription for something to take, and the checks whether there is something.
+//! The waits of a subscription until there is something to take, and the checks whether there is.
 
 use super::Subscription;
 use crate::{

@@ -77,7 +77,7 @@ impl Collector {
     /// As [`Collector::new`], before there is a node: the process joins the domain.
     ///
     /// # Errors
-    /// Shared memory that cannot be set up or trusted; the process forked.
+    /// The shared memory cannot be set up or trusted; the process forked.
     pub fn join(domain_id: u32) -> Result<Collector> {
         Collector::for_participant(Participant::join(domain_id)?)
     }
@@ -119,7 +119,7 @@ impl Collector {
         Ok(self.engine.wait(deadline, look)?)
     }
 
-    /// The bell that ends the wait, from any thread of this process.
+    /// The bell by which any thread of this process ends the wait.
     #[must_use]
     pub fn bell(&self) -> Bell {
         self.engine.bell()

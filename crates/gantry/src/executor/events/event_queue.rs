@@ -50,7 +50,7 @@ pub(super) struct EventQueue {
     /// The number of events so far. An event's number orders it among events of the same time.
     found: u64,
     pub(super) dropped: u64,
-    /// Ready callbacks whose source is looked at when the queue has room.
+    /// The indices of ready callbacks whose sources are read when the queue has room.
     indices: VecDeque<usize>,
     /// The only ready callback while the queue is empty. This callback runs without being queued.
     only: Option<usize>,

@@ -36,7 +36,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The callbacks of an executor's nodes, and which of them may run.
+/// A ready queue: the callbacks of an executor's nodes, with their states: idle, pending or running.
 #[derive(Default)]
 pub struct ReadyQueue {
     pub(crate) signal: Arc<WakeSignal>,
@@ -49,7 +49,8 @@ pub struct ReadyQueue {
     watchdog: Option<Arc<Watchdog>>,
     /// In the order of registration.
     callbacks: Vec<RegisteredCallback>,
-    /// Indices of callbacks, by the bit of the collector; empty before the first registration.
+    /// The indices of callbacks, by the callbacks' bits of the collector; the list is empty before the
+    /// first registration.
     by_bit: Vec<Vec<usize>>,
     /// The times at which callbacks become ready without news, or are tried again, each with the callback's index.
     due: BTreeSet<(u64, usize)>,
@@ -85,7 +86,7 @@ impl ReadyQueue {
     }
 
     fn begin_gathering(&mut self) {
-        // The notifications come first: a change of the callbacks after they were read notifies again.
+        // The notifications are taken before the callbacks are read: a later change of the callbacks notifies again.
         let notified = self.signal.take_notified();
         self.signal.count_gathering();
         if self.is_outdated() {

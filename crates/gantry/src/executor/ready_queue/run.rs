@@ -65,7 +65,7 @@ impl ReadyQueue {
         }
     }
 
-    /// The warning of a slow run if another callback had to wait for it.
+    /// The warning about a slow run, if another callback had to wait for this run.
     pub(super) fn warning_of(&self, slow: &SlowRun) -> Option<SlowRunWarning> {
         if self.is_changed {
             return None;

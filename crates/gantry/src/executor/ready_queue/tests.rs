@@ -7,7 +7,7 @@ use super::{
 use crate::{Clock, Node, Timer};
 use std::task::Wake;
 
-/// The cancel comes between the check for a cancel and the gathering, which takes its notification.
+/// The cancel comes between the check for a cancel and the gathering, which takes the cancel's notification.
 #[test]
 fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
     let mut queue = ReadyQueue::default();

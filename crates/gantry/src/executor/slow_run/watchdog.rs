@@ -37,7 +37,7 @@ pub(in crate::executor) struct Watchdog {
     /// The time of the earliest next look, CLOCK_MONOTONIC: joins and leaves of endpoints cause more updates than
     /// looks are needed.
     rest_until_ns: AtomicU64,
-    /// The executor's gatherings at the last look, and the number of looks.
+    /// The number of the executor's gatherings at the last look.
     seen_gatherings: AtomicUsize,
     looks: AtomicUsize,
 }
@@ -52,7 +52,7 @@ impl Watchdog {
         let (signal, members) = (Arc::downgrade(signal), Arc::downgrade(members));
         let (looking, rest_until_ns, seen_gatherings, looks) = Default::default();
         let make = |_| Watchdog { signal, members, looking, rest_until_ns, seen_gatherings, looks };
-        // The topic does not matter: the control thread updates all watchers at each probe.
+        // The topic is of no importance, because the control thread updates all watchers at each probe.
         Ok(participant.watch("", Role::Publisher, make)?)
     }
 

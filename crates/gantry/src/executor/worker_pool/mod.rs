@@ -227,7 +227,7 @@ impl<O: Order> WorkerPool<O> {
         self.signal.is_canceled() || state.end.error.is_some() || state.end.panic.is_some()
     }
 
-    /// Leaves the gathering to another thread, and wakes one if a callback is ready now.
+    /// Leaves the gathering to another thread, and wakes a thread if a callback is ready now.
     fn hand_over(&self, state: &mut PoolState<O>) {
         let PoolState { end: PoolEnd { order, .. }, asleep, in_reserve, .. } = state;
         let (has_more, ready_queue, earliest) = (order.has_more(), order.ready_queue(), asleep.iter().min());
@@ -264,7 +264,7 @@ impl<O: Order> WorkerPool<O> {
         drop(state);
         sleeper.sleep(sleep, until, || self.signal.should_wake());
         let mut state = lock(&self.state);
-        // The entry is the thread's own time, or an equal time of another thread.
+        // The removed entry is the thread's own time, or an equal time of another thread.
         if let Some(index) = state.asleep.iter().position(|other_ns| *other_ns == until_ns) {
             state.asleep.swap_remove(index);
         }

@@ -1,6 +1,6 @@
 //! The pending requests of a client, with the servers that can answer them.
 //!
-//! Each request ends once: answered, failed, or given up by its sender.
+//! Each request ends exactly once: it is answered, it fails, or its sender gives it up.
 
 use gantry_shm::Gid;
 use std::{collections::VecDeque, sync::Arc};

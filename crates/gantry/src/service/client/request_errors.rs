@@ -56,7 +56,7 @@ impl RequestTracker {
         }
     }
 
-    /// The node and the process of a server, by its publisher of responses.
+    /// The text for the node and the process of a server, found by the server's publisher of responses.
     pub(super) fn server_name(&self, server: Gid) -> String {
         publisher_name(self.presence.participant(), &self.responses.description().topic, server)
     }
@@ -66,7 +66,7 @@ impl RequestTracker {
         Error::ShutDown { what: format!("request {sequence} to {}", self.name) }
     }
 
-    /// The error of a wait for the service when a shutdown ends the wait.
+    /// The error of a wait for the service that a shutdown ends.
     pub(super) fn wait_shut_down(&self) -> Error {
         Error::ShutDown { what: format!("the wait for service {}", self.name) }
     }

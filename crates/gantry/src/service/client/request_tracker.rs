@@ -54,7 +54,7 @@ pub(super) struct RequestTracker {
     /// list is valid.
     servers: Arc<[Gid]>,
     servers_of: Option<(u64, u64)>,
-    /// The version of the publishers of responses at the last check of `pending`.
+    /// The version of the list of publishers of responses at the last check of `pending`.
     checked_publishers: u64,
     /// The losses of responses that `pending` has accounted for, in total and for each server with losses.
     pub(super) noted_losses: u64,

@@ -56,7 +56,7 @@ struct LockedState<'a, S: ServiceType> {
     _deferral: Deferral<'a>,
 }
 
-/// The response to one request. Dropping the future gives up the request.
+/// A future of the response to one request. Dropping it gives up the request.
 struct SharedResponse<S: ServiceType> {
     inner: Arc<Inner<S>>,
     sequence: u64,

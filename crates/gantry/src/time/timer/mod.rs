@@ -158,7 +158,7 @@ impl Timer {
         schedule.changed_ns = Some(now_ns);
         let wakers = schedule.wakers.clone();
         drop(schedule);
-        // The new due time may be earlier than the end of the sleep of waiting threads.
+        // Waiting threads are woken, because the new due time may be earlier than the end of their sleep.
         wakers.into_iter().for_each(|(_, waker)| waker.wake());
     }
 }
@@ -248,7 +248,8 @@ impl TakeSource for Timer {
     }
 
     fn is_current(&self, tick: &Tick) -> bool {
-        // The first tick after a change is noticed at least a period later.
+        // A tick that was noticed at the time of a cancel or a reset is an old tick: the first tick after the change
+        // is noticed at least a period later.
         lock(&self.schedule).changed_ns.is_none_or(|changed_ns| changed_ns < in_ns(tick.noticed))
     }
 }

@@ -117,7 +117,7 @@ fn callbacks_add_and_remove_callbacks(case: &Case) {
     assert_eq!(added.load(SeqCst), 10);
 }
 
-/// The node leaves between two steps, when other callbacks are in a round or queue already.
+/// The node leaves the executor between two steps, when other callbacks are already in the executor's round or queue.
 fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     let (mut executor, leaves, stays) = (case.executor(), Listener::new(), Listener::new());
     let mut publishers = Vec::new();

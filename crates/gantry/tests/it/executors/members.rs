@@ -61,7 +61,7 @@ fn groups_of_a_node_run_in_two_executors(case: &Case) {
     };
     feed.publish(1);
     assert_eq!(both(&mut *executor, &mut *other), (vec![("node", 1)], vec![("group", 1)]));
-    // The group goes back to the executor of its node, with the messages that came meanwhile.
+    // The group goes back to the executor of its node, with the messages that have come meanwhile.
     feed.publish(2);
     other.remove_callback_group(&group);
     drain(&mut *executor);

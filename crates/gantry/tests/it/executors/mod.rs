@@ -66,7 +66,7 @@ impl Kind {
         self.overflow().is_some()
     }
 
-    /// The treatment of events for which the queue has no room, if there is a queue.
+    /// The rule for events for which the executor's queue has no room; `None` if the executor has no queue.
     pub fn overflow(self) -> Option<Overflow> {
         match self {
             Kind::Events(overflow) | Kind::EventsThreads(overflow) => Some(overflow),
@@ -83,7 +83,7 @@ impl Kind {
         self.executor_with_queue(AMPLE)
     }
 
-    /// An executor; the capacity is for the kinds that have a queue.
+    /// Makes an executor of this kind; the capacity is used by the kinds that have a queue.
     pub fn executor_with_queue(self, capacity: usize) -> Box<dyn Tested> {
         match self {
             Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),

@@ -60,7 +60,7 @@ fn a_server_and_its_client_may_share_an_executor(case: &Case) {
     spinning(&mut *executor, || assert_eq!(sums.take(100), (1..=100).collect::<Vec<_>>()));
 }
 
-/// As in rclcpp: a timer sends requests, and the client's callback gets the responses.
+/// As in rclcpp programs, a timer sends requests, and the client's callback gets the responses.
 fn another_callback_sends_the_requests(case: &Case) {
     let (mut executor, node, name) = (case.executor(), node(), case.topic("add"));
     executor.add_node(&node).unwrap();

@@ -69,7 +69,7 @@ struct Work {
     clients: BTreeSet<Gid>,
 }
 
-/// The publishers that pass from the control thread to the server, and back.
+/// The publishers that are handed over from the control thread to the server, and back.
 struct Handover {
     /// The client whose publisher is being made.
     making: Option<Gid>,
@@ -77,7 +77,7 @@ struct Handover {
     made: BTreeMap<Gid, GenericPublisher>,
     /// The clients that left, whose publishers the server has.
     left: Vec<Gid>,
-    /// The publishers of clients that left, which the control thread drops at its next look.
+    /// The publishers of clients that left, which the control thread drops in its next work.
     gone: Vec<GenericPublisher>,
     /// The server is gone.
     is_closed: bool,
