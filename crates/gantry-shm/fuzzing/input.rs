@@ -113,7 +113,7 @@ impl Damaged {
         bytes
     }
 
-    /// Writes up to 15 words, and now and then changes the length.
+    /// Writes up to 15 words, and now and then changes the length of the file.
     pub(super) fn damage(&self, input: &mut Input<'_>) {
         let choice = input.byte();
         (0..choice % 16).for_each(|_| self.poke(input));

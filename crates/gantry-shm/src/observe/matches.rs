@@ -131,8 +131,8 @@ impl SubscriptionMatches {
         if before.is_none() {
             self.known.forget();
         }
-        // Records are read before endpoints: a subscription has its endpoint before its record, and for at least as
-        // long.
+        // Records are read before endpoints: the endpoint of a subscription exists before its record, and for at
+        // least as long.
         let found = self.known.look(self.domain.peers()?.iter().filter(|peer| peer.is_alive()))?;
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
         let first_new = before.filter(|(epoch, _)| *epoch == there.epoch && !found.is_all).map(|(_, count)| count);

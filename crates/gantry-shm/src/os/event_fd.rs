@@ -1,6 +1,7 @@
 //! A descriptor that is readable while a subscription has something to take, for programs that wait in epoll or poll.
 //!
-//! The control thread makes it readable; the subscription clears it when there is nothing more to take.
+//! The control thread makes the descriptor readable; the subscription makes it unreadable again when there is
+//! nothing more to take.
 
 use crate::error::{Error, Result};
 use rustix::event::{EventfdFlags, eventfd};

@@ -33,7 +33,7 @@ pub(crate) struct SharedFile {
 }
 
 impl SharedFile {
-    /// Makes an empty file without a name, writable here.
+    /// Makes an empty file without a name, writable for this process.
     pub(crate) fn create(directory: &Directory) -> Result<SharedFile> {
         SharedFile::register(true, || {
             let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);

@@ -57,7 +57,8 @@ pub(crate) struct Discovered {
 }
 
 impl ReaderDiscovery {
-    /// Creates a discovery that has found no reader yet. It is created before the publisher can be found.
+    /// Creates a discovery that has found no reader yet. The discovery must be created before the publisher
+    /// can be found.
     pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let (readers, known) = (Roster::new(key, 0, Vec::new()), KnownRecords::new(key));
         let discovered = Discovered { readers, is_new: false, generation: 0, known, mapping_error: None };

@@ -1,4 +1,4 @@
-//! Little memory: a full file system causes an error that states this, and the available memory is used.
+//! Tests with little memory: a full file system causes an error that states this, and the available memory is used.
 
 use crate::{
     child::say,

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
 /// The numbers of idle timers beside `TIMED_TOPICS` topics.
 pub const TIMERS: [usize; 3] = [0, 100, 10_000];
-/// The topics of a load with timers.
+/// The number of topics of a load with timers.
 pub const TIMED_TOPICS: usize = 10;
 /// The message rates (messages per second on all topics together), each with the number of messages of a turn. Turns
 /// are short, so that other work of the machine disturbs few of them.

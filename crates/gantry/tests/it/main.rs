@@ -1,7 +1,7 @@
 //! Tests of the public API: in one process, and between two.
 //!
-//! The same program is also the child processes: `it --child ROLE TOPIC` plays a role of `child`. All processes use
-//! one directory of shared memory, which the first process makes; each test has topics of its own.
+//! The same program also runs as the child processes: `it --child ROLE TOPIC` plays a role of `child`. All processes
+//! use one directory of shared memory, which the first process makes; each test has topics of its own.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

@@ -1,4 +1,4 @@
-//! A change of a node's parameters, with the callbacks and the listener that are called about it.
+//! A change of a node's parameters, with the callbacks and the listener that are called for it.
 
 use super::{
     super::{callbacks::Callbacks, value::Parameter},
