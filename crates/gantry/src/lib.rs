@@ -30,7 +30,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A program that runs until Ctrl-C calls [`init`] first: it then ends in order, and its nodes heed `--ros-args`.
+//! A program that runs until Ctrl-C calls [`init`] first: it then ends in order, and its nodes use `--ros-args`.
 //!
 //! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of three lines
 //! (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.

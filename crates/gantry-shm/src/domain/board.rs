@@ -99,8 +99,8 @@ impl Board {
         }
     }
 
-    /// Makes a board, unless there are living processes whose board was removed: they would not see processes that use
-    /// the new board.
+    /// Makes a board, unless there are living processes whose board was removed: these processes would not see
+    /// processes that use the new board.
     fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
         // Other processes make a board and join, or leave and remove it, between any two checks; a board that was

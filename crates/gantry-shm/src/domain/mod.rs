@@ -176,9 +176,9 @@ impl Domain {
         Ok(self.listed()?.list.clone())
     }
 
-    /// All processes of the domain, for a publisher that must see every reader. It is an error if a process is not
-    /// among them, unless the process is in `unlisted_before`: it lost the name of its file before the publisher was
-    /// created, and joins no publisher.
+    /// All processes of the domain, for a publisher that must see every reader. Returns an error if a process is
+    /// missing in the result, unless `unlisted_before` has it: such a process lost the name of its file before the
+    /// publisher was created, and joins no publisher.
     pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
         match may_have_joined(&peers.unlisted_owners, unlisted_before) {
@@ -373,8 +373,8 @@ mod tests {
     use super::*;
     use crate::Participant;
 
-    /// The process has lost the lock of its file, but not yet the lock of its byte of the board. It must not count as a
-    /// living process without a file.
+    /// The process has lost the lock of its file, but not yet the lock of its byte of the board. Such a process must
+    /// not count as a living process without a file.
     #[test]
     fn a_process_that_is_being_killed_is_no_unlisted_one() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -24,8 +24,8 @@ use std::{
     },
 };
 
-/// The number of attempts to read an endpoint that is being rewritten, before it is skipped. Its owner raises the
-/// topic's generation after the change, so the endpoint is read again soon.
+/// The number of attempts to read an endpoint that is being rewritten, before it is skipped. The endpoint's owner
+/// raises the topic's generation after the change, so the endpoint is read again soon.
 const READ_ATTEMPTS: usize = 100;
 
 /// A reader record, and the process in whose file the record lies. The process keeps the record mapped.
@@ -380,7 +380,7 @@ impl Peer {
                 }
             }
             if key != 0 {
-                // SAFETY: it is handed out with the peer, which keeps the region.
+                // SAFETY: the reference is returned together with the peer, which keeps the region.
                 let record = unsafe { InRegion::new(record) };
                 let none = || RecordsOfKey { epoch: *departures, list: Vec::new() };
                 records.entry(key).or_insert_with(none).list.push(record);

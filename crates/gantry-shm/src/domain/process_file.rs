@@ -36,7 +36,7 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
-    /// The blocks with records that were taken but are not yet counted as changes. Its lock is also held while
+    /// The blocks with records that were taken but are not yet counted as changes. The mutex is also held while
     /// changes are logged and counted. Many records of a block are counted as one change, because the log has room
     /// for few changes.
     taken: Mutex<Vec<usize>>,

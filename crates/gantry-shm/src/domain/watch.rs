@@ -9,8 +9,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Work on the control thread. It must not keep a [`Participant`]: the end of a participant waits for its control
-/// thread.
+/// Work on the control thread. A watcher must not keep a [`Participant`]: the end of a participant waits for its
+/// control thread.
 pub trait Watcher: Send + Sync + 'static {
     /// Looks for changes; may block.
     fn update(&self);

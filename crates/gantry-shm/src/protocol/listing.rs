@@ -19,10 +19,10 @@
 //! | after that look, before the publisher's listing | takes, and pins | finds it unlisted: reclaims nothing while the process lives |
 //! | after the listing | takes, and pins | has it in the list of peers, which it keeps by its open file: reads its pins |
 //!
-//! The look at the name must follow F: a name that is there after F was there when `unlisted_before` was read, so the
-//! publisher does not ignore that process. It follows G, too, for a process that owns no line of the board because all
-//! were taken, and that is therefore never found unlisted: such a process is harmed only by a loss between the look and
-//! the listing.
+//! The look at the name must follow F: a name that is there after F was there when `unlisted_before` was read, so
+//! the publisher does not ignore that process. The look must follow G, too, for a process that owns no line of the
+//! board because all were taken, and that is therefore never found unlisted: such a process is harmed only by a loss
+//! between the look and the listing.
 //!
 //! The owners are read before the listing (`Domain::listed`): a process has its name before its lines, and in an
 //! orderly end frees these before its name is removed, so a process that comes or leaves meanwhile does not count as

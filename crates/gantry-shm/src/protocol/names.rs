@@ -229,7 +229,7 @@ impl Bucket<'_> {
     }
 
     /// Whether the word of the line is the same as before the bit of the new holder was set. If another thread had
-    /// begun to free the line before that, this function takes the beginning back.
+    /// begun to free the line before that, this function changes the line's word back to NAMED.
     fn is_still(&self, index: usize, word: u64) -> bool {
         match state(word) {
             ENDING => self.change(index, word, NAMED).is_some(),

@@ -32,7 +32,7 @@ hint! {
     for_writing: "x86_64" "prefetchw [{}]", "aarch64" "prfm pstl1keep, [{}]"
 }
 hint! {
-    /// Hints that another core needs the written line next: it moves from this core's cache to the shared one.
+    /// Hints that another core needs the written line next: the line moves from this core's cache to the shared cache.
     demote: "x86_64" "cldemote [{}]"
 }
 

@@ -104,8 +104,8 @@ impl TopicLines {
     #[inline]
     pub(crate) fn wake(&self, fenced: Fenced) {
         each(&self.topic.sleepers, |waiter| {
-            // Waiters that share the last line do not withdraw the bit of this line. It is withdrawn here, before the
-            // ring: each of these waiters wakes, looks, and enters the sets again.
+            // Waiters that share the last line do not withdraw the bit of this line. The bit is withdrawn here,
+            // before the ring: each of these waiters wakes, looks, and enters the sets again.
             if waiter == SHARED_WAITER {
                 withdraw(&self.topic.sleepers, waiter);
             }

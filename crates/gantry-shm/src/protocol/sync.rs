@@ -208,10 +208,10 @@ impl Futex {
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), 1); // as in `ring`
     }
 
-    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is the
-    /// count that the caller read before; if it has changed since, the call returns at once. It also returns after the
-    /// timeout `limit`, and when a POSIX signal interrupts it, so the caller checks its condition after every return.
-    /// Always one system call.
+    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is
+    /// the count that the caller read before; if it has changed since, the call returns at once. The call also
+    /// returns after the timeout `limit`, and when a POSIX signal interrupts it, so the caller checks its condition
+    /// after every return. Always one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
         // The timeout is `None`, so there is no timeout, if the limit is longer than the kernel can count.
         let timeout = rustix::thread::futex::Timespec::try_from(limit).ok();

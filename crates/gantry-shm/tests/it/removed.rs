@@ -102,7 +102,7 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
     assert_eq!(reader.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     wait_for_joins(&participant);
-    // The publisher's present memory is enough; it cannot grow any more.
+    // The publisher's present memory is enough; this memory cannot grow any more.
     drop((0..20).map(|_| publisher.loan(STREAM_BYTES).unwrap()).collect::<Vec<_>>());
     let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();
     std::fs::remove_dir_all(user_directory).unwrap();

@@ -98,7 +98,8 @@ impl Rule<'_> {
     }
 }
 
-/// Reads a rule. Its names must be names of rcl's lexer: they have no substitutions and no repeated underscores.
+/// Reads a rule. The names in a rule must be names of rcl's lexer: names without substitutions and
+/// repeated underscores.
 pub(super) fn parse(text: &str) -> Result<Rule<'_>> {
     let broken = |why: &str| misunderstood(text, why);
     let Some((from, to)) = text.split_once(":=") else {

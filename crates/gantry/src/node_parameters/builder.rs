@@ -40,7 +40,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
+    /// Makes the node. The node joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
     ///
     /// # Errors
     /// A name or domain that ROS 2 does not allow; a rule, an argument or a parameter file that is not understood;

@@ -85,7 +85,7 @@ impl Node {
         if value == ParameterValue::NotSet { Ok(None) } else { typed_value::<T>(name, value).map(Some) }
     }
 
-    /// Removes a parameter. Its descriptor must allow dynamic typing, and it must not be read-only.
+    /// Removes a parameter. The parameter must have dynamic typing and must not be read-only.
     ///
     /// # Errors
     /// A parameter that is not declared, or may not be removed; a call from a callback of parameter changes.

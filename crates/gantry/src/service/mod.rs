@@ -67,8 +67,9 @@ fn guaranteed_replies(depth: u32) -> u32 {
     2 * depth.clamp(1, MAX_DEPTH)
 }
 
-/// The number of replies that both sides keep for a client with this depth, as far as there is room. It is large
-/// enough that a server may answer all waiting requests at once without overwriting a reply that the client waits for.
+/// The number of replies that both sides keep for a client with this depth, as far as there is room. The number
+/// is large enough that a server may answer all waiting requests at once without overwriting a reply that the
+/// client waits for.
 fn kept_replies(depth: u32) -> u32 {
     kept_requests(depth) + guaranteed_replies(depth)
 }

@@ -1,8 +1,8 @@
 //! The generic publisher and its loans: bytes of a type that is known at run time.
 //!
-//! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry checks
-//! the length of a message if its type has only one length; it does not check that the bytes are a message of the
-//! described type.
+//! Recorders, bridges and bindings use the generic publisher; the typed [`Publisher`](crate::Publisher) is a layer
+//! over it. Gantry checks the length of a message if its type has only one length; Gantry does not check that the
+//! bytes are a message of the described type.
 
 use super::{fixed_size::is_fixed_size, other_domains::UnmatchedPublisher};
 use crate::{

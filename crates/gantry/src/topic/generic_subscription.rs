@@ -1,7 +1,7 @@
 //! The generic subscription and its samples: bytes of a type that is known at run time.
 //!
-//! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it.
-//! The bytes come from another process and are not checked.
+//! Recorders, bridges, bindings and tools use the generic subscription; the typed
+//! [`Subscription`](crate::Subscription) is a layer over it. The bytes come from another process and are not checked.
 
 use super::{malformed_samples::MalformedSamples, other_domains::UnmatchedSubscription};
 use crate::{

@@ -259,7 +259,8 @@ impl Connection {
     fn ring_blocked_publisher(&self) {
         let blocked = self.reader.blocked_publisher();
         if blocked != 0 {
-            // A number beyond the board's lines is taken modulo their number: it only causes a superfluous ring.
+            // A number beyond the board's lines is taken modulo the number of lines: this only causes a
+            // superfluous ring.
             self.record.memory.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
         }
     }

@@ -6,8 +6,8 @@ const CHEAP_LOOKS: usize = 64;
 /// items was free.
 const LOOKS_PER_FREE: usize = 8;
 
-/// The state of the search. It continues where the last search ended, because the items there were released longest
-/// ago.
+/// The state of the search. A search continues where the last search ended, because the items there were
+/// released longest ago.
 #[derive(Debug, Default)]
 pub(crate) struct FreeSearch {
     /// The index of the item that the search checks next.

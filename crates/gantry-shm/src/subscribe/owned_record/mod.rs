@@ -2,9 +2,9 @@
 //! mapping, and a place of the subscription. A copied sample needs only a place.
 //!
 //! Samples are not reference-counted. Invariants:
-//! - O1: a record stays while its connection keeps it or any of its pins is set; it keeps the places. Places stay while
-//!   their subscription or a record keeps them, or any of them is used. Only the connection sets pins, and only the
-//!   thread that takes uses a place; a sample in a slot owns a pin and a place, a copied one a place.
+//! - O1: a record stays while its connection keeps it or any of its pins is set; a record keeps the places. Places
+//!   stay while their subscription or a record keeps them, or any of them is used. Only the connection sets pins,
+//!   and only the thread that takes uses a place; a sample in a slot owns a pin and a place, a copied one a place.
 //! - O2: a record with a set pin, or places of which one is used, become an *orphan* when the last owner leaves: a
 //!   cell keeps them, and the cell's flag is set before pins or places are read once more. The sample that releases
 //!   the last pin or place finds the flag (pair 9 of `protocol`).

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The time after which a run is slow: a control loop or a person would notice a pause of this length.
 pub(super) const LIMIT_NS: u64 = 250_000_000;
 
-/// A slow run that has ended; it is logged if another callback waited during the run.
+/// A slow run that has ended; a warning is logged if another callback waited during the run.
 pub(super) struct SlowRun {
     pub(super) index: usize,
     pub(super) ran_ns: u64,

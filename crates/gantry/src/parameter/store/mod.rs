@@ -178,7 +178,8 @@ impl ParameterStore {
         Ok(())
     }
 
-    /// Replaces the parameters by their staged states; a parameter that had a value and has none now counts as deleted.
+    /// Replaces the parameters by their staged states; a parameter that had a value and has none now is removed and
+    /// listed as deleted.
     fn replace(&self, staged: BTreeMap<String, Declared>) -> Changes {
         let (mut declared, mut changes) = (lock(&self.declared), Changes::default());
         for (name, new) in staged {

@@ -84,8 +84,8 @@ impl Node {
         self.create_service_with_qos(name, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_service`], with a QoS, which must be RELIABLE. Its depth limits nothing: requests wait in
-    /// the memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds its
+    /// As [`Node::create_service`], with a QoS, which must be RELIABLE. The depth of the QoS limits nothing: requests
+    /// wait in the memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds its
     /// requests and the responses that are kept for it. The other policies are the policies of all services.
     ///
     /// # Errors

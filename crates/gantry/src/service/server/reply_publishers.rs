@@ -33,7 +33,7 @@ pub(super) struct ReplyPublishers {
     pub(super) lost_responses: u64,
 }
 
-/// The publisher for replies to clients that left. It is made when the first client has left.
+/// The publisher for replies to clients that left. This publisher is made when the first client has left.
 struct Unread {
     publisher: Option<Box<GenericPublisher>>,
     /// The record that shows the type of the replies to other processes until the publisher exists.
