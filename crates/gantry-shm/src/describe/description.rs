@@ -229,7 +229,7 @@ impl EndpointDescription {
                     "{subject}: node {publisher} publishes {offered} and node {subscriber} expects {requested}; {difference}"
                 )
             }
-            // A service has two topics, but only one sentence, which the topic of its replies gets.
+            // The mismatches of both topics of a service give the same sentence.
             Subject::Requests(_) => {
                 let (server, client) = (of_service(subscription), of_service(self));
                 format!(

@@ -44,7 +44,7 @@ impl Pace {
         self.begin = (Instant::now(), thread_cpu_time());
     }
 
-    /// Ends the round: its CPU time, including the look at each task, determines the next pause.
+    /// Ends the round: its CPU time, including the updates of the tasks, determines the next pause.
     pub(crate) fn end(&mut self, domain: &Domain) {
         let (start, start_cpu) = self.begin;
         let shares = domain.known_peers().max(MIN_SHARES) as u32;

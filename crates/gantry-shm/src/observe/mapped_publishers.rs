@@ -6,7 +6,7 @@ use crate::{
 };
 use std::collections::{HashMap, hash_map::Entry};
 
-/// The number of samples whose lengths are looked at.
+/// The number of the newest samples whose lengths are read.
 const RECENT_SAMPLES: u64 = 16;
 
 /// The mapped files by the publishers' keys, each with the number of the last inspection that needed it.

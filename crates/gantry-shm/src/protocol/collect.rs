@@ -1,4 +1,4 @@
-//! The bits by which a waiter that waits for many topics finds the topics with news, without a look at each
+//! The bits by which a waiter that waits for many topics finds the topics with news, without checking each
 //! topic (pair 8).
 //!
 //! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the

@@ -170,7 +170,7 @@ impl Bucket<'_> {
         let last = self.last();
         loop {
             let shared = self.word(last);
-            // `shared` is loaded before the look: a name that is claimed later finds the open line in `settle`.
+            // `shared` is loaded before the other words: a name that is claimed later finds the open line in `settle`.
             full_fence(Site::OpenFence);
             match self.look(wanted) {
                 Some((index, claim)) if state(claim) == CLAIMED => self.settle(index, claim),

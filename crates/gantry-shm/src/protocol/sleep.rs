@@ -164,8 +164,8 @@ pub(crate) fn sleep<'a>(
     }
 }
 
-/// A guard that takes a waiter out of sets when it is dropped, also if the look panics, because the waiter's line
-/// may be freed later.
+/// A guard that takes a waiter out of sets when it is dropped, also if the `look` function panics, because the
+/// waiter's line may be freed later.
 struct Entered<'a, S: Iterator<Item = &'a Waiters> + Clone> {
     sets: S,
     waiter: WaiterIndex,

@@ -18,7 +18,7 @@ use std::time::Duration;
 pub(crate) enum Site {
     /// Pair 1: the publisher's store of an entry.
     EntryStore,
-    /// Pair 1: the fence after the subscription's look at an entry, and after the load of the head that follows it
+    /// Pair 1: the fence after the subscription's load of an entry, and after the load of the head that follows it
     /// in a take: one of the two fences is enough for the payload, so a model weakens both at once.
     EntryLook,
     /// Pairs 2, 3 and 8: the fence in publish. Stores before it: entry and dead marks. Loads after it: generation,
@@ -27,17 +27,17 @@ pub(crate) enum Site {
     /// Pair 2: the fence between dead marks and the loads of generation and pins, in an asynchronous publish and
     /// when a publisher is short of slots.
     RetireFence,
-    /// Pair 2: the fence between a pin and the look at the entry.
+    /// Pair 2: the fence between a pin and the load of the entry.
     PinFence,
     /// Pair 2, a step and not an ordering: the dead mark.
     DeadMark,
-    /// Pair 2, a step and not an ordering: the look at the generation after the dead marks.
+    /// Pair 2, a step and not an ordering: the load of the generation after the dead marks.
     GenerationLook,
-    /// Pair 3: the fence between the store of a generation and the look at the sleepers.
+    /// Pair 3: the fence between the store of a generation and the load of the sleepers.
     NewsFence,
     /// Pair 3: an asynchronous publisher's store of a sequence in its outbox.
     OutboxStore,
-    /// Pair 3: the fence between the sender's look at a publisher's outbox and its look at the sleepers.
+    /// Pair 3: the fence between the sender's load of a publisher's outbox and its load of the sleepers.
     SenderFence,
     /// Pair 3: the fence between setting the sleepers bit and the last look for news.
     SleepFence,
@@ -46,19 +46,19 @@ pub(crate) enum Site {
     /// Pair 3, a step and not an ordering: a ring raises the bell's count, so that the kernel refuses to sleep.
     #[cfg(all(test, feature = "loom"))]
     RingCounts,
-    /// Pair 8: the fence between setting a topic's bit and the look at the waiter's state.
+    /// Pair 8: the fence between setting a topic's bit and the load of the waiter's state.
     ReadyFence,
-    /// Pair 8: the fence between taking the bits and the look at the topics.
+    /// Pair 8: the fence between taking the bits and the loads of the topics' words.
     CollectFence,
-    /// Pair 8: the fence between the store of ASLEEP and the look at the bits.
+    /// Pair 8: the fence between the store of ASLEEP and the load of the bits.
     AsleepFence,
-    /// Pair 8: the fence between the store of ASLEEP for another thread that sleeps and the look at the bits.
+    /// Pair 8: the fence between the store of ASLEEP for another thread that sleeps and the load of the bits.
     HandOverFence,
     /// Pair 4: the store of a pin that may follow another sample's pin.
     PinStore,
     /// (4) a released pin.
     Unpin,
-    /// Pair 4: the fence after the publisher's look at the pins.
+    /// Pair 4: the fence after the publisher's load of the pins.
     PinsLook,
     /// Pair 5: the store of the descriptor, after the new ring is filled.
     DescriptorStore,
@@ -70,9 +70,9 @@ pub(crate) enum Site {
     OverwriteMark,
     /// Pair 7: the fence between an entry's dead mark and the stores of its words.
     OverwriteFence,
-    /// Pair 7: the fence between the loads of an entry's words and the second look at the entry.
+    /// Pair 7: the fence between the loads of an entry's words and the second load of the entry.
     RecheckFence,
-    /// Pair 7, a step and not an ordering: the second look at an entry after its words were loaded.
+    /// Pair 7, a step and not an ordering: the second load of an entry after its words were loaded.
     Recheck,
     /// Pair 7, a condition and not an ordering: no entry refers to the header's shift of wall times when it is renewed.
     RenewedUnused,
@@ -80,35 +80,35 @@ pub(crate) enum Site {
     CursorStore,
     /// Pair 6, a step and not an ordering: the cursor advances after the sample is held.
     CursorAfterHold,
-    /// Pair 6: the fence between the store of a cursor and the look at `blocked`.
+    /// Pair 6: the fence between the store of a cursor and the load of `blocked`.
     CursorFence,
-    /// Pair 6: the fence between the store of `blocked` and the look at the cursors.
+    /// Pair 6: the fence between the store of `blocked` and the load of the cursors.
     BlockFence,
-    /// Pair 6: the fence after the publisher's look at the cursors.
+    /// Pair 6: the fence after the publisher's load of the cursors.
     GateLook,
     /// Pair 10: the store that ends a place's use.
     PlaceEnd,
-    /// Pair 10: the look at a place before it is written.
+    /// Pair 10: the load of a place's use flag before the place is written.
     PlaceLook,
-    /// Pair 9: the fence between a sample's release and its look at the orphan flag.
+    /// Pair 9: the fence between a sample's release and its load of the orphan flag.
     #[cfg(all(test, feature = "loom"))]
     ReleaseFence,
-    /// Pair 9: the fence between setting the orphan flag and the look at the pins.
+    /// Pair 9: the fence between setting the orphan flag and the load of the pins.
     #[cfg(all(test, feature = "loom"))]
     OrphanFence,
-    /// Pair 11: the fence between setting a holder's bit and the look at the line's word.
+    /// Pair 11: the fence between setting a holder's bit and the load of the line's word.
     HoldFence,
-    /// Pair 11: the fence between the end of a hold and the look at the other holders.
+    /// Pair 11: the fence between the end of a hold and the load of the other holders' bits.
     ReleaseLineFence,
-    /// Pair 11: the fence between marking a line as ending and the look at its holders.
+    /// Pair 11: the fence between marking a line as ending and the load of its holders' bits.
     EndFence,
     /// (11) not an ordering: that look.
     EndLook,
-    /// Pair 11: the fence between a claim of a line and the look at the other lines.
+    /// Pair 11: the fence between a claim of a line and the loads of the other lines' words.
     ClaimFence,
-    /// Pair 11, a step and not an ordering: the look at the shared line after a claim.
+    /// Pair 11, a step and not an ordering: the load of the shared line's word after a claim.
     OpenLook,
-    /// Pair 11: the fence between the look at the shared line and the looks at the other lines.
+    /// Pair 11: the fence between the load of the shared line's word and the loads of the other lines' words.
     OpenFence,
 }
 

@@ -227,8 +227,8 @@ fn sleep_and_wake(root: &Path) {
     wake_a_collector(&participant, &mut talker, &mut listener);
 }
 
-/// Wakes three collectors of this process: a sleeping collector, one that is awake, and one that leaves the
-/// collecting to a sleeping thread.
+/// Sleeps on a collector of this process, and wakes it: while one of its threads sleeps, and after it has left the
+/// collecting to the sleeping thread.
 fn wake_a_collector(participant: &Arc<Participant>, talker: &mut Talker, listener: &mut Listener) {
     let mut collector = Collector::new(participant).unwrap();
     let attachment = collector.attach(&listener.subscription).unwrap();

@@ -169,7 +169,7 @@ impl Node {
     }
 
     /// Waits until the graph has changed since the last call that returned `true`, or since this node was made;
-    /// `false` after `timeout`. Used in this way, no change is missed between a look at the graph and the wait:
+    /// `false` after `timeout`. Used in this way, no change is missed between a reading of the graph and the wait:
     ///
     /// ```no_run
     /// # fn example(node: &gantry::Node) -> gantry::Result<()> {

@@ -125,7 +125,7 @@ impl Connection {
         }
     }
 
-    /// Takes the inline sample that a look found, the usual case; `None` if it was overwritten: then
+    /// Takes the inline sample that [`Reader::look`] found, the usual case; `None` if it was overwritten: then
     /// [`Connection::take_entry`] takes.
     #[inline(always)]
     fn take_inline(&mut self, word: InlineWord, places: &mut Places) -> Option<Sample> {
