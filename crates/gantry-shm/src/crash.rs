@@ -179,7 +179,7 @@ mod armed {
         }
     }
 
-    /// Kills this process at the `pass`th pass (from 1, counted since its start) of the point `POINTS[index]`.
+    /// Kills this process at the `pass`th pass (from 1, counted since its start) of the crash point `POINTS[index]`.
     pub fn arm(index: usize, pass: u64) {
         FATAL_PASS.store(pass, SeqCst);
         FATAL_POINT.store(index, SeqCst);

@@ -12,7 +12,7 @@ use std::{io, path::PathBuf};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A system call failed. The sentence has the kernel's words, and advice if a limit was reached.
+    /// A system call failed. The sentence has the text of the kernel's error, and advice if a limit was reached.
     #[error("cannot {action}: {source}{}", advice(source))]
     System {
         /// The action that failed, as "open /dev/shm/gantry-0".
@@ -212,7 +212,7 @@ pub enum Error {
         limit: usize,
     },
 
-    /// The memory in which a reader pins samples cannot be mapped, so that no sample that it may hold is reclaimed.
+    /// The memory in which a reader pins samples cannot be mapped, so no sample that the reader may hold is reclaimed.
     #[error("cannot map the reader records of topic {topic}, so no slot is reclaimed: {why}")]
     UnmappedReader {
         /// The publisher's topic.
@@ -297,7 +297,8 @@ fn advice(error: &io::Error) -> &'static str {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Wraps an error of the kernel with the action that failed; errors of permissions and inodes get their advice.
+    /// Wraps an error of the kernel with the action that failed; errors of permissions and of missing inodes get
+    /// their own advice.
     pub(crate) fn system(action: impl Into<String>, source: impl Into<io::Error>) -> Error {
         let (action, source) = (action.into(), source.into());
         match source.kind() {

@@ -83,7 +83,7 @@ pub enum Error {
         name: String,
     },
 
-    /// A declaration or a change of a parameter that is not allowed, or a value of another type than was asked for.
+    /// A declaration or a change of a parameter that is not allowed, or a value whose type is not the requested one.
     #[error("parameter \"{name}\" is refused: {why}")]
     InvalidParameter {
         /// Its name.

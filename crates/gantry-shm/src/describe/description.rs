@@ -200,7 +200,7 @@ impl EndpointDescription {
     }
 
     /// The reason why a publisher with this description and a subscription to its topic cannot be matched; `None` if
-    /// they can.
+    /// they can be matched.
     #[must_use]
     pub fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         self.type_mismatch(subscription).or_else(|| {

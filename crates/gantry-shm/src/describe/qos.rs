@@ -166,7 +166,7 @@ impl Qos {
     }
 }
 
-/// A duration as it stands in descriptions: `None`, and durations that do not fit, are no limit.
+/// A duration in ns, as descriptions contain it: `None`, and durations that do not fit into 64 bits, mean no limit.
 pub(crate) fn limit_ns(duration: Option<Duration>) -> u64 {
     duration.map_or(u64::MAX, |duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -1,7 +1,7 @@
 //! The board of a domain: a line for each topic, with its sleepers, and a line for each waiter, with its bell.
 //!
-//! The first process of a domain makes the board and the last removes it, both under the registry lock (`registry`).
-//! Invariants:
+//! The first process of a domain makes the board and the last process removes it, both under the registry lock
+//! (`registry`). Invariants:
 //! - B1: the board is the only memory with many writers, and it contains no addresses or offsets. Damage can only cost
 //!   a wake-up, delay the discovery of an endpoint or keep publishers from reclaiming slots.
 //! - B2: the registry lock of a domain is the lock of the board that has the board's file name. The lock of a board
@@ -50,7 +50,8 @@ pub(crate) struct Board {
     pub(crate) names: InRegion<[AtomicU64; NAMED_LINES]>,
     pub(crate) topics: InRegion<[TopicLine; TOPIC_LINES]>,
     pub(crate) waiters: InRegion<[WaiterLine; WAITER_LINES]>,
-    /// The OFD lock belongs to our one description, so threads of this process exclude each other here.
+    /// The mutex by which threads of this process exclude each other: the OFD lock belongs to the process's only
+    /// file description of the board.
     pub(crate) registry: Mutex<()>,
     /// Count of the searches for names.
     #[cfg(test)]
@@ -103,8 +104,8 @@ impl Board {
     /// processes that use the new board.
     fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
-        // Other processes make a board and join, or leave and remove it, between any two checks; a board that was
-        // removed while processes live does not come back.
+        // The check is repeated, because other processes may make a board and join, or leave and remove it, between
+        // any two checks; a board that was removed while processes live does not come back.
         for _ in 0..BOARD_RETRIES {
             if refusal.is_ok() {
                 return Board::create(directory);
@@ -313,7 +314,8 @@ impl Board {
         unsafe { self.lines(topic) }
     }
 
-    /// The pid of the process that holds the registry lock now, if the process has written it; never this process.
+    /// The pid of the process that holds the registry lock now, if that process has written its pid; never the pid
+    /// of this process.
     pub(crate) fn holder(&self) -> Option<u32> {
         let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file, 0).unwrap_or(false));
         is_locked.then(|| self.header.holder_pid.load(Relaxed))

@@ -216,7 +216,7 @@ mod tests {
         added.push(add());
         let more = [&first[..], &[added[MIN_KEPT].0]].concat();
         assert_eq!(look(), (epoch, more));
-        // Another endpoint takes the block of an endpoint that left: the number of endpoints does not change.
+        // Another endpoint takes the block of an endpoint that left, so the number of endpoints does not change.
         let (_, block) = added.remove(0);
         domain.process.remove_endpoint(block).unwrap();
         domain.process.free_endpoint(block);

@@ -207,7 +207,7 @@ impl Domain {
             peers.has_remains = false;
             // A process whose file was removed stays in the list for as long as it lives, because its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
-            // A process that is being killed may lose the lock of its file before its byte of the board.
+            // A process that is being killed may lose the lock of its file before the lock of its byte of the board.
             let mut dead_owners: Vec<u64> = dead.iter().map(|peer| waiter_owner(&peer.id)).collect();
             let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
             peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
@@ -341,8 +341,8 @@ impl Domain {
 
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
-        // If the lock cannot be had, everything stays as it is: the lock on this process's file ends with the process,
-        // and a reaper does the rest.
+        // If the registry lock cannot be taken, nothing is removed here: the lock on this process's file ends with
+        // the process, and a reaper does the rest.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
         registry.free_waiters_of(waiter_owner(self.process.id()));
         self.directory.unlink(&file_name)?;

@@ -425,8 +425,8 @@ impl Peer {
     }
 }
 
-/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if some of them are no
-/// longer in the log.
+/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if some of these changes
+/// are no longer in the log.
 fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec<usize>> {
     let numbers = seen..changes;
     let entry = |change: u64| header.change_log[(change % LOGGED_CHANGES) as usize].load(Relaxed) as usize * LINE_BYTES;
@@ -437,12 +437,12 @@ fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec
     (header.changes.load(Relaxed).checked_sub(seen)? < LOGGED_CHANGES).then_some(offsets).flatten()
 }
 
-/// The records of the living processes for the publisher with this key. Processes that cannot be read are passed over.
+/// The records of the living processes for the publisher with this key. Processes that cannot be read are left out.
 pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord> {
     records_of(peers.iter().filter(|peer| peer.is_alive()), key)
 }
 
-/// The records of these processes for the publisher with this key. Processes that cannot be read are passed over.
+/// The records of these processes for the publisher with this key. Processes that cannot be read are left out.
 pub(crate) fn records_of<'a>(peers: impl IntoIterator<Item = &'a Arc<Peer>>, key: u64) -> Vec<PeerRecord> {
     peers.into_iter().filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
 }

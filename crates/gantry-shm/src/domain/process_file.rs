@@ -46,8 +46,8 @@ pub(crate) struct ProcessFile {
 /// can damage them.
 struct FreeParts {
     records: Vec<OwnRecord>,
-    /// The free blocks by capacity: each description gets the smallest block that fits, so that descriptions which come
-    /// and go in turn use the same blocks.
+    /// The free blocks by capacity: each description gets the smallest block that fits, so that descriptions that
+    /// are added and removed in turn use the same blocks.
     endpoints: BTreeMap<usize, Vec<EndpointBlock>>,
     endpoints_made: u32,
     /// The end of the used bytes. Other processes read the same number in the file's header.
@@ -217,7 +217,8 @@ impl ProcessFile {
         free.endpoints.entry(block.capacity_bytes).or_default().push(block);
     }
 
-    /// A sequence lock: readers (`Peer::endpoints`) copy the words and use them if the version did not change.
+    /// Writes an endpoint's words under a sequence lock: readers (`Peer::endpoints`) copy the words and use them if
+    /// the version did not change.
     fn write_endpoint(
         &self,
         block: EndpointBlock,

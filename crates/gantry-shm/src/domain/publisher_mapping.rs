@@ -1,5 +1,5 @@
 //! The mapping of a publisher's file, which the subscriptions of this process share: read-only, checked before use.
-//! Samples keep it, so that their memory stays mapped when the publisher is gone.
+//! Samples keep the mapping, so that their memory stays mapped when the publisher is gone.
 
 use crate::{
     error::{Error, Result},
@@ -108,7 +108,7 @@ impl PublisherMapping {
         Ok(self.region.base().wrapping_add(payload))
     }
 
-    /// Maps the file up to `end` if the file is that long: one system call for each time that it grew.
+    /// Maps the file up to `end` if the file is that long: one system call for each time that the file grew.
     #[inline]
     fn cover(&self, end: usize) -> Result<()> {
         if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }

@@ -71,8 +71,8 @@ impl Domain {
         Ok(opened)
     }
 
-    /// Brings in the pages by which the files of the topic's publishers grew, once for all subscriptions: on the
-    /// thread that notices the growth first.
+    /// Enters into the page table the pages by which the files of the topic's publishers grew, once for all
+    /// subscriptions: on the thread that notices the growth first.
     pub(crate) fn prefault_grown(&self, topic: TopicIndex) {
         let mut topics = self.publishers.lock();
         let Some(known) = topics.get_mut(&topic) else { return };

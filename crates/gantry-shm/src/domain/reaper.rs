@@ -79,12 +79,12 @@ pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
 /// Announces the death of a process: raises the generations of both sides of its topics and of the graph, which wakes
 /// their watchers. Then frees its waiter lines.
 ///
-/// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping process
-/// dies before that, the next reaper repeats the announcement.
+/// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping
+/// process dies before it has freed them, the next reaper repeats the announcement.
 pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     let board = registry.board;
-    // The generation of processes comes first: a process that is woken by the generation of a topic probes all others
-    // because of it.
+    // The generation of processes comes first: a process that is woken by the generation of a topic probes all other
+    // processes because of the raised generation of processes.
     board.processes_changed();
     // Both sides are announced, because for an endpoint that was being removed only the topic is known. If the list is
     // damaged, there is no announcement. If a topic has no line, no process holds the topic and could receive an

@@ -1,8 +1,8 @@
 //! The registry lock of a domain: a process holds it while it joins, leaves and reaps. A living process takes and frees
 //! its waiter lines without the lock; the lines of a dead process are freed under it.
 //!
-//! The lock is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under
-//! it checks that the board still has its name (B2).
+//! The lock is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes
+//! under the lock checks that the board still has its name (B2).
 
 use crate::{
     crash::{self, Point},
@@ -61,11 +61,11 @@ impl Board {
         registry
     }
 
-    /// A waiter's line for the process with this half of an id; the shared line if all are taken.
+    /// Takes a waiter line for the process whose id has this half; returns the shared line if all lines are taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
         let take = |line: &WaiterLine| {
-            // Acquire: the last owner has withdrawn the line from all sets; partner: `free`. Release: the file of this
-            // process has its name; partner: `Board::waiter_owners`.
+            // Acquire: the line's last owner has withdrawn it from all sets; partner: `free`. Release: the file of
+            // this process has its name; partner: `Board::waiter_owners`.
             line.owner.load(Relaxed) == 0 && line.owner.compare_exchange(0, owner, AcqRel, Relaxed).is_ok()
         };
         let Some(free) = self.waiters[..WAITER_LINES - 1].iter().position(take) else { return SHARED_WAITER };

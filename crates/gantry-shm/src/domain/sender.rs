@@ -23,8 +23,8 @@ use std::{
     time::Duration,
 };
 
-/// The allowed periods. A shorter period could not be kept, because a sleep takes at least 1 µs; a longer one saves
-/// nothing.
+/// The allowed periods. A shorter period could not be kept, because a sleep takes at least 1 µs; a longer period
+/// would save nothing.
 pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
 /// The thread's stack is small, because the thread makes no deep calls.
 const STACK_BYTES: usize = 256 << 10;
@@ -110,8 +110,8 @@ fn run(domain: &Domain, shared: &SenderState) {
     }
 }
 
-/// Wakes the sleepers of all topics with new samples. Returns whether there were new samples, and the time to sleep if
-/// no more come; the time is `None` if there is no publisher.
+/// Wakes the sleepers of all topics with new samples. Returns whether there were new samples, and the time to sleep
+/// if no more samples come; the time is `None` if there is no publisher.
 fn wake_readers(domain: &Domain, shared: &SenderState) -> (bool, Option<Duration>) {
     let (mut found, mut period) = (false, None::<Duration>);
     shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|publisher| {

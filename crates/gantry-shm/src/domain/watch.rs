@@ -16,7 +16,7 @@ pub trait Watcher: Send + Sync + 'static {
     fn update(&self);
     /// The time at which an update is due although no endpoint came or went, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64>;
-    /// Whether endpoints of this process that come or go need not wait for the watcher's update on their own thread.
+    /// Whether endpoints of this process that come or go need not run the watcher's update on their own thread.
     fn can_wait(&self) -> bool {
         false
     }

@@ -52,7 +52,8 @@ pub struct MatchedSubscriptions {
     pub matched: usize,
     /// The number of subscriptions that are matched and were not at the last look.
     pub newly_matched: usize,
-    /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are the new ones.
+    /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are only the
+    /// new subscriptions.
     pub is_all: bool,
     /// Subscriptions to the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,
@@ -81,8 +82,8 @@ pub struct SeenPublishers {
 pub struct MatchedPublishers {
     /// The publishers seen so far: if they are passed to the next look, it finds the publishers that come later.
     pub seen: SeenPublishers,
-    /// Whether `matched` and `endpoints` have all publishers, because none was seen before or some left; otherwise they
-    /// have the new publishers only.
+    /// Whether `matched` and `endpoints` have all publishers, because no publisher was seen before, or some
+    /// publishers left; otherwise they have the new publishers only.
     pub is_all: bool,
     /// The publishers that are matched; the list is empty when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
@@ -121,7 +122,7 @@ impl SubscriptionMatches {
         Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::read(header)))
     }
 
-    /// Looks at the present subscriptions. If none has left since the last look, only the new ones are read.
+    /// Reads the present subscriptions. If none has left since the last look, only the new ones are read.
     ///
     /// # Errors
     /// The endpoints of another process cannot be read; the process forked.

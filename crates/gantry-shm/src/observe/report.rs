@@ -11,7 +11,7 @@ pub struct DomainReport {
     pub directory: PathBuf,
     /// The memory of the domain's files.
     pub used_bytes: u64,
-    /// The pid of the process that holds the registry lock now, if the process has written it.
+    /// The pid of the process that holds the registry lock now, if the process has written its pid.
     pub registry_holder: Option<u32>,
     /// The number of lines of the domain's board that are in use for topics, of 4096: one for each topic that has
     /// endpoints or is watched, and one for the replies of each service.

@@ -2,7 +2,7 @@
 //!
 //! Control path. Invariants:
 //! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root,
-//!   which belongs to another user, does not leave this file.
+//!   which belongs to another user, is used only inside of this source file.
 //! - D2: names of files are never used again (128 random bits), so a name can only mean one file.
 
 use crate::{
@@ -52,8 +52,8 @@ pub fn shared_memory_directory() -> PathBuf {
     variable(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
 }
 
-/// A variable of the environment, as secure_getenv(3): none in a program with more rights than its caller
-/// (set-user-ID).
+/// Reads an environment variable as secure_getenv(3) does: `None` in a program with more rights than its
+/// caller (set-user-ID).
 fn variable(name: &str) -> Option<OsString> {
     // SAFETY: it has no preconditions.
     let is_secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
@@ -163,7 +163,8 @@ impl Directory {
             let entry = entry.map_err(read_error)?;
             // Names that are not UTF-8 are not names of Gantry.
             let Ok(name) = entry.file_name().to_str() else { continue };
-            // Not every file system has the type in the listing (a tmpfs has); otherwise the open checks it.
+            // Not every file system returns the type of a file in the listing (a tmpfs does); if it is missing, the
+            // open checks it.
             let is_meant = [kind, FileType::Unknown].contains(&entry.file_type());
             if is_meant && name != "." && name != ".." {
                 names.push(name.to_owned());

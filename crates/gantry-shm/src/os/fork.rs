@@ -154,8 +154,8 @@ extern "C" fn after_in_child() {
     for (address, bytes) in kept.mappings.drain(..) {
         let (place, protection) = (std::ptr::without_provenance_mut(address), ProtFlags::empty());
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
-        // After a failure, the child's next mapping may take the hole, and a stray write may hit it. SAFETY: a system
-        // call, which replaces no mapping (FIXED_NOREPLACE).
+        // After a failure, the child's next mapping may take the place of the missing mapping, and a stray write may
+        // hit it. SAFETY: a system call, which replaces no mapping (FIXED_NOREPLACE).
         let _ = unsafe { mmap_anonymous(place, bytes, protection, flags) };
     }
 }

@@ -82,8 +82,8 @@ impl Drop for Mapping {
         }
         fork::without_fork(|kept| {
             kept.remove_mapping(self.base);
-            // A failure leaves the mapping to the end of the process, which does no harm.
-            // SAFETY: exactly our mapping (G1), in the process that made it; no borrow of it outlives `self`.
+            // A failure leaves the mapping to the end of the process, which does no harm. SAFETY: the range is
+            // exactly our mapping (G1), in the process that made it; no borrow of it outlives `self`.
             let _ = unsafe { munmap(self.base, self.bytes) };
         });
     }
@@ -106,7 +106,7 @@ fn map_some_size(
             Ok(base)
         })
     };
-    // Twice the length, so that a file that grows in steps is not mapped at each step.
+    // The second size is twice the length, so that a file that grows in steps is not mapped at each step.
     let sizes = [reserve_bytes, reserve_bytes.min(2 * length_bytes)];
     let mut sizes = sizes.into_iter().filter(|&bytes| is_affordable(bytes));
     loop {

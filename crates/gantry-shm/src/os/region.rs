@@ -186,8 +186,8 @@ impl Region {
         self.reserve_bytes
     }
 
-    /// Owner: makes the file at least `length_bytes` long, with pages behind every byte. `what` is the purpose of the
-    /// pages, for an error.
+    /// For the owner: makes the file at least `length_bytes` long, with pages behind every byte. `what` is the
+    /// purpose of the pages, for an error.
     pub(crate) fn grow(&self, directory: &Directory, what: &str, length_bytes: usize) -> Result<()> {
         let old = self.length_bytes();
         if length_bytes > old {
@@ -250,7 +250,7 @@ impl Region {
         }
         // An error means that the file has no name any more: its publisher is gone.
         let _ = self.with_file(directory, "pages to read", |file| {
-            // Pages that were allocated and never written count as a hole, too: hence `populate` by the owner.
+            // Pages that were allocated but never written count as a hole, too. Therefore the owner calls `populate`.
             while let Some(data) = file.next_data(start).filter(|data| data.start < end) {
                 self.populate(data.start, data.end.min(end));
                 start = data.end;

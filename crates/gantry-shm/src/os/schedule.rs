@@ -21,8 +21,8 @@ impl SchedulingPolicy {
     /// Gives the calling thread this policy.
     ///
     /// # Errors
-    /// A priority out of range; the limit of real-time priorities (RLIMIT_RTPRIO) forbids it, and the program lacks
-    /// CAP_SYS_NICE.
+    /// The priority is out of range; the limit of real-time priorities (RLIMIT_RTPRIO) forbids it, and the program
+    /// lacks CAP_SYS_NICE.
     pub fn apply(self) -> io::Result<()> {
         let (policy, priority) = match self {
             SchedulingPolicy::Fifo(priority) => (libc::SCHED_FIFO, priority),

@@ -42,8 +42,8 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     ring_if_asleep(line, fenced);
 }
 
-/// Rings if a thread of the waiter sleeps and has not been rung yet (8). If several threads sleep, it wakes one, which
-/// collects for all.
+/// Rings if a thread of the waiter sleeps and has not been rung yet (8). If several threads sleep, it wakes one of
+/// them, which collects for all.
 #[inline]
 pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     if line.state.load(Relaxed) == WAITER_ASLEEP

@@ -103,8 +103,8 @@ shared_structs! {
         /// The count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the
         /// directory changed. R: every process.
         processes_generation: AtomicU64 = 48,
-        /// A random number. Processes repeat it in their files, so that no process matches another one with a different
-        /// board.
+        /// The random id of the board. Processes repeat it in their files, so that processes with different boards
+        /// do not match.
         id: u64 = 56,
         reserved_line: [u64; 8] = 64,
     }
@@ -199,8 +199,8 @@ shared_structs! {
         description_bytes: AtomicU64 = 0,
         /// The hash of the topic's name, by which other processes find the endpoints of a topic.
         topic_hash: AtomicU64 = 8,
-        /// Samples that the endpoint copied into its own slots, or out of a publisher's slots. W: the endpoint. R:
-        /// queries of connections.
+        /// The number of samples that the endpoint copied into its own slots, or out of a publisher's slots. W: the
+        /// endpoint. R: queries of connections.
         copied_samples: AtomicU64 = 16,
         /// The hash by which the topic's line on the board is found. W: the process. R: its reaper.
         line_hash: AtomicU64 = 24,
@@ -209,8 +209,8 @@ shared_structs! {
         /// The hash of a node's full name, by which other processes find namesakes; 0 for a publisher or a
         /// subscription.
         node_hash: AtomicU64 = 40,
-        /// Samples that a subscription lost or skipped after its matches. W: the subscription, and its control thread.
-        /// R: queries of the graph, inspections.
+        /// The number of samples that a subscription lost or skipped after its matches. W: the subscription, and its
+        /// control thread. R: queries of the graph, inspections.
         lost_samples: AtomicU64 = 48,
         reserved: [u64; 1] = 56,
     }
@@ -253,7 +253,7 @@ shared_structs! {
         domain_id: u32 = 88,
         /// The size of a ring's entry, a multiple of 64.
         entry_bytes: u32 = 92,
-        /// CLOCK_REALTIME less CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are
+        /// CLOCK_REALTIME minus CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are
         /// stored as differences from this offset.
         wall_offset_ns: u64 = 96,
         /// The value to add to `wall_offset_ns` for inline samples whose entries have the flag, because the wall clock
@@ -265,15 +265,16 @@ shared_structs! {
         /// generation of the line.
         line_hash: u64 = 112,
         topic_line: u64 = 120,
-        /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
+        /// The descriptor of the ring: its offset / 64 in the upper half, log2 of its capacity in the lower half.
+        /// Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
         /// The last generation of the topic's readers that the publisher has processed: it honours the pins of the
         /// records that joined up to this generation. Partner: `TopicLine::readers_generation`.
         seen_generation: AtomicU64 = 136,
         /// The number of samples that are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
-        /// 1 + the waiter line to ring, while the publisher waits until a [`READER_GATING`] subscription takes; 0 while
-        /// it does not wait.
+        /// The number 1 + the waiter line to ring, while the publisher waits until a [`READER_GATING`] subscription
+        /// takes; 0 while it does not wait.
         blocked: AtomicU64 = 152,
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,

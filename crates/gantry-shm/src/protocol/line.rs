@@ -31,7 +31,8 @@ pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WO
     to.iter().zip(from).for_each(|(to, from)| to.store(*from, Relaxed));
 }
 
-/// Copies 16 bytes at a time: a message of 256 bytes is published and taken in a fifth less time than word by word.
+/// Copies 16 bytes at a time: a message of 256 bytes is published and taken in a fifth less time than with copies of
+/// single words.
 ///
 /// # Safety
 /// `WORDS` words can be read at `from` and written at `to`. If other processes access one of the two areas meanwhile,

@@ -36,7 +36,7 @@ const CHANGE: u64 = 1 << 2;
 const CHANGE_BITS: u64 = (1 << NAME_SHIFT) - CHANGE;
 const NAME_SHIFT: u32 = 24;
 
-/// A topic's name on the board: 40 bits of its hash, not all of them 0. Topics of one name share a line.
+/// A topic's name on the board: 40 bits of its hash, not all of them 0. Topics with the same name share a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Name(u64);
 
@@ -136,7 +136,8 @@ impl Bucket<'_> {
     }
 
     fn word(&self, index: usize) -> u64 {
-        // Relaxed, as all loads and changes of the words: they publish nothing but themselves, and fences order them.
+        // Relaxed, like all loads and changes of the names' words: no other data depends on these words alone, and
+        // fences order them.
         self.names[index].load(Relaxed)
     }
 

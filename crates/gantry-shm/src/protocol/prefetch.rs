@@ -1,5 +1,5 @@
-//! Hints that a cache line will be needed. They never fault, whatever the address; they do nothing on processors other
-//! than x86-64 and aarch64, and under loom and Miri.
+//! Prefetch hints: a cache line will be needed soon. The hints never fault, for any address; they do nothing on
+//! processors other than x86-64 and aarch64, and under loom and Miri.
 
 use crate::protocol::layout::LINE_BYTES;
 

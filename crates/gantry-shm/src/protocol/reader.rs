@@ -37,7 +37,7 @@ pub(crate) enum Taken {
     Inline(InlineInfo),
     /// No sample is available now; the pin is not set.
     Nothing,
-    /// The ring was replaced: the caller gets the new ring and takes again. The pin is not set.
+    /// The ring was replaced: the caller maps the new ring and takes again. The pin is not set.
     Moved,
     /// The publisher's words contradict each other; the pin is not set.
     Nonsense {
@@ -183,7 +183,8 @@ impl Reader {
     #[inline(always)]
     pub(crate) fn look(&mut self) -> Option<Entry> {
         let entry = self.ring.look(self.next);
-        // The head is not loaded at each look: the publisher writes its line, which would be fetched again and again.
+        // The head is not loaded at each look: the publisher writes the head's cache line, which would be fetched
+        // again and again.
         if entry == Entry::NotYet {
             self.empty_looks = self.empty_looks.wrapping_add(1);
             if !self.empty_looks.is_multiple_of(EMPTY_LOOKS_PER_HEAD_LOAD) || !self.is_far_behind() {
@@ -322,7 +323,7 @@ impl Reader {
         self.head().saturating_sub(self.next) >= 1 << 30
     }
 
-    /// Pins the next sample, and looks at its entry: if it is alive, it stays alive (2).
+    /// Pins the next sample, and returns the state of its entry: a sample that is alive now stays alive (2).
     #[inline]
     fn pin(&self, pin: &AtomicU64) -> Entry {
         // Pair (4): this Release store continues the release of an earlier unpin (C++20 release sequences).
@@ -355,7 +356,8 @@ impl Reader {
 /// The sequence of the newest sample, by the head and the entries after it; `None` if the ring was replaced.
 pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     let mut newest = acquire(&header.head);
-    // Bounded: a publisher may be faster than this loop, and the sample that was the newest at its start is new enough.
+    // The loop is bounded, because a publisher may be faster than this loop, and the sample that was the newest at
+    // its start is new enough.
     for _ in 1..SAMPLES_PER_HEAD_STORE {
         match ring.look(newest.saturating_add(1)) {
             Entry::NotYet => break,

@@ -165,8 +165,8 @@ impl Ring {
         self.entry(sequence).0[1].load(Relaxed) as usize
     }
 
-    /// Publisher: marks the old sample in the entry of `sequence` as dead (7). The caller then stores the other words
-    /// of the entry, and at last `word` (Release).
+    /// Publisher: marks the old sample in the ring entry of `sequence` as dead (7). The caller then stores the other
+    /// words of the entry, and at last `word` (Release).
     #[inline(always)]
     fn overwrite(&self, sequence: u64, word: &AtomicU64) {
         if !is_weakened(Site::OverwriteMark) {
@@ -237,8 +237,8 @@ impl Ring {
         }
     }
 
-    /// Publisher: marks every entry as moved, because a reader may look at any of them. The mark sends readers to the
-    /// descriptor of the new ring, which is stored already (5).
+    /// Publisher: marks every entry as moved, because a reader may look at any of them. Because of the mark, readers
+    /// load the descriptor of the new ring, which is stored already (5).
     pub(crate) fn mark_moved(&self) {
         if !is_weakened(Site::MovedMark) {
             self.words.chunks_exact(self.entry_words as usize).for_each(|entry| {

@@ -21,8 +21,8 @@ impl Outbox {
         self.newest.store(sequence, release(Site::OutboxStore));
     }
 
-    /// Sender: executes a fence if there are samples after `seen`, and sets `seen` to the newest. The fence comes
-    /// between the entries and the caller's wake of the topic's sleepers (3).
+    /// Sender: executes a fence if there are samples after `seen`, and sets `seen` to the newest sequence. The fence
+    /// comes between the entries and the caller's wake of the topic's sleepers (3).
     #[inline]
     pub(crate) fn take_news(&self, seen: &mut u64) -> Option<Fenced> {
         let newest = self.newest.load(Relaxed);

@@ -56,7 +56,7 @@ pub(crate) enum Site {
     HandOverFence,
     /// Pair 4: the store of a pin that may follow another sample's pin.
     PinStore,
-    /// (4) a released pin.
+    /// Pair 4: the store that releases a pin.
     Unpin,
     /// Pair 4: the fence after the publisher's load of the pins.
     PinsLook,
@@ -76,7 +76,7 @@ pub(crate) enum Site {
     Recheck,
     /// Pair 7, a condition and not an ordering: no entry refers to the header's shift of wall times when it is renewed.
     RenewedUnused,
-    /// (6) a gating subscription's cursor.
+    /// Pair 6: the store of a gating subscription's cursor.
     CursorStore,
     /// Pair 6, a step and not an ordering: the cursor advances after the sample is held.
     CursorAfterHold,
@@ -102,7 +102,7 @@ pub(crate) enum Site {
     ReleaseLineFence,
     /// Pair 11: the fence between marking a line as ending and the load of its holders' bits.
     EndFence,
-    /// (11) not an ordering: that look.
+    /// Pair 11, a step and not an ordering: the load of an ending line's holder bits.
     EndLook,
     /// Pair 11: the fence between a claim of a line and the loads of the other lines' words.
     ClaimFence,
@@ -114,8 +114,8 @@ pub(crate) enum Site {
 
 #[cfg(all(test, feature = "loom"))]
 thread_local! {
-    /// The site that the running model weakens. A thread-local, since loom runs all threads of a model on the thread
-    /// that checks it.
+    /// The site that the running model weakens. It is a thread-local, because loom runs all threads of a model on
+    /// the thread that checks it.
     pub(crate) static WEAKENED: std::cell::Cell<Option<Site>> = const { std::cell::Cell::new(None) };
 }
 

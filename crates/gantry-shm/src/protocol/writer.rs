@@ -224,8 +224,8 @@ impl<K> Writer<K> {
     /// read the samples' slots. Returns `None` if no sample with a slot was retired.
     fn retire_down_to(&mut self, kept: usize) -> Option<Retired> {
         if self.retention.is_gated {
-            // Within a roster the value never falls: `is_blocked` relied on an earlier look, and a full ring must lose
-            // a sample now.
+            // Within a roster the value never falls: `is_blocked` relied on an earlier value, and a full ring must
+            // lose a sample now.
             self.gating_sequence = self.gating_sequence.max(self.roster.gating_sequence());
         }
         let mut end = (self.history.head() + 1).saturating_sub(kept as u64);
@@ -338,7 +338,8 @@ impl<K> Writer<K> {
     fn fit_to_ring(&mut self) {
         let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
         self.horizon = self.depth.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
-        // Saturating: the rings of some models have no room for a batch; the rings of publishers have it.
+        // The subtraction saturates, because the rings of some models have no room for a batch; the rings of
+        // publishers have room.
         self.batch = self.wanted_batch.min(room.saturating_sub(self.horizon));
         self.grow_at = match self.retention.grows {
             true if self.horizon < self.depth => self.horizon,

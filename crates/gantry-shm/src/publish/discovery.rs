@@ -89,8 +89,8 @@ impl ControlTask for ReaderDiscovery {
                 // The exchanged roster of the publisher is dropped, because it may keep processes mapped that are gone.
                 discovered.readers = Roster::new(self.key, 0, Vec::new());
             }
-            // A dead reader may have held samples although its subscriptions had left before; then its reaper does not
-            // raise this generation.
+            // A dead reader may have held samples although its subscriptions had left before; in this case its
+            // reaper does not raise the generation of this topic.
             if discovered.known.processes().any(|peer| peer.is_known_dead()) {
                 discovered.known.forget();
                 domain.board.topic_changed(self.topic, Side::Readers);

@@ -143,8 +143,8 @@ impl Collector {
             return;
         }
         if self.line.index == SHARED_WAITER {
-            // All topics are reported only once after each wait: a caller that collects until nothing is reported must
-            // come to an end.
+            // All topics are reported only once after each wait, so that a caller that collects until nothing is
+            // reported comes to an end.
             if std::mem::take(&mut self.has_waited) {
                 self.topics.keys().for_each(|topic| found(topic.ready_bit().0));
             }

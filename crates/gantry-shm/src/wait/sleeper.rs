@@ -15,7 +15,7 @@ use std::{
 /// The longest sleep on the shared waiter line: no bell rings for news that comes between the last look and the sleep.
 const SHARED_SLICE: Duration = Duration::from_millis(10);
 
-/// The sleeps of one thread on a collector's bell. The time of the spin before a sleep adapts.
+/// The sleeps of one thread on a collector's bell. The length of the spin before a sleep adapts to its success.
 pub struct Sleeper {
     pause: Pause,
 }

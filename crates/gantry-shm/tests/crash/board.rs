@@ -1,5 +1,5 @@
-//! The state of waiter lines on the board: their owners, and which lines are announced. The state is read from the
-//! file, with offsets from the printed layout.
+//! The state of waiter lines on the board: their owners, and whether the lines are announced. The state is read from
+//! the file, with offsets from the printed layout.
 
 use crate::support::{Root, offset_of};
 use std::{collections::BTreeSet, path::Path};

@@ -302,7 +302,7 @@ fn many_sizes_fit_within_a_limit() {
     let participant = root.join();
     let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(4), limited(8 * MEBIBYTE));
     let mut random = Random::new();
-    // Four samples are kept and one is written, each of a megabyte at most, in any order of sizes.
+    // Four samples are kept while one is written; each has at most a megabyte, and the sizes come in any order.
     for number in 1..=1500 {
         let bytes = random.below(MEBIBYTE as u64) as usize;
         let mut loan = publisher.loan(bytes).unwrap_or_else(|error| panic!("sample {number}: {error}"));

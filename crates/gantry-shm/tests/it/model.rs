@@ -66,7 +66,8 @@ impl World {
         self.match_all();
     }
 
-    /// A late joiner takes the history of all publishers that have one and leaves: the newest samples, oldest first.
+    /// A late joiner takes the history of all publishers that have a history, and leaves: it must get the newest
+    /// samples, the oldest first.
     fn check_history(&mut self) {
         let depth = self.depth();
         let qos = Qos::default().keep_last(depth as u32).transient_local();

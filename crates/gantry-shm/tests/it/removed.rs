@@ -110,8 +110,8 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(reader.line(), "took ten");
-    // A process that starts now is alone, in a domain of the same name. (It is a child, since this process has joined
-    // already.)
+    // A process that starts now is alone, in a domain of the same name. (It is a child, because this process has
+    // joined already.)
     let mut alone = root.child("idle", &[]);
     assert_eq!(alone.line(), "ready");
     assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().processes.len(), 1);

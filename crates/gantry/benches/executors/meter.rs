@@ -52,7 +52,7 @@ pub struct Turn {
     pub latencies_ns: Vec<u64>,
     /// The CPU time of the executor's threads for each message, ns.
     pub cpu_ns: f64,
-    /// The time from the end of the first callback to the end of the last one, ns.
+    /// The time in ns from the end of the first callback to the end of the last callback.
     pub wall_ns: u64,
 }
 

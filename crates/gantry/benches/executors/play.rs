@@ -20,8 +20,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The time limit of the wait for the other side's subscriptions.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time from `ready` to the first message, in which the executor begins to spin, and from the last message to `ok`,
-/// in which it ends.
+/// The time from `ready` to the first message, in which the executor begins to spin, and the time from the last
+/// message to `ok`, in which the spin ends.
 const PAUSE: Duration = Duration::from_millis(10);
 /// The depth of all topics together. It is the number of messages of a turn, so that a reader that pauses for a
 /// moment loses no message.

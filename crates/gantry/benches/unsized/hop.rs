@@ -1,7 +1,7 @@
 //! A ping-pong of one message type between two processes, in place.
 //!
-//! `row` is the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits
-//! for ever: silence of the other side for `PATIENCE` is an error.
+//! `row` is the side that measures, `play` the side that answers. Samples are round trips, back to back (each begins
+//! when the previous one ends). No side waits for ever: silence of the other side for `PATIENCE` is an error.
 
 use crate::{
     Result,

@@ -39,10 +39,11 @@ pub(crate) struct Callback {
     /// The list of its node.
     node: Weak<Callbacks>,
     pub(crate) group: Arc<Group>,
-    /// The callback's index in the executor that has it, or [`NO_INDEX`]. Written and read by that executor, under its
-    /// lock if it has one.
+    /// The callback's index in the executor that has it, or [`NO_INDEX`]. The index is written and read by that
+    /// executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
-    /// The source as a part of a sentence: the log names it while the callback is locked, too.
+    /// The name of the source as a part of a sentence, which is kept here so that the log can name the source while
+    /// the callback is locked.
     pub(crate) source: String,
     runs: RunState,
     /// Whether a slow run of the callback was logged.

@@ -1,6 +1,6 @@
-//! A closure and the source that it takes from, with the values that an executor keeps for it.
+//! A callback with its types: a closure, its source, and the values that an executor keeps for the closure.
 //!
-//! This code is compiled for each message type, so it holds only the parts that depend on the type.
+//! This code is compiled for each message type, so this file has only the code that depends on the type.
 
 use super::{
     any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome},

@@ -17,7 +17,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// The lease of a publisher with this QoS. It never ends if the publisher need not assert its liveliness.
+    /// The lease of a publisher with this QoS. The lease never ends if the publisher need not assert its liveliness.
     pub(crate) fn from_qos(qos: &Qos) -> Lease {
         let lease = qos.liveliness_lease_duration.filter(|_| qos.has_manual_lease());
         Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }

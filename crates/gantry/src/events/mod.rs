@@ -141,7 +141,7 @@ impl<E: 'static> Watcher for Monitor<E> {
     fn update(&self) {
         let Ok(generation) = self.generation.get() else { return };
         let mut state = lock(&self.state);
-        // An update that fails is tried again at the next update, and a take returns its error.
+        // An update that fails is tried again at the next update, and a take returns the error.
         let _ = state.source.update(generation, monotonic_ns());
         State::notify(state);
     }

@@ -36,7 +36,7 @@ impl WakeSignal {
         self.wake_executor();
     }
 
-    /// Whether a spin must end: after a cancel, and for ever after a shutdown, whose ring wakes all executors.
+    /// Whether a spin must end: after a cancel, and always after a shutdown, whose ring wakes all executors.
     pub(crate) fn is_canceled(&self) -> bool {
         self.is_canceled.load(Acquire) || context::is_shut_down()
     }
@@ -141,8 +141,8 @@ impl CallbackWaker {
 
     /// Removes the callback from the list of the signal and returns it; `None` if the callback is gone.
     pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
-        // The callback leaves the list before its source is read: later news list it again. AcqRel: this thread sees
-        // the news of a `wake` that found the callback listed.
+        // The callback leaves the list before its source is read: later news add it to the list again. AcqRel: this
+        // thread sees the news of a `wake` that found the callback listed.
         self.is_listed.swap(false, AcqRel);
         self.callback.upgrade()
     }

@@ -236,8 +236,8 @@ mod tests {
         }
     }
 
-    /// Argument lists that rclpy 7.1 (librcl 9.2.8) refuses, among them lists with files that do not exist and values
-    /// that are no YAML.
+    /// Argument lists that rclpy 7.1 (librcl 9.2.8) refuses, among them lists with files that do not exist and
+    /// values that are not YAML.
     #[test]
     fn lists_that_rcl_refuses_are_refused() {
         for arguments in include_str!("../../tests/rcl/refused_arguments.txt").lines() {

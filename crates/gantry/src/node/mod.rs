@@ -208,7 +208,7 @@ impl NodeBuilder {
     }
 
     /// Puts the node in a domain, in place of the domain that `ROS_DOMAIN_ID` names: 0 to 232, or a
-    /// [private](crate::private_domain_id) one.
+    /// [private](crate::private_domain_id) domain.
     #[must_use]
     pub fn domain_id(self, domain_id: u32) -> Self {
         NodeBuilder { domain_id: Some(domain_id), ..self }

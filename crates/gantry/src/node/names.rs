@@ -8,7 +8,8 @@
 use crate::error::{Error, Result};
 use gantry_shm::Gid;
 
-/// Longest full name of a topic or service: 255 characters of DDS without 8 for prefixes (`RMW_TOPIC_MAX_NAME_LENGTH`).
+/// Longest full name of a topic or service: the 255 characters of DDS minus 8 characters for
+/// prefixes (`RMW_TOPIC_MAX_NAME_LENGTH`).
 pub(crate) const MAX_TOPIC_BYTES: usize = 255 - 8;
 /// Longest namespace (`RMW_NAMESPACE_MAX_LENGTH`).
 const MAX_NAMESPACE_BYTES: usize = MAX_TOPIC_BYTES - 2;

@@ -16,8 +16,8 @@ impl NodeBuilder {
         self
     }
 
-    /// Allows undeclared parameters to be set, which declares them; parameters that do not exist have no value. The
-    /// default is `false`.
+    /// Allows undeclared parameters to be set, which declares them; a read of a parameter that does not exist
+    /// returns no value. The default is `false`.
     #[must_use]
     pub fn allow_undeclared_parameters(mut self, on: bool) -> Self {
         self.parameters.allows_undeclared = on;

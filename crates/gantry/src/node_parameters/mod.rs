@@ -117,7 +117,7 @@ impl Node {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// A parameter that is not declared or is read-only; a value of another type, or out of range; a callback's
+    /// The parameter is not declared or is read-only; the value has another type or is out of range; a callback's
     /// refusal; a call from a callback of parameter changes.
     pub fn set_parameter(&self, name: &str, value: impl ParameterVariant) -> Result<()> {
         self.set_parameters_atomically(vec![Parameter::new(name, value)])

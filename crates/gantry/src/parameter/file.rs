@@ -108,7 +108,7 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
 }
 
 /// Whether a pattern matches the node with this full name. After a mismatch, the search goes back to the last `**`,
-/// which then takes one part more.
+/// which then matches one part more.
 pub(super) fn is_match(pattern: &str, node: &str) -> bool {
     let [pattern, node] = [pattern, node].map(|name| name.trim_start_matches('/').split('/').collect::<Vec<_>>());
     let (mut part, mut name, mut last_star) = (0, 0, None);

@@ -47,8 +47,8 @@ pub struct GenericPublisher {
 #[derive(Debug)]
 pub struct GenericLoan(pub(super) gantry_shm::Loan);
 
-/// An error of publishing, with the message: publish it again or drop it. `L` is a [`GenericLoan`] or a
-/// [`Loan`](crate::Loan).
+/// An error of publishing, with the message, which can be published again or dropped. `L` is a [`GenericLoan`] or
+/// a [`Loan`](crate::Loan).
 #[derive(thiserror::Error)]
 #[error("{error}")]
 pub struct PublishError<L> {
@@ -272,7 +272,7 @@ impl GenericPublisher {
     /// ([`GenericPublisher::mismatches`] may have the reason).
     ///
     /// # Errors
-    /// The time is over and there is a subscription of another type
+    /// The time is over and there is a subscription with another type
     /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
     /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); as
     /// [`GenericPublisher::subscription_count`].

@@ -100,7 +100,8 @@ impl std::fmt::Debug for UnmatchedSubscription {
     }
 }
 
-/// Searches for the publishers of all subscriptions that are due and have none in their own domains.
+/// Searches for the publishers of all subscriptions whose search is due and that have no publisher in
+/// their own domains.
 fn look(now_ns: u64) {
     let mut waiting = lock(&WAITING);
     if now_ns < waiting.rest_until_ns {

@@ -110,7 +110,7 @@ fn topics_are_shown_with_types_and_ends() {
     node.count_publishers("no topic").unwrap_err();
 }
 
-/// The endpoints of a server and a client of "/arm/add", as far as the graph shows them.
+/// Makes the endpoints of a server and a client of "/arm/add", as far as the graph shows them.
 fn service_ends(participant: &Arc<Participant>) -> (gantry_shm::Subscription, gantry_shm::Publisher) {
     let half = |name: &str| TypeDescription { name: format!("example_interfaces/srv/AddTwoInts_{name}"), ..point() };
     let (topic, qos) = ("rq/arm/addRequest", Qos::default());

@@ -1,6 +1,6 @@
 //! The times of a publisher's activity, from which event sources count its deadlines and leases.
 //!
-//! The times are in the publisher's header; a publisher that offers neither a deadline nor a lease stores none.
+//! The times are in the publisher's header; a publisher that offers neither a deadline nor a lease stores no times.
 
 use super::Publisher;
 use crate::{
@@ -30,8 +30,8 @@ impl Publisher {
         }
     }
 
-    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration; publishing asserts
-    /// it, too. With AUTOMATIC it does nothing.
+    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration; publishing
+    /// asserts it, too. With AUTOMATIC, the method does nothing.
     ///
     /// # Errors
     /// The process forked.

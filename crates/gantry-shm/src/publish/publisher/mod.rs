@@ -53,8 +53,8 @@ use std::{
 /// A publisher: it writes samples into its own shared memory.
 ///
 /// [`Publisher::loan`], [`Publisher::publish`] and [`Publisher::assert_liveliness`] are on the data path: no
-/// allocation, no lock, no system call except to wake a sleeping reader. All other operations are on the control path,
-/// unless they say otherwise.
+/// allocation, no lock, no system call except to wake a sleeping reader. All other operations are on the control
+/// path, unless their documentation states otherwise.
 ///
 /// A subscription that exists before the publisher gets its samples from the first on, as far as they are kept. So
 /// dropping a publisher that has published waits for subscriptions that have not joined yet, until 100 ms after its
@@ -82,7 +82,7 @@ pub struct Publisher {
     /// The size of the ring's entries, and the longest payload that fits in an entry.
     entry_bytes: usize,
     inline_bytes: usize,
-    /// CLOCK_REALTIME less CLOCK_MONOTONIC at the publisher's creation, as in the file's header.
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the publisher's creation, as in the file's header.
     wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
@@ -201,8 +201,8 @@ impl Publisher {
         self.options.max_blocking_time = limit;
     }
 
-    /// Another publisher of the same topic, type, QoS and options, for another thread: the new publisher has memory and
-    /// sequences of its own, so publishing needs no lock.
+    /// Makes another publisher of the same topic, type, QoS and options, for another thread: the new publisher has
+    /// memory and sequences of its own, so publishing needs no lock.
     ///
     /// # Errors
     /// As [`Publisher::new`].
@@ -255,7 +255,8 @@ impl Publisher {
         let sequence = self.writer.publish(slot, loan.length_bytes());
         self.keep_file(loan);
         if let Some(next) = self.writer.history.next_free() {
-            // A reader of the slot's last sample has the slot's lines in the cache of another core.
+            // The slot's cache lines are fetched early, because a reader of the slot's last sample has them in the
+            // cache of another core.
             let payload = self.file.region.base().wrapping_add(next.offset() + PAYLOAD_OFFSET);
             prefetch::beginning(payload, next.bytes() - PAYLOAD_OFFSET, prefetch::for_writing);
         }

@@ -151,8 +151,8 @@ impl Publisher {
         let mut there: Vec<&PeerEndpoint> = there.list.iter().collect();
         let gids: HashSet<Gid> = there.iter().map(|(_, subscription)| subscription.gid).collect();
         self.first_readers.retain(|first| gids.contains(first));
-        // Records do not name their subscriptions. Of several subscriptions with equal records, the record is
-        // attributed to a later one, so that no first reader counts as joined that has not joined.
+        // Records do not name their subscriptions. Of several subscriptions with equal records, a record is
+        // attributed to a later subscription, so that a first reader that has not joined does not count as joined.
         there.sort_by_key(|(_, subscription)| self.first_readers.contains(&subscription.gid));
         let mut records = self.writer.roster.active().cloned().collect();
         let joined =

@@ -324,7 +324,7 @@ mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
     use std::sync::atomic::Ordering::Relaxed;
 
-    /// Reading the pins for each message would cost a fence and a cache-line transfer for each reader.
+    /// A read of the pins for each message would cost a fence and a cache-line transfer for each reader.
     #[test]
     fn the_pins_of_readers_are_read_once_for_many_messages() {
         const COUNT: usize = 1000;

@@ -51,8 +51,8 @@ impl PendingConnection {
         let mapping = domain.publisher_mapping(&publisher.topic, (*process, publisher.number), publisher.key)?;
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
-        // The publisher may have more samples than its depth, which it keeps for other readers or has not retired yet;
-        // a late joiner cannot rely on them.
+        // The publisher may have more samples than its depth, because it keeps samples for other readers or has not
+        // retired them yet; a late joiner cannot rely on them.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
         let start = match qos.durability {
             Durability::TransientLocal => Start::History(depth.min(offered).into()),

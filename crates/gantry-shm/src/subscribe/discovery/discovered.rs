@@ -1,4 +1,5 @@
-//! The result of a subscription's discovery: the publishers that were joined, and the reasons why others were not.
+//! The result of a subscription's discovery: the publishers that were joined, and the reasons why other publishers
+//! were not joined.
 
 use super::RETRY_AFTER_NS;
 use crate::{
@@ -74,7 +75,7 @@ pub(crate) struct Discovered {
 pub(crate) struct Listener {
     /// The descriptor on which the user waits for samples.
     pub(crate) event_fd: Option<EventFd>,
-    /// The waker of a task that waits for samples, or for publishers to come or go; woken once.
+    /// The waker of a task that waits for samples, or for publishers to come or go; it is woken only once.
     pub(crate) waker: Option<Waker>,
 }
 

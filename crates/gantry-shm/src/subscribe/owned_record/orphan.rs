@@ -1,5 +1,4 @@
-//! The last owner of memory that samples use: a cell that keeps the memory after their connection or their subscription
-//! is gone.
+//! Cells that keep memory for samples after the connection or the subscription of these samples is gone.
 
 use super::{OwnedRecord, places::PlaceBlocks};
 use crate::{

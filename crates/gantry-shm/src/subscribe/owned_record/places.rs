@@ -158,7 +158,8 @@ pub(crate) struct Places {
     places: Vec<NonNull<Place>>,
     search: FreeSearch,
     inline_bytes: usize,
-    /// The largest number of samples in slots of one publisher that may be held at once; copied samples do not count.
+    /// The largest number of samples in slots of one publisher that may be held at the same time; copied samples
+    /// do not count.
     pub(crate) max_held_samples: usize,
 }
 
@@ -196,8 +197,8 @@ impl Places {
     /// Returns a place that no sample uses, for the next sample. Allocates if all places are in use.
     #[inline]
     pub(crate) fn unused(&mut self) -> NonNull<Place> {
-        // The first place is in the cache if few samples are held. If many samples are held, the place after the last
-        // used one was released longest ago.
+        // The first place is in the cache if few samples are held. If many samples are held, the place behind the
+        // one that was used last was released longest ago.
         match self.places.first() {
             Some(&first) if Place::is_unused(first) => first,
             _ => self.unused_after_last(),

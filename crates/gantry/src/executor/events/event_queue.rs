@@ -189,7 +189,7 @@ impl EventQueue {
         self.lanes = None;
     }
 
-    /// Drops the indices after the callbacks changed: all callbacks are pending then, and take their kept values first.
+    /// Drops the indices after the callbacks changed: then all callbacks are pending, and take their kept values first.
     fn clear(&mut self) {
         self.ready_queue.return_queued();
         self.events.clear();

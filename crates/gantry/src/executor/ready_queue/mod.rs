@@ -56,7 +56,7 @@ pub struct ReadyQueue {
     due: BTreeSet<(u64, usize)>,
     /// Indices of pending callbacks that no run has taken yet, by the levels of their priorities.
     ready: Vec<Vec<usize>>,
-    /// An empty list, kept for its memory: it collects the indices of callbacks whose news are of no use at present.
+    /// An empty list, kept for its memory: it collects the indices of callbacks whose news cannot be used at present.
     useless: Vec<usize>,
     lanes: usize,
     /// The lanes of mutually exclusive groups, by the groups' addresses.

@@ -83,8 +83,8 @@ impl RequestTracker {
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
         let requests = node.publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;
-        // Each server keeps `kept_replies` for this client. A KEEP_LAST depth would count the responses of all servers
-        // together, and the responses of one server would push out the responses of another.
+        // Each server keeps `kept_replies` for this client. With a KEEP_LAST depth, the responses of all servers
+        // would count together, and the responses of one server would displace the responses of another.
         let (topic, qos) = (client_reply_topic(&name, gid), Qos::default().reliable().keep_all());
         let responses = node.subscription_on(&topic, service_type.response.clone(), qos)?.engine;
         let tracker = RequestTracker {

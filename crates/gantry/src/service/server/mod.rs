@@ -184,8 +184,8 @@ impl<S: ServiceType> Service<S> {
         self.replies.publisher_for(request.client_gid)?.loan_message(shape)
     }
 
-    /// Answers a request, now or later, in place, with a loan from [`Service::loan_response`]. If the client is gone,
-    /// this is no error.
+    /// Answers a request, now or later, in place, with a loan from [`Service::loan_response`]. If the client is
+    /// gone, this is not an error.
     ///
     /// # Errors
     /// The loan is for another client, or of another server; the process forked. The error returns the response.

@@ -18,7 +18,7 @@ pub fn add(service: &mut Service<AddTwoInts>, request: Request<AddTwoInts>) {
     service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
 }
 
-/// A client that sends the next request with each answer, up to `last`, and reports all answers.
+/// Adds a client that sends the next request at each answer, up to `last`, and reports all answers.
 fn ask_on(node: &Node, name: &str, last: i64) -> SentValues<i64> {
     let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(name).unwrap(), value_channel());
     assert!(client.wait_for_service(PATIENCE).unwrap());
