@@ -147,7 +147,7 @@ points! {
     Unpinned,
 }
 
-/// Kills the process if [`arm`] chose this pass of this point.
+/// Kills the process if `arm` chose this pass of this point.
 #[cfg(not(feature = "crash-points"))]
 #[inline(always)]
 pub(crate) fn point(_: Point) {}

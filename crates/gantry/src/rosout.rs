@@ -90,7 +90,7 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
     }
 }
 
-/// A guard that clears [`IS_PUBLISHING`] when it is dropped, because a field's `Debug` may panic.
+/// A guard that clears `IS_PUBLISHING` when it is dropped, because a field's `Debug` may panic.
 struct Publishing;
 
 impl Drop for Publishing {

@@ -35,7 +35,7 @@ use std::sync::Arc;
 ///
 /// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded
 /// time (not at all if only one CPU is usable), then sleep by a futex call. All other operations are on the control
-/// path, unless their documentation states otherwise. The struct is aligned for the same reason as [`Publisher`].
+/// path, unless their documentation states otherwise. The struct is aligned for the same reason as `Publisher`.
 #[repr(align(128))]
 pub struct Subscription {
     participant: Arc<Participant>,
